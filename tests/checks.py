@@ -1,0 +1,117 @@
+"""Run one function on the device and compare with the oracle, bit for bit."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import data
+import numpy as np
+import oracle
+import wgpu
+
+import wgdml
+
+#: Every function in every direction.
+OPERATORS = (
+    "top_k-largest",
+    "top_k-smallest",
+    "sort-ascending",
+    "sort-descending",
+    "argsort-ascending",
+    "argsort-descending",
+    "argmax-first",
+    "argmax-last",
+    "argmin-first",
+    "argmin-last",
+)
+
+
+def check(
+    operator: str,
+    x: np.ndarray,
+    *,
+    device: wgdml.Device,
+    axis: Any = -1,
+    k: int = 1,
+    keepdims: bool = False,
+    given: Any = None,
+    case: object = "",
+) -> None:
+    """Apply `operator` to `given` (`x` itself when None) and compare with the oracle's answer for `x`."""
+    function, _, direction = operator.partition("-")
+    case = f"{operator} of {x.dtype} {x.shape}, axis {axis}" + (f", {case}" if case else "")
+    source = x if given is None else given
+    before = oracle.bits(x).copy()
+    result: tuple[Any, ...]
+    expected: tuple[np.ndarray, ...]
+    if function == "top_k":
+        result = wgdml.top_k(source, k, axis=axis, mode=direction, device=device)
+        expected = oracle.top_k(x, k, axis, direction == "largest")
+        case = f"{case}, k {k}"
+    elif function == "sort":
+        result = (wgdml.sort(source, axis=axis, descending=direction == "descending", device=device),)
+        expected = (oracle.sort(x, axis, direction == "descending"),)
+    elif function == "argsort":
+        result = (wgdml.argsort(source, axis=axis, descending=direction == "descending", device=device),)
+        expected = (oracle.argsort(x, axis, direction == "descending"),)
+    else:
+        call = {"argmax": wgdml.argmax, "argmin": wgdml.argmin}[function]
+        last = direction == "last"
+        result = (call(source, axis=axis, keepdims=keepdims, select_last_index=last, device=device),)
+        expected = (oracle.arg_reduce(x, axis, keepdims, last, function == "argmax"),)
+    for part, want in zip(result, expected, strict=True):
+        assert isinstance(part, wgdml.Tensor) == isinstance(source, wgdml.Tensor), f"{case}: {type(part)}"
+        oracle.assert_same(np.asarray(part), want, case)
+    assert np.array_equal(oracle.bits(x), before), f"{case}: the input was changed"
+
+
+STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+
+
+def buffer_of(device: wgdml.Device, host: np.ndarray, usage: int = STORAGE) -> wgpu.GPUBuffer:
+    """A buffer of the caller's own that holds these bytes, padded to whole words."""
+    raw = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
+    padded = np.zeros(max(4, -(-raw.size // 4) * 4), np.uint8)
+    padded[: raw.size] = raw
+    return device.gpu_device.create_buffer_with_data(data=padded, usage=usage)
+
+
+def read(device: wgdml.Device, buffer: wgpu.GPUBuffer) -> np.ndarray:
+    return np.frombuffer(device.gpu_device.queue.read_buffer(buffer), np.uint8)
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """How many elements lie from the first to the last, both counted."""
+    return sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1
+
+
+def strided(storage: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> np.ndarray:
+    """The view of a flat array that a tensor of these element strides has of its buffer."""
+    assert offset + extent(shape, strides) <= storage.size
+    return np.lib.stride_tricks.as_strided(
+        storage[offset:], tuple(shape), tuple(s * storage.itemsize for s in strides)
+    )
+
+
+def strided_tensor(
+    device: wgdml.Device,
+    kind: str,
+    dtype: Any,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offset: int = 0,
+    seed: int = 0,
+) -> tuple[wgdml.Tensor, np.ndarray]:
+    """A Tensor over a buffer of hostile data, and the array that it must be read as."""
+    storage = data.make(kind, dtype, offset + extent(shape, strides), seed)
+    tensor = wgdml.Tensor.from_buffer(
+        buffer_of(device, storage), storage.dtype, tuple(shape), tuple(strides), offset, device=device
+    )
+    return tensor, strided(storage, shape, strides, offset).copy()
+
+
+def packed(shape: Sequence[int]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    return tuple(itertools.accumulate(reversed(tuple(shape)[1:]), lambda a, b: a * b, initial=1))[::-1]

@@ -1,0 +1,532 @@
+"""Bad input: each is refused with a ValueError or TypeError that names the argument, before any GPU work."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import wgpu
+from checks import STORAGE
+
+import wgdml
+from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+FUNCTIONS = ("top_k", "argmax", "argmin", "sort", "argsort")
+
+
+def call(name, x, **arguments):
+    if name == "top_k":
+        return wgdml.top_k(x, arguments.pop("k", 1), **arguments)
+    return getattr(wgdml, name)(x, **arguments)
+
+
+def refused(error, *words):
+    """Expect `error` itself, with every one of `words` in its message."""
+    return pytest.raises(error, match="".join(f"(?=.*{re.escape(str(word))})" for word in words) + "(?s:.)")
+
+
+# k -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "error"),
+    [
+        (-1, ValueError),
+        (5, ValueError),
+        (2**40, ValueError),
+        (-(2**70), ValueError),
+        (1.0, TypeError),
+        (np.float32(2), TypeError),
+        ("2", TypeError),
+        (None, TypeError),
+        (True, TypeError),
+        ([1], TypeError),
+        (np.array([1, 2]), TypeError),
+    ],
+    ids=repr,
+)
+def test_k(device, k, error):
+    for x in (X, wgdml.asarray(X, device=device)):
+        for mode in ("largest", "smallest"):
+            with refused(error, "k", k if error is ValueError else ""):
+                wgdml.top_k(x, k, mode=mode, device=device)
+
+
+def test_k_is_compared_with_the_axis_it_is_for(device):
+    with refused(ValueError, "k", "4", "3"):
+        wgdml.top_k(X, 4, axis=0, device=device)
+    with refused(ValueError, "k", "1", "0"):
+        wgdml.top_k(np.zeros((5, 0)), 1, device=device)
+    with pytest.raises(TypeError):
+        wgdml.top_k(X, device=device)  # no k at all
+
+
+# Axes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("axis", "error"),
+    [
+        (2, ValueError),
+        (-3, ValueError),
+        (2**40, ValueError),
+        (1.0, TypeError),
+        ("0", TypeError),
+        (True, TypeError),
+        (np.float64(0), TypeError),
+        ({}, TypeError),
+    ],
+    ids=repr,
+)
+def test_axis(device, name, axis, error):
+    for x in (X, wgdml.asarray(X, device=device)):
+        with refused(error, "axis", axis if error is ValueError else ""):
+            call(name, x, axis=axis, device=device)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize(
+    ("axes", "error"),
+    [
+        ((0, 0), ValueError),
+        ((1, -1), ValueError),
+        ((0, 2), ValueError),
+        ((-3, 0), ValueError),
+        ((), ValueError),
+        ((0, 1.0), TypeError),
+        ((0, None), TypeError),
+        ((0, True), TypeError),
+    ],
+    ids=repr,
+)
+def test_axes(device, name, axes, error):
+    for x in (X, wgdml.asarray(X, device=device)):
+        with refused(error, "ax"):
+            call(name, x, axis=axes, device=device)
+
+
+@pytest.mark.parametrize("name", ["top_k", "sort", "argsort"])
+@pytest.mark.parametrize("axis", [(0, 1), (1,), [0]], ids=repr)
+def test_one_axis_where_one_is_meant(device, name, axis):
+    with refused(TypeError, "axis"):
+        call(name, X, axis=axis, device=device)
+
+
+# Arrays ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.zeros(3, np.complex64),
+        np.zeros(3, np.complex128),
+        np.array([1, None, "a"], object),
+        np.array(["a", "b"]),
+        np.array([b"a", b"b"]),
+        np.array(["2020-01-01"], "M8[D]"),
+        np.array([1, 2], "m8[s]"),
+        np.zeros(3, [("a", "f4"), ("b", "i4")]),
+        np.zeros(3, np.longdouble),
+    ],
+    ids=lambda x: str(x.dtype),
+)
+def test_types_that_have_no_order_here(device, name, x):
+    with refused(TypeError, "x", "dtype"):
+        call(name, x, device=device)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("x", [[[1, 2], [3]], [[1], 2], [np.zeros(2), np.zeros(3)]], ids=repr)
+def test_ragged_lists(device, name, x):
+    with refused(ValueError, "x"):
+        call(name, x, device=device)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("x", [None, "text", b"bytes", {1: 2}, {1, 2}, object(), 1 + 2j], ids=repr)
+def test_things_that_are_no_arrays(device, name, x):
+    with refused(TypeError, "x"):
+        call(name, x, device=device)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_required_arguments(name):
+    with pytest.raises(TypeError):
+        call(name, X, no_such_argument=1)
+    with pytest.raises(TypeError):
+        getattr(wgdml, name)()
+
+
+# Other arguments ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "error"), [("biggest", ValueError), ("", ValueError), (None, TypeError), (1, TypeError)]
+)
+def test_mode(device, mode, error):
+    with refused((ValueError, TypeError), "mode", repr(mode)):
+        wgdml.top_k(X, 1, mode=mode, device=device)
+
+
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "argsort"])
+@pytest.mark.parametrize("index_dtype", ["float32", "int16", "uint8", "no such type", None, 3], ids=repr)
+def test_index_dtype(device, name, index_dtype):
+    with refused((ValueError, TypeError), "index_dtype"):
+        call(name, X, index_dtype=index_dtype, device=device)
+
+
+@pytest.mark.parametrize("device_argument", ["cuda", 0, {}], ids=repr)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_device_argument(name, device_argument):
+    with refused(TypeError, "device"):
+        call(name, X, device=device_argument)
+
+
+@pytest.fixture(scope="module")
+def other_device():
+    """A device of another GPU device, whose buffers are no use to the first."""
+    return wgdml.Device(wgpu.gpu.request_adapter_sync().request_device_sync())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_tensor_of_another_device(device, other_device, name):
+    tensor = wgdml.asarray(X, device=other_device)
+    with refused(ValueError, "device"):
+        call(name, tensor, device=device)
+    with refused(ValueError, "device"):
+        wgdml.asarray(tensor, device=device)
+
+
+# Tensors over the caller's buffers ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def buffer(device):
+    return device.gpu_device.create_buffer(size=256, usage=STORAGE)  # 64 float32
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset", "words"),
+    [
+        ((65,), None, 0, ["256"]),
+        ((8, 9), None, 0, ["256"]),
+        ((64,), None, 1, ["256"]),
+        ((33,), (2,), 0, ["256"]),
+        ((2, 2), (1, 63), 0, ["256"]),
+        ((1,), None, 64, ["256"]),
+        ((2,), (2**62,), 0, ["strides"]),
+        ((2**16, 2**16), (0, 0), 0, ["shape"]),
+        ((4,), (-1,), 0, ["strides", "-1"]),
+        ((4,), (-1,), 10, ["strides", "-1"]),
+        ((4, 4), (1,), 0, ["strides"]),
+        ((4,), (4, 1), 0, ["strides"]),
+        ((-1,), None, 0, ["shape", "-1"]),
+        ((4,), None, -1, ["offset", "-1"]),
+        ((1,) * 9, None, 0, ["shape"]),
+    ],
+    ids=repr,
+)
+def test_buffer_layouts(device, buffer, shape, strides, offset, words):
+    with refused(ValueError, *words):
+        wgdml.Tensor.from_buffer(buffer, "float32", shape, strides, offset, device=device)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"shape": 4.0}, "shape"),
+        ({"shape": (4.0,)}, "shape"),
+        ({"shape": (True,)}, "shape"),
+        ({"shape": "4"}, "shape"),
+        ({"shape": None}, "shape"),
+        ({"strides": (1.0,)}, "strides"),
+        ({"strides": "1"}, "strides"),
+        ({"offset": 1.5}, "offset"),
+        ({"offset": None}, "offset"),
+        ({"offset": True}, "offset"),
+        ({"dtype": "complex64"}, "dtype"),
+        ({"dtype": object}, "dtype"),
+        ({"dtype": "no such type"}, "dtype"),
+        ({"dtype": None}, "dtype"),
+        ({"device": "cuda"}, "device"),
+    ],
+    ids=repr,
+)
+def test_buffer_arguments(device, buffer, arguments, word):
+    arguments = {"dtype": "float32", "shape": (4,), "device": device} | arguments
+    with refused(TypeError, word):
+        wgdml.Tensor.from_buffer(buffer, **arguments)
+
+
+@pytest.mark.parametrize("not_a_buffer", [np.zeros(4, np.float32), b"1234", None, 5], ids=repr)
+def test_what_is_no_buffer(device, not_a_buffer):
+    with refused(TypeError, "buffer"):
+        wgdml.Tensor.from_buffer(not_a_buffer, "float32", (1,), device=device)
+
+
+@pytest.mark.parametrize("usage", ["COPY_SRC", "UNIFORM", "VERTEX", "MAP_READ"])
+def test_buffer_without_storage_usage(device, usage):
+    flags = {
+        "COPY_SRC": wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST,
+        "UNIFORM": wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_SRC,
+        "VERTEX": wgpu.BufferUsage.VERTEX,
+        "MAP_READ": wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST,
+    }[usage]
+    plain = device.gpu_device.create_buffer(size=256, usage=flags)
+    with refused(ValueError, "STORAGE"):
+        wgdml.Tensor.from_buffer(plain, "float32", (4,), device=device)
+
+
+def test_buffer_of_another_device(device, other_device):
+    foreign = other_device.gpu_device.create_buffer(size=256, usage=STORAGE)
+    with refused(ValueError, "device"):
+        wgdml.Tensor.from_buffer(foreign, "float32", (4,), device=device)
+
+
+def test_buffer_that_was_destroyed(device):
+    gone = device.gpu_device.create_buffer(size=256, usage=STORAGE)
+    tensor = wgdml.Tensor.from_buffer(gone, "float32", (4,), device=device)
+    gone.destroy()
+    for use in (
+        lambda: tensor.numpy(),
+        lambda: wgdml.argmax(tensor, device=device),
+        lambda: wgdml.Tensor.from_buffer(gone, "float32", (4,), device=device).numpy(),
+    ):
+        with refused(ValueError, "destroyed"):
+            use()
+
+
+def test_views(device):
+    tensor = wgdml.asarray(X, device=device)
+    for axes, error in [
+        ((0,), ValueError),
+        ((0, 0), ValueError),
+        ((0, 2), ValueError),
+        ((0, 1, 2), ValueError),
+        ((0.0, 1), TypeError),
+    ]:
+        with refused(error, "axes"):
+            tensor.transpose(*axes)
+    for shape, error in [
+        ((4,), ValueError),
+        ((3, 5), ValueError),
+        ((2, 3, 5), ValueError),
+        ((-1, 3, 4), ValueError),
+        ((2, 3.0, 4), TypeError),
+        ((1,) * 7 + (3, 4), ValueError),
+    ]:
+        with refused(error, "shape"):
+            tensor.broadcast_to(shape)
+
+
+def test_tensor_is_no_array_of_another_type(device):
+    tensor = wgdml.asarray(X, device=device)
+    with pytest.raises((TypeError, ValueError)):
+        len(wgdml.asarray(np.float32(1), device=device))
+    with pytest.raises((AttributeError, TypeError)):
+        tensor.shape = (12,)
+
+
+# Operators ---------------------------------------------------------------------------------------------
+
+
+def top_k_parts(device):
+    values = TensorDesc(DataType.FLOAT32, (3, 2))
+    indices = TensorDesc(DataType.UINT32, (3, 2))
+    desc = wgdml.TopK1OperatorDesc(
+        TensorDesc(DataType.FLOAT32, (3, 4)), values, indices, 1, 2, AxisDirection.DECREASING
+    )
+    buffers = {
+        "input_tensor": device.gpu_device.create_buffer(size=48, usage=STORAGE),
+        "output_value_tensor": device.gpu_device.create_buffer(size=24, usage=STORAGE),
+        "output_index_tensor": device.gpu_device.create_buffer(size=24, usage=STORAGE),
+    }
+    return device.compile_operator(device.create_operator(desc)), buffers
+
+
+NAMES = ("input_tensor", "output_value_tensor", "output_index_tensor")
+
+
+@pytest.fixture
+def encoder(device):
+    return device.gpu_device.create_command_encoder()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_with_a_buffer_too_small(device, encoder, name):
+    operator, buffers = top_k_parts(device)
+    size = buffers[name].size
+    buffers[name] = device.gpu_device.create_buffer(size=size - 4, usage=STORAGE)
+    with refused(ValueError, name, size - 4, size):
+        operator.record(encoder, **buffers)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_with_a_buffer_without_storage_usage(device, encoder, name):
+    operator, buffers = top_k_parts(device)
+    buffers[name] = device.gpu_device.create_buffer(
+        size=64, usage=wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+    )
+    with refused(ValueError, name, "STORAGE"):
+        operator.record(encoder, **buffers)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_with_a_buffer_of_another_device(device, encoder, other_device, name):
+    operator, buffers = top_k_parts(device)
+    buffers[name] = other_device.gpu_device.create_buffer(size=64, usage=STORAGE)
+    with refused(ValueError, name, "device"):
+        operator.record(encoder, **buffers)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_with_a_destroyed_buffer(device, encoder, name):
+    operator, buffers = top_k_parts(device)
+    buffers[name].destroy()
+    with refused(ValueError, name, "destroyed"):
+        operator.record(encoder, **buffers)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("thing", [None, X, b"bytes", 7], ids=["None", "array", "bytes", "int"])
+def test_recording_with_what_is_no_buffer(device, encoder, name, thing):
+    operator, buffers = top_k_parts(device)
+    buffers[name] = thing
+    with refused(TypeError, name):
+        operator.record(encoder, **buffers)
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_an_output_that_aliases_the_input(device, encoder, name):
+    operator, buffers = top_k_parts(device)
+    buffers[name] = buffers["input_tensor"]
+    with refused(ValueError, name, "input_tensor"):
+        operator.record(encoder, **buffers)
+
+
+def test_an_output_that_aliases_the_other(device, encoder):
+    operator, buffers = top_k_parts(device)
+    buffers["output_value_tensor"] = buffers["output_index_tensor"]
+    with refused(ValueError, "output_value_tensor", "output_index_tensor"):
+        operator.record(encoder, **buffers)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_with_a_tensor_that_is_not_the_descs(device, encoder, name):
+    operator, buffers = top_k_parts(device)
+    for dtype, shape in (("uint16", (3, 4)), ("float32", (4, 3)), ("float32", (12,))):
+        wrong = wgdml.Tensor.from_buffer(
+            device.gpu_device.create_buffer(size=256, usage=STORAGE), dtype, shape, device=device
+        )
+        with refused(ValueError, name):
+            operator.record(encoder, **{**buffers, name: wrong})
+    padded = wgdml.Tensor.from_buffer(
+        device.gpu_device.create_buffer(size=256, usage=STORAGE),
+        {"output_index_tensor": "uint32"}.get(name, "float32"),
+        (3, 4) if name == "input_tensor" else (3, 2),
+        (5, 1),
+        device=device,
+    )
+    with refused(ValueError, name, "strides"):
+        operator.record(encoder, **{**buffers, name: padded})
+
+
+def test_recording_with_missing_or_unknown_tensors(device, encoder):
+    operator, buffers = top_k_parts(device)
+    for name in NAMES:
+        some = {key: value for key, value in buffers.items() if key != name}
+        with refused(TypeError, name):
+            operator.record(encoder, **some)
+    with refused(TypeError, "output_tensor"):
+        operator.record(encoder, **buffers, output_tensor=buffers["input_tensor"])
+
+
+def test_recording_into_what_is_no_encoder(device, encoder, other_device):
+    operator, buffers = top_k_parts(device)
+    for thing in (None, device.gpu_device, "encoder"):
+        with refused(TypeError, "encoder"):
+            operator.record(thing, **buffers)
+    with refused(ValueError, "encoder"):
+        operator.record(other_device.gpu_device.create_command_encoder(), **buffers)
+    encoder.finish()
+    with refused(ValueError, "encoder"):
+        operator.record(encoder, **buffers)
+
+
+def test_calling_an_operator_with_another_input(device, other_device):
+    operator, _ = top_k_parts(device)
+    for wrong in (X.T, X.astype(np.float64), X[0]):
+        with refused((TypeError, ValueError), "input_tensor"):
+            operator(wgdml.asarray(wrong, device=device))
+    with refused(ValueError, "device"):
+        operator(wgdml.asarray(X, device=other_device))
+    with pytest.raises(TypeError):
+        operator()
+
+
+def test_creating_and_compiling_what_is_no_operator(device, other_device):
+    for thing in (None, "TOP_K", TensorDesc(DataType.FLOAT32, (1,))):
+        with refused(TypeError, "desc"):
+            device.create_operator(thing)
+        with refused(TypeError, "op"):
+            device.compile_operator(thing)
+    operator = device.create_operator(
+        wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,))
+    )
+    with refused(ValueError, "device"):
+        other_device.compile_operator(operator)
+
+
+# Devices -----------------------------------------------------------------------------------------------
+
+
+def test_device_arguments(device):
+    for thing in ("cuda", 0, wgpu.gpu):
+        with refused(TypeError, "gpu_device"):
+            wgdml.Device(thing)
+    for level in (0x6400, "LEVEL_2_0", 2.0):
+        with refused(TypeError, "feature_level"):
+            wgdml.Device(device.gpu_device, feature_level=level)
+    with refused(TypeError, "data_type"):
+        device.check_feature_support("float32")
+
+
+def test_a_level_below_the_operator_s(device):
+    low = wgdml.Device(device.gpu_device, feature_level=FeatureLevel.LEVEL_1_0)
+    desc = wgdml.ArgmaxOperatorDesc(
+        TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,)
+    )
+    with refused(ValueError, "ARGMAX", "LEVEL_1_0", "LEVEL_3_0"):
+        low.create_operator(desc)
+    # The functions lower to the problem itself, and are not bound to a level of DirectML's.
+    assert int(wgdml.argmax(X, device=low)) == 11
+
+
+# No error of wgpu's, and no harm done ------------------------------------------------------------------
+
+
+def test_a_device_works_on_after_errors(device):
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            wgdml.top_k(X, 9, device=device)
+        with pytest.raises(TypeError):
+            wgdml.sort(np.zeros(3, complex), device=device)
+        assert int(wgdml.argmax(X, device=device)) == 11
+
+
+def test_more_than_the_device_can_hold(device):
+    limit = device.limits["max-buffer-size"]
+    if limit > 8 << 30:
+        x = np.broadcast_to(np.float32(1), (3, limit))  # 12 bytes for each byte of the limit
+    else:
+        x = np.broadcast_to(np.uint8(1), (1, limit + 4))
+    with refused(ValueError, "max-buffer-size"):
+        wgdml.asarray(x, device=device)
+    # Results may be too large where the input is not.
+    repeated = wgdml.asarray(np.zeros(1, np.uint8), device=device).broadcast_to((limit // 8 + 1,))
+    with refused(ValueError, "max-buffer-size"):
+        wgdml.argsort(repeated, device=device)
