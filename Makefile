@@ -1,0 +1,29 @@
+# "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
+.POSIX:
+.PHONY: help setup run test clean
+
+PYTHON =
+ARGS =
+# Some drivers print a complaint when this is unset.
+IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"
+
+help:
+	@echo 'make run      the main job: classify handwritten digits by nearest neighbours on the GPU'
+	@echo 'make test     every test (ARGS="-k digits" to choose)'
+	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
+	@echo 'make clean    remove .venv, builds and caches'
+	@echo
+	@echo 'PYTHON=python3.13 chooses the interpreter for .venv (3.11 or later).'
+
+setup:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh
+
+run: setup
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/digits.py $(ARGS)
+
+test: setup
+	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 $(ARGS)
+
+clean:
+	rm -rf .venv build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
