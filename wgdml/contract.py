@@ -1,0 +1,805 @@
+"""DirectML's vocabulary for its selection operators, and the rules that its descs obey.
+
+Pure data and checks: enums, tensor and operator descs, and the table of what each feature level takes.
+Everything is checked when it is constructed, so that a desc that exists is a desc that some feature level
+takes; only the level of a device is left to `check_feature_level`. Names and numbers follow ``directml.h``,
+in Python's spelling.
+
+Every error names the field, its value and the rule: `TypeError` where a value has the wrong Python type,
+`ValueError` where it breaks a rule.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, NamedTuple, SupportsIndex, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "FEATURE_TABLE",
+    "HIGHEST_FEATURE_LEVEL",
+    "MAX_DIMENSION_COUNT",
+    "ArgmaxOperatorDesc",
+    "ArgminOperatorDesc",
+    "AxisDirection",
+    "DataType",
+    "FeatureLevel",
+    "FeatureRow",
+    "OperatorDesc",
+    "ReduceFunction",
+    "ReduceOperatorDesc",
+    "TensorDesc",
+    "TopK1OperatorDesc",
+    "TopKOperatorDesc",
+    "check_feature_level",
+    "required_feature_level",
+    "supports_data_type",
+]
+
+MAX_DIMENSION_COUNT: Final = 8  # DML_TENSOR_DIMENSION_COUNT_MAX1
+_UINT32_MAX: Final = 2**32 - 1  # sizes, strides, axes and alignments are UINTs in directml.h
+_UINT64_MAX: Final = 2**64 - 1  # TotalTensorSizeInBytes is a UINT64
+# What fields that hold several integers accept.
+_Ints = Sequence[SupportsIndex] | npt.NDArray[np.integer[Any]]
+# Addresses that may be enumerated to decide whether a layout overlaps itself: about 0.1 s and 8 MiB.
+_MAX_ENUMERATED_ADDRESSES: Final = 2**20
+
+
+# --------------------------------------------------------------------------------------------------
+# Enumerations
+# --------------------------------------------------------------------------------------------------
+
+
+class DataType(IntEnum):
+    """Type of a tensor's elements (``DML_TENSOR_DATA_TYPE``, with its numbers)."""
+
+    FLOAT32 = 1
+    FLOAT16 = 2
+    UINT32 = 3
+    UINT16 = 4
+    UINT8 = 5
+    INT32 = 6
+    INT16 = 7
+    INT8 = 8
+    UINT64 = 10
+    INT64 = 11
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype with the same elements, in native byte order."""
+        return np.dtype(self.name.lower())  # NumPy and DirectML use the same names
+
+    @property
+    def itemsize(self) -> int:
+        """Size of one element in bytes: 1, 2, 4 or 8."""
+        return self.numpy_dtype.itemsize
+
+    @classmethod
+    def from_dtype(cls, dtype: npt.DTypeLike) -> DataType:
+        """The data type with the elements of a NumPy dtype (or of whatever ``np.dtype`` takes, except None).
+
+        Raises:
+            TypeError: no data type has these elements (float64, bool, complex, a foreign byte order, ...).
+        """
+        rule = f"must be one of {', '.join(t.name.lower() for t in cls)}, in native byte order"
+        if dtype is None:  # np.dtype(None) is float64, which nobody means
+            raise TypeError(f"dtype is None; it {rule} (DML_TENSOR_DATA_TYPE)")
+        try:
+            found = np.dtype(dtype)
+        except TypeError as error:
+            raise TypeError(f"dtype is {dtype!r}, which NumPy does not know; it {rule}") from error
+        for data_type in cls:
+            if data_type.numpy_dtype == found:
+                return data_type
+        raise TypeError(f"dtype is {found!r}; it {rule} (DML_TENSOR_DATA_TYPE)")
+
+
+class AxisDirection(IntEnum):
+    """Direction along an axis (``DML_AXIS_DIRECTION``): top-k's order, argmax's and argmin's tie-break."""
+
+    INCREASING = 0
+    DECREASING = 1
+
+
+class ReduceFunction(IntEnum):
+    """Function of a REDUCE operator (``DML_REDUCE_FUNCTION``). Only ARGMAX and ARGMIN are implemented."""
+
+    ARGMAX = 0
+    ARGMIN = 1
+    AVERAGE = 2
+    L1 = 3
+    L2 = 4
+    LOG_SUM = 5
+    LOG_SUM_EXP = 6
+    MAX = 7
+    MIN = 8
+    MULTIPLY = 9
+    SUM = 10
+    SUM_SQUARE = 11
+
+
+class FeatureLevel(IntEnum):
+    """What a device offers (``DML_FEATURE_LEVEL``, with its numbers); each level includes all lower ones."""
+
+    LEVEL_1_0 = 0x1000
+    LEVEL_2_0 = 0x2000
+    LEVEL_2_1 = 0x2100
+    LEVEL_3_0 = 0x3000
+    LEVEL_3_1 = 0x3100
+    LEVEL_4_0 = 0x4000
+    LEVEL_4_1 = 0x4100
+    LEVEL_5_0 = 0x5000
+    LEVEL_5_1 = 0x5100
+    LEVEL_5_2 = 0x5200
+    LEVEL_6_0 = 0x6000
+    LEVEL_6_1 = 0x6100
+    LEVEL_6_2 = 0x6200
+    LEVEL_6_3 = 0x6300
+    LEVEL_6_4 = 0x6400
+
+
+HIGHEST_FEATURE_LEVEL: Final = max(FeatureLevel)
+"""The feature level that a device is opened at unless told otherwise."""
+
+
+# --------------------------------------------------------------------------------------------------
+# What each feature level takes
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FeatureRow:
+    """What one operator takes from `level` up to the next row of that operator.
+
+    `value_types` are the input's types (and the value output's), `index_types` those of the index output,
+    `ranks` the dimension counts.
+    """
+
+    level: FeatureLevel
+    ranks: range
+    value_types: tuple[DataType, ...]
+    index_types: tuple[DataType, ...]
+
+
+_RANK_4 = range(4, 5)
+_ALL_RANKS = range(1, MAX_DIMENSION_COUNT + 1)
+_FLOATS = (DataType.FLOAT32, DataType.FLOAT16)
+_TO_32_BITS = (
+    *_FLOATS,
+    DataType.INT32,
+    DataType.INT16,
+    DataType.INT8,
+    DataType.UINT32,
+    DataType.UINT16,
+    DataType.UINT8,
+)
+_ALL_TYPES = (*_TO_32_BITS, DataType.INT64, DataType.UINT64)
+_UINT32_ONLY = (DataType.UINT32,)
+_TOP_K_INDICES = (DataType.UINT64, DataType.UINT32)
+_ARG_INDICES = (DataType.INT64, DataType.INT32, DataType.UINT64, DataType.UINT32)
+
+_TOP_K1_ROWS = (
+    FeatureRow(FeatureLevel.LEVEL_2_1, _RANK_4, _TO_32_BITS, _UINT32_ONLY),
+    FeatureRow(FeatureLevel.LEVEL_3_1, _ALL_RANKS, _TO_32_BITS, _UINT32_ONLY),
+    FeatureRow(FeatureLevel.LEVEL_5_0, _ALL_RANKS, _ALL_TYPES, _TOP_K_INDICES),
+)
+_ARG_ROWS = (
+    FeatureRow(FeatureLevel.LEVEL_3_0, _ALL_RANKS, _TO_32_BITS, _ARG_INDICES),
+    FeatureRow(FeatureLevel.LEVEL_4_1, _ALL_RANKS, _ALL_TYPES, _ARG_INDICES),
+)
+
+FEATURE_TABLE: Final[Mapping[str, tuple[FeatureRow, ...]]] = MappingProxyType(
+    {
+        "TOP_K": (FeatureRow(FeatureLevel.LEVEL_2_0, _RANK_4, _FLOATS, _UINT32_ONLY), *_TOP_K1_ROWS),
+        "TOP_K1": _TOP_K1_ROWS,
+        "ARGMAX": _ARG_ROWS,
+        "ARGMIN": _ARG_ROWS,
+        "REDUCE": (  # its functions ARGMAX and ARGMIN only
+            FeatureRow(FeatureLevel.LEVEL_1_0, _RANK_4, _FLOATS, _UINT32_ONLY),
+            FeatureRow(FeatureLevel.LEVEL_2_1, _RANK_4, _TO_32_BITS, _UINT32_ONLY),
+            FeatureRow(FeatureLevel.LEVEL_3_0, _ALL_RANKS, _TO_32_BITS, _ARG_INDICES),
+        ),
+    }
+)
+"""Rows by operator (``DML_OPERATOR_TYPE``), lowest level first; each row includes those before it."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Tensors
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, init=False)
+class TensorDesc:
+    """Type and layout of a tensor in a buffer (``DML_TENSOR_DESC`` with ``DML_BUFFER_TENSOR_DESC``).
+
+    Args:
+        data_type: type of the elements.
+        sizes: 1 to 8 sizes, each at least 1, with at most 2**32 - 1 elements together. Stored as a tuple.
+        strides: elements from one position to the next, per dimension: 0 repeats (broadcast), more than
+            packed leaves padding. None means packed in row-major order, and stays None: see
+            `element_strides`.
+        total_tensor_size_in_bytes: bytes of the buffer that belong to the tensor; None means
+            `minimum_size_in_bytes`, and is stored as that number.
+        guaranteed_base_offset_alignment: alignment in bytes that the tensor's offset in a buffer will have: 0
+            for no promise, or a power of two no smaller than an element.
+
+    Raises:
+        TypeError: a field is not of the type above (NumPy's integers are integers; bool and float are not).
+        ValueError: a field breaks a rule of ``DML_BUFFER_TENSOR_DESC``, or the extent does not fit 64 bits.
+    """
+
+    data_type: DataType
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    total_tensor_size_in_bytes: int
+    guaranteed_base_offset_alignment: int
+
+    # Written out, because what is passed is wider than what is stored.
+    def __init__(
+        self,
+        data_type: DataType,
+        sizes: _Ints,
+        strides: _Ints | None = None,
+        total_tensor_size_in_bytes: SupportsIndex | None = None,
+        guaranteed_base_offset_alignment: SupportsIndex = 0,
+    ) -> None:
+        _store(
+            self,
+            data_type=_as_enum("data_type", data_type, DataType),
+            sizes=_as_ints("sizes", sizes),
+            strides=None if strides is None else _as_ints("strides", strides),
+            guaranteed_base_offset_alignment=_as_int(
+                "guaranteed_base_offset_alignment", guaranteed_base_offset_alignment
+            ),
+        )
+        self._check_layout()
+        minimum = self.minimum_size_in_bytes
+        total = (
+            minimum
+            if total_tensor_size_in_bytes is None
+            else _as_int("total_tensor_size_in_bytes", total_tensor_size_in_bytes)
+        )
+        if not minimum <= total <= _UINT64_MAX:
+            raise ValueError(
+                f"total_tensor_size_in_bytes is {total}; it must be below 2**64 and at least {minimum}, the "
+                f"minimum for sizes {self.sizes}, strides {self.element_strides} and {self.data_type.name}"
+            )
+        _store(self, total_tensor_size_in_bytes=total)
+
+    def _check_layout(self) -> None:
+        if not 1 <= len(self.sizes) <= MAX_DIMENSION_COUNT:
+            raise ValueError(
+                f"sizes has {len(self.sizes)} dimensions; "
+                f"it must have 1 to {MAX_DIMENSION_COUNT} (DimensionCount of DML_BUFFER_TENSOR_DESC)"
+            )
+        for dimension, size in enumerate(self.sizes):
+            if not 1 <= size <= _UINT32_MAX:
+                raise ValueError(f"sizes[{dimension}] is {size}; every size must be from 1 to 2**32 - 1")
+        if self.element_count > _UINT32_MAX:
+            raise ValueError(
+                f"sizes is {self.sizes}, {self.element_count} elements; there may be at most 2**32 - 1"
+            )
+
+        if self.strides is not None:
+            if len(self.strides) != self.dimension_count:
+                raise ValueError(
+                    f"strides has {len(self.strides)} dimensions; "
+                    f"it must have one stride for each of the {self.dimension_count} sizes {self.sizes}"
+                )
+            for dimension, stride in enumerate(self.strides):
+                if not 0 <= stride <= _UINT32_MAX:
+                    raise ValueError(
+                        f"strides[{dimension}] is {stride}; every stride must be from 0 to 2**32 - 1"
+                    )
+        if self.minimum_size_in_bytes > _UINT64_MAX:
+            raise ValueError(
+                f"strides is {self.strides}, an extent of {self.minimum_size_in_bytes} bytes with sizes "
+                f"{self.sizes} and {self.data_type.name}; the extent must be below 2**64 bytes"
+            )
+
+        alignment = self.guaranteed_base_offset_alignment
+        is_power_of_two = alignment > 0 and alignment & (alignment - 1) == 0
+        if alignment != 0 and not (is_power_of_two and self.data_type.itemsize <= alignment <= _UINT32_MAX):
+            raise ValueError(
+                f"guaranteed_base_offset_alignment is {alignment}; it must be 0, or a power of two from "
+                f"{self.data_type.itemsize} (the size of {self.data_type.name}) to 2**31"
+            )
+
+    @property
+    def dimension_count(self) -> int:
+        """Number of dimensions, 1 to 8 (DimensionCount)."""
+        return len(self.sizes)
+
+    @property
+    def element_count(self) -> int:
+        """Number of elements: the product of the sizes, at most 2**32 - 1."""
+        return math.prod(self.sizes)
+
+    @property
+    def element_strides(self) -> tuple[int, ...]:
+        """The effective strides, in elements: `strides`, or the packed row-major ones where it is None."""
+        if self.strides is not None:
+            return self.strides
+        return tuple(math.prod(self.sizes[d + 1 :]) for d in range(self.dimension_count))
+
+    @property
+    def minimum_size_in_bytes(self) -> int:
+        """Bytes from the first element to the end of the last, rounded up to a multiple of 4.
+
+        The least TotalTensorSizeInBytes, as ``DMLCalcBufferTensorSize`` gives it.
+        """
+        last = sum((size - 1) * stride for size, stride in zip(self.sizes, self.element_strides, strict=True))
+        return ((last + 1) * self.data_type.itemsize + 3) // 4 * 4
+
+
+# --------------------------------------------------------------------------------------------------
+# Operators
+# --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TopKOperatorDesc:
+    """The `k` largest elements of each sequence along `axis`, largest first (``DML_TOP_K_OPERATOR_DESC``).
+
+    `TopK1OperatorDesc` with DECREASING; ties go to the lower index. From feature level 2_0.
+
+    Args:
+        input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
+        output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
+        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices count from the start of a
+            sequence.
+        axis: less than the dimension count.
+        k: 1 to the size of `axis` (that size included).
+
+    Raises:
+        TypeError: a field is not of its type.
+        ValueError: a type that no level takes, a rule above is broken, or an output overlaps itself.
+    """
+
+    operator_type: ClassVar[str] = "TOP_K"
+
+    input_tensor: TensorDesc
+    output_value_tensor: TensorDesc
+    output_index_tensor: TensorDesc
+    axis: int
+    k: int
+
+    def __post_init__(self) -> None:
+        _check_top_k(self)
+
+
+@dataclass(frozen=True)
+class TopK1OperatorDesc:
+    """The `k` largest or smallest elements of each sequence along `axis` (``DML_TOP_K1_OPERATOR_DESC``).
+
+    Values come sorted; ties go to the lower index, in both directions. From feature level 2_1.
+
+    Args:
+        input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
+        output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
+        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices count from the start of a
+            sequence.
+        axis: less than the dimension count.
+        k: 1 to the size of `axis` (that size included).
+        axis_direction: DECREASING selects the largest, largest first; INCREASING the smallest, smallest
+            first.
+
+    Raises:
+        TypeError: a field is not of its type.
+        ValueError: a type that no level takes, a rule above is broken, or an output overlaps itself.
+    """
+
+    operator_type: ClassVar[str] = "TOP_K1"
+
+    input_tensor: TensorDesc
+    output_value_tensor: TensorDesc
+    output_index_tensor: TensorDesc
+    axis: int
+    k: int
+    axis_direction: AxisDirection
+
+    def __post_init__(self) -> None:
+        _as_enum("axis_direction", self.axis_direction, AxisDirection)
+        _check_top_k(self)
+
+
+@dataclass(frozen=True, init=False)
+class _ArgOperatorDesc:
+    """The fields that ARGMAX and ARGMIN share."""
+
+    operator_type: ClassVar[str]
+
+    input_tensor: TensorDesc
+    output_tensor: TensorDesc
+    axes: tuple[int, ...]
+    axis_direction: AxisDirection
+
+    def __init__(
+        self,
+        input_tensor: TensorDesc,
+        output_tensor: TensorDesc,
+        axes: _Ints,
+        axis_direction: AxisDirection = AxisDirection.INCREASING,
+    ) -> None:
+        _store(
+            self,
+            input_tensor=_as_tensor("input_tensor", input_tensor),
+            output_tensor=_as_tensor("output_tensor", output_tensor),
+            axes=_as_ints("axes", axes),
+            axis_direction=_as_enum("axis_direction", axis_direction, AxisDirection),
+        )
+        _check_arg(self)
+
+
+class ArgmaxOperatorDesc(_ArgOperatorDesc):
+    """Index of the largest element over one or more axes (``DML_ARGMAX_OPERATOR_DESC``).
+
+    The index is flattened in row-major order over the reduced axes, in ascending axis order. From feature
+    level 3_0.
+
+    Args:
+        input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
+        output_tensor: sizes of the input except 1 on each of `axes`; INT64, INT32, UINT64 or UINT32, able to
+            hold every index.
+        axes: at least one axis, each less than the dimension count, none twice. Stored as a tuple.
+        axis_direction: of equal elements, INCREASING takes the first and DECREASING the last.
+
+    Raises:
+        TypeError: a field is not of its type.
+        ValueError: a type that no level takes, a rule above is broken, or the output overlaps itself.
+    """
+
+    operator_type: ClassVar[str] = "ARGMAX"
+
+
+class ArgminOperatorDesc(_ArgOperatorDesc):
+    """Index of the smallest element over one or more axes (``DML_ARGMIN_OPERATOR_DESC``).
+
+    The fields, their rules and the errors are those of `ArgmaxOperatorDesc`. From feature level 3_0.
+    """
+
+    operator_type: ClassVar[str] = "ARGMIN"
+
+
+@dataclass(frozen=True, init=False)
+class ReduceOperatorDesc:
+    """REDUCE with function ARGMAX or ARGMIN (``DML_REDUCE_OPERATOR_DESC``). From feature level 1_0.
+
+    The same as `ArgmaxOperatorDesc` or `ArgminOperatorDesc` with INCREASING, except that no feature level
+    takes 64-bit input.
+
+    Args:
+        function: ARGMAX or ARGMIN.
+        input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
+        output_tensor: sizes of the input except 1 on each of `axes`; INT64, INT32, UINT64 or UINT32, able to
+            hold every index.
+        axes: at least one axis, each less than the dimension count, none twice. Stored as a tuple.
+
+    Raises:
+        TypeError: a field is not of its type.
+        ValueError: another function, a type that no level takes, a rule above is broken, or the output
+            overlaps itself.
+    """
+
+    operator_type: ClassVar[str] = "REDUCE"
+
+    function: ReduceFunction
+    input_tensor: TensorDesc
+    output_tensor: TensorDesc
+    axes: tuple[int, ...]
+
+    def __init__(
+        self,
+        function: ReduceFunction,
+        input_tensor: TensorDesc,
+        output_tensor: TensorDesc,
+        axes: _Ints,
+    ) -> None:
+        _store(
+            self,
+            function=_as_enum("function", function, ReduceFunction),
+            input_tensor=_as_tensor("input_tensor", input_tensor),
+            output_tensor=_as_tensor("output_tensor", output_tensor),
+            axes=_as_ints("axes", axes),
+        )
+        if self.function not in (ReduceFunction.ARGMAX, ReduceFunction.ARGMIN):
+            raise ValueError(
+                f"function is {self.function.name}, which is not supported; it must be ARGMAX or ARGMIN"
+            )
+        _check_arg(self)
+
+
+OperatorDesc = (
+    TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | ArgminOperatorDesc | ReduceOperatorDesc
+)
+"""Any operator desc."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Feature levels
+# --------------------------------------------------------------------------------------------------
+
+
+def required_feature_level(desc: OperatorDesc) -> FeatureLevel:
+    """The lowest feature level whose row of `FEATURE_TABLE` takes `desc`.
+
+    Raises:
+        TypeError: `desc` is not an operator desc.
+    """
+    use = _use_of(desc)
+    # A desc is checked against the last row when it is made, so one is always found.
+    return next(row.level for row in FEATURE_TABLE[use.operator_type] if not any(_lacks(row, use)))
+
+
+def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
+    """Check that a device opened at `level` takes `desc`, by the rows of `FEATURE_TABLE`.
+
+    Raises:
+        TypeError: `desc` is not an operator desc, or `level` not a `FeatureLevel`.
+        ValueError: `level` does not take it; names what `desc` uses that the level lacks, and the level that
+            would take it.
+    """
+    use = _use_of(desc)
+    _as_enum("level", level, FeatureLevel)
+    required = required_feature_level(desc)
+    if required <= level:
+        return
+    rows = [row for row in FEATURE_TABLE[use.operator_type] if row.level <= level]
+    lacking = "; ".join(_lacks(rows[-1], use)) if rows else "the operator does not exist at this level"
+    raise ValueError(
+        f"{use.operator_type} at feature level {level.name}: {lacking}; "
+        f"feature level {required.name} takes it"
+    )
+
+
+def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
+    """Whether some operator takes elements of `data_type` at `level`.
+
+    Answers ``CheckFeatureSupport`` with ``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT`` for the operators here: true
+    from the first row of `FEATURE_TABLE` with `data_type` among its value types. That is FLOAT32 and FLOAT16
+    from 1_0 (REDUCE), the integers of up to 32 bits from 2_1 (REDUCE, TOP_K, TOP_K1), INT64 and UINT64 from
+    4_1 (ARGMAX, ARGMIN). A type that a level only writes, as an index, does not count.
+
+    Raises:
+        TypeError: `data_type` is not a `DataType`, or `level` not a `FeatureLevel`.
+    """
+    _as_enum("data_type", data_type, DataType)
+    _as_enum("level", level, FeatureLevel)
+    return any(
+        row.level <= level and data_type in row.value_types for rows in FEATURE_TABLE.values() for row in rows
+    )
+
+
+class _Use(NamedTuple):
+    """What an operator desc asks of a row of the feature table."""
+
+    operator_type: str
+    rank: int
+    value_type: DataType
+    index_field: str
+    index_type: DataType
+
+
+def _use_of(desc: object) -> _Use:
+    if isinstance(desc, TopKOperatorDesc | TopK1OperatorDesc):
+        index_field, indices = "output_index_tensor", desc.output_index_tensor
+    elif isinstance(desc, _ArgOperatorDesc | ReduceOperatorDesc):
+        index_field, indices = "output_tensor", desc.output_tensor
+    else:
+        raise TypeError(f"desc is {desc!r}, of type {type(desc).__name__}; it must be an operator desc")
+    source = desc.input_tensor
+    return _Use(desc.operator_type, source.dimension_count, source.data_type, index_field, indices.data_type)
+
+
+def _lacks(row: FeatureRow, use: _Use) -> Iterator[str]:
+    """What `use` asks for and `row` lacks, a phrase each."""
+    if use.rank not in row.ranks:
+        ranks = " to ".join(str(rank) for rank in sorted({row.ranks[0], row.ranks[-1]}))
+        yield f"input_tensor.dimension_count is {use.rank}; it must be {ranks}"
+    if use.value_type not in row.value_types:
+        accepted = _names(row.value_types)
+        yield f"input_tensor.data_type is {use.value_type.name}; it must be one of {accepted}"
+    if use.index_type not in row.index_types:
+        accepted = _names(row.index_types)
+        yield f"{use.index_field}.data_type is {use.index_type.name}; it must be one of {accepted}"
+
+
+def _names(data_types: tuple[DataType, ...]) -> str:
+    return ", ".join(data_type.name for data_type in data_types)
+
+
+# --------------------------------------------------------------------------------------------------
+# Rules of the operators
+# --------------------------------------------------------------------------------------------------
+
+
+def _check_top_k(desc: TopKOperatorDesc | TopK1OperatorDesc) -> None:
+    source = _as_tensor("input_tensor", desc.input_tensor)
+    values = _as_tensor("output_value_tensor", desc.output_value_tensor)
+    indices = _as_tensor("output_index_tensor", desc.output_index_tensor)
+    axis, k = _as_int("axis", desc.axis), _as_int("k", desc.k)
+    _store(desc, axis=axis, k=k)
+
+    _check_some_level_takes(desc)
+    if values.data_type is not source.data_type:
+        raise ValueError(
+            f"output_value_tensor.data_type is {values.data_type.name}; "
+            f"it must be {source.data_type.name}, the type of input_tensor"
+        )
+    _check_axis("axis", axis, source)
+    size = source.sizes[axis]
+    if not 1 <= k <= size:
+        raise ValueError(f"k is {k}; it must be from 1 to {size}, the size of axis {axis} of input_tensor")
+    sizes = (*source.sizes[:axis], k, *source.sizes[axis + 1 :])
+    reason = f"the sizes of input_tensor with k = {k} on axis {axis}"
+    for field, tensor in (("output_value_tensor", values), ("output_index_tensor", indices)):
+        _check_sizes(field, tensor, sizes, reason)
+        _check_no_overlap(field, tensor)
+    # UINT32 holds every index: sizes are below 2**32.
+
+
+def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
+    source, output, axes = desc.input_tensor, desc.output_tensor, desc.axes
+    _check_some_level_takes(desc)
+    if not axes:
+        raise ValueError("axes is (); it must have at least one axis")
+    for position, axis in enumerate(axes):
+        _check_axis(f"axes[{position}]", axis, source)
+        if axis in axes[:position]:
+            raise ValueError(f"axes[{position}] is {axis}, a duplicate; axes must name each axis once")
+    sizes = tuple(1 if d in axes else size for d, size in enumerate(source.sizes))
+    _check_sizes("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
+    _check_no_overlap("output_tensor", output)
+    last_index = math.prod(source.sizes[axis] for axis in axes) - 1
+    largest = int(np.iinfo(output.data_type.numpy_dtype).max)
+    if last_index > largest:
+        raise ValueError(
+            f"output_tensor.data_type is {output.data_type.name}, which holds indices up to {largest}; "
+            f"it must hold {last_index}, the last index over axes {axes} of input_tensor"
+        )
+
+
+def _check_some_level_takes(desc: object) -> None:
+    use = _use_of(desc)
+    most = FEATURE_TABLE[use.operator_type][-1]  # includes all the rows before it
+    if lacking := "; ".join(_lacks(most, use)):
+        raise ValueError(f"{use.operator_type} at every feature level: {lacking}")
+
+
+def _check_axis(field: str, axis: int, source: TensorDesc) -> None:
+    if not 0 <= axis < source.dimension_count:
+        raise ValueError(
+            f"{field} is {axis}; it must be from 0 to {source.dimension_count - 1}, "
+            f"less than the dimension count of input_tensor"
+        )
+
+
+def _check_sizes(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason: str) -> None:
+    if tensor.dimension_count != len(sizes):
+        raise ValueError(
+            f"{field}.sizes is {tensor.sizes}, {tensor.dimension_count} dimensions; "
+            f"it must have {len(sizes)}, as many as input_tensor"
+        )
+    if tensor.sizes != sizes:
+        raise ValueError(f"{field}.sizes is {tensor.sizes}; it must be {sizes}, {reason}")
+
+
+def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
+    """Refuse an output two of whose elements share an address (decided here; DirectML leaves it open)."""
+    for dimension, (size, stride) in enumerate(zip(tensor.sizes, tensor.element_strides, strict=True)):
+        if size > 1 and stride == 0:
+            raise ValueError(
+                f"{field}.strides[{dimension}] is 0 with size {size}; "
+                f"an output must not be broadcast: every element needs an address of its own"
+            )
+    overlaps = _overlaps_itself(tensor.sizes, tensor.element_strides)
+    if overlaps is None:
+        raise ValueError(
+            f"{field}.strides is {tensor.strides}, too irregular with sizes {tensor.sizes} to show in "
+            f"bounded time that no two elements overlap; each stride of so large an output must exceed the "
+            f"extent of the dimensions with smaller strides"
+        )
+    if overlaps:
+        raise ValueError(
+            f"{field}.strides is {tensor.strides}, which lets elements overlap with sizes {tensor.sizes}; "
+            f"every element of an output needs an address of its own"
+        )
+
+
+def _overlaps_itself(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool | None:
+    """Whether two elements share an address; None where only too long an enumeration would tell.
+
+    They do exactly when ``sum(d_i * stride_i) == 0`` for some integers ``|d_i| < size_i``, not all 0.
+    """
+    dims = [(size - 1, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
+
+    def must_be_zero(i: int) -> bool:  # true only if d_i is 0 in every solution
+        reach, stride = dims[i]
+        others = dims[:i] + dims[i + 1 :]
+        if stride > sum(other_reach * other for other_reach, other in others):
+            return True  # one step is more than the others can take back
+        divisor = math.gcd(*(other for _, other in others))
+        return reach < divisor // math.gcd(divisor, stride)  # no d_i in reach makes a multiple of the divisor
+
+    if any(stride == 0 for _, stride in dims):
+        return True
+    # Such dimensions do not matter to the others; nested layouts (packed, padded, transposed) have no others.
+    while zero := [i for i in range(len(dims)) if must_be_zero(i)]:
+        del dims[zero[0]]
+    if not dims:
+        return False
+
+    for (reach_a, a), (reach_b, b) in combinations(dims, 2):
+        divisor = math.gcd(a, b)
+        if b // divisor <= reach_a and a // divisor <= reach_b:  # d_a = b / divisor, d_b = -a / divisor
+            return True
+    count = math.prod(reach + 1 for reach, _ in dims)
+    step = math.gcd(*(stride for _, stride in dims))
+    if count > 1 + sum(reach * stride for reach, stride in dims) // step:
+        return True  # more elements than addresses
+    if count > _MAX_ENUMERATED_ADDRESSES:
+        return None
+    addresses = np.zeros(1, np.uint64)  # an extent fits 64 bits, see TensorDesc
+    for reach, stride in dims:
+        steps = np.arange(reach + 1, dtype=np.uint64) * np.uint64(stride)
+        addresses = np.add.outer(addresses, steps).ravel()
+    return bool(np.unique(addresses).size < count)
+
+
+# --------------------------------------------------------------------------------------------------
+# Python types
+# --------------------------------------------------------------------------------------------------
+
+
+_E = TypeVar("_E", bound=Enum)
+
+
+def _store(desc: object, **fields: object) -> None:
+    """Set fields of a frozen dataclass while it is being made."""
+    for name, value in fields.items():
+        object.__setattr__(desc, name, value)
+
+
+def _as_int(field: str, value: object) -> int:
+    if not isinstance(value, bool | np.bool_):  # a bool is an int in Python, but never what is meant
+        try:
+            return operator.index(value)  # type: ignore[arg-type]  # it raises for what is not an integer
+        except TypeError:
+            pass
+    raise TypeError(f"{field} is {value!r}, of type {type(value).__name__}; it must be an integer")
+
+
+def _as_ints(field: str, values: _Ints) -> tuple[int, ...]:
+    if isinstance(values, np.ndarray):
+        is_sequence = values.ndim == 1
+    else:  # bytes are integers in Python, but never what is meant
+        is_sequence = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray)
+    if not is_sequence:
+        raise TypeError(
+            f"{field} is {values!r}, of type {type(values).__name__}; it must be a sequence of integers"
+        )
+    return tuple(_as_int(f"{field}[{position}]", value) for position, value in enumerate(values))
+
+
+def _as_enum(field: str, value: _E, enum: type[_E]) -> _E:
+    if not isinstance(value, enum):
+        raise TypeError(
+            f"{field} is {value!r}, of type {type(value).__name__}; it must be a member of "
+            f"{enum.__name__}: {', '.join(member.name for member in enum)}"
+        )
+    return value
+
+
+def _as_tensor(field: str, value: TensorDesc) -> TensorDesc:
+    if not isinstance(value, TensorDesc):
+        raise TypeError(f"{field} is {value!r}, of type {type(value).__name__}; it must be a TensorDesc")
+    return value
