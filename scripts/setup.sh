@@ -18,17 +18,19 @@ fail() {
     exit 1
 }
 
+have() { command -v "$1" >/dev/null 2>&1; }
+
 # --- System packages ---
 
 apt_updated=
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
-    elif command -v sudo >/dev/null 2>&1; then
-        # Without a terminal nobody can type a password: fail instead of hanging.
-        if [ -t 0 ]; then sudo "$@"; else sudo -n "$@"; fi
+    # Without a terminal nobody can type a password: fail instead of hanging.
+    elif [ -t 0 ]; then
+        sudo "$@"
     else
-        return 1
+        sudo -n "$@"
     fi
 }
 
@@ -40,18 +42,22 @@ apt_install() {
         say "$why, and WGDML_NO_APT is set. Install it yourself: apt-get install $*"
         return 1
     fi
+    if [ "$(id -u)" -ne 0 ] && ! have sudo; then
+        say "$why, and only root may install it. As root, run: apt-get install $*"
+        return 1
+    fi
     say "$why: installing $*"
     if [ -z "$apt_updated" ]; then
         as_root apt-get -qq update || say "apt-get update failed; trying with the lists that are here"
         apt_updated=yes
     fi
-    if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@" >&2; then
+    # Forty lines of unpacking tell nobody anything, unless it fails.
+    if ! log=$(as_root env DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends install "$@" 2>&1); then
+        printf '%s\n' "$log" >&2
         say "could not install them. As root, run: apt-get install $*"
         return 1
     fi
 }
-
-have() { command -v "$1" >/dev/null 2>&1; }
 
 # --- Python ---
 
