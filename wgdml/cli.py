@@ -411,8 +411,6 @@ Exit status: 0 done, 1 no adapter or no memory, 2 bad input, 130 interrupted."""
 @click.version_option(__version__, "-V", "--version", prog_name="wgdml", message="%(prog)s %(version)s")
 def main() -> None:
     """DirectML's selection operators - top-k, argmax, argmin, sort - on any WebGPU adapter."""
-    # Mesa complains on standard error when this is unset, although nothing here needs it.
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
 
 
 _file_argument = click.argument("file", metavar="FILE")
@@ -472,25 +470,9 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _reason(chosen: Mapping[str, Any], count: int) -> str:
-    """Why the default device runs on this adapter."""
-    if name := os.environ.get("WGPUPY_WGPU_ADAPTER_NAME"):
-        return f"WGPUPY_WGPU_ADAPTER_NAME asks for {name!r}"
-    if backend := os.environ.get("WGPU_BACKEND_TYPE", "").strip():
-        return f"WGPU_BACKEND_TYPE asks for {backend}"
-    if count == 1:
-        return "it is the only one"
-    if chosen["adapter_type"] == "CPU":
-        return "no GPU was found; this is a software adapter"
-    return "a GPU comes before a software adapter"
-
-
-def _adapter_line(info: Mapping[str, Any]) -> str:
-    return f"{info['device']} ({info['adapter_type']}, {info['backend_type']})"
-
-
-def _same_adapter(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(one[key] == other[key] for key in ("device", "adapter_type", "backend_type", "description"))
+def _is_chosen(adapter: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
+    names = {"name": "device", "type": "adapter_type", "backend": "backend_type", "driver": "description"}
+    return all(adapter[ours] == info[theirs] for ours, theirs in names.items())
 
 
 @main.command(
@@ -516,12 +498,19 @@ def info_command(as_json: bool) -> None:
         problem = caught
         document |= {"adapters": [], "error": str(problem)}
     else:
-        chosen = dict(device.adapter_info)
-        adapters = [dict(info) for info in wgdml.adapters()]
+        adapters = [
+            {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False}
+            for adapter in wgdml.adapters()
+        ]
+        # Adapters of one kind tell apart by nothing but their order; the first is the one taken.
+        for adapter in adapters:
+            if _is_chosen(adapter, device.adapter_info):
+                adapter["chosen"] = True
+                break
         limits = {key: value for key, value in sorted(device.limits.items()) if isinstance(value, int)}
         document |= {
-            "adapters": [info | {"chosen": _same_adapter(info, chosen)} for info in adapters],
-            "reason": _reason(chosen, len(adapters)),
+            "adapters": adapters,
+            "reason": device.adapter_reason,
             "feature_level": device.feature_level.name,
             "limits": {key.replace("-", "_"): value for key, value in limits.items()},
             "features": sorted(device.features),
@@ -532,10 +521,9 @@ def info_command(as_json: bool) -> None:
         lines = [f"{name:9} {version}" for name, version in document["versions"].items()]
         if problem is None:
             lines += ["", "adapters"]
-            for info in document["adapters"]:
-                lines.append(
-                    f"  {'*' if info['chosen'] else ' '} {_adapter_line(info)}  {info['description']}"
-                )
+            for adapter in document["adapters"]:
+                mark = "*" if adapter["chosen"] else " "
+                lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
             lines += [f"  * chosen: {document['reason']}", ""]
             lines += [f"feature level  {document['feature_level']}", "limits"]
             for key in _SHOWN_LIMITS:

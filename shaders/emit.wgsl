@@ -1,0 +1,15 @@
+// Sorted pairs (bindings 2, 3) -> the output tensors (4, 5), for those elements that lie in the bound window of the input (1).
+#import source
+#import sink
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  let sequence = at / params.length;
+  let rank = at % params.length;
+  if (sequence < params.sequences) {
+    let row = row_of(sequence);
+    put(sequence, rank, load(row, rank + params.rank_base));
+  }
+}

@@ -1,0 +1,44 @@
+// A bitonic sorting network over pairs in workgroup memory: TEAMS lists of CAPACITY pairs (a power of two) each.
+// Batcher, "Sorting networks and their applications", 1968. Every comparator is its own inverse's mirror, so the first merge of
+// each size compares i with its reflection and all directions are ascending.
+#import pair
+
+var<workgroup> list_keys: array<Key, TEAMS * CAPACITY>;
+var<workgroup> list_indices: array<u32, TEAMS * CAPACITY>;
+
+fn list_get(at: u32) -> Pair { return Pair(list_keys[at], list_indices[at]); }
+
+fn list_set(at: u32, pair: Pair) {
+  list_keys[at] = pair.key;
+  list_indices[at] = pair.index;
+}
+
+fn compare_exchange(low: u32, high: u32) {
+  let a = list_get(low);
+  let b = list_get(high);
+  if (before(b, a)) {
+    list_set(low, b);
+    list_set(high, a);
+  }
+}
+
+// Sorts the first `size` (a power of two, the same for the whole workgroup) pairs of every team's list, ascending.
+// All invocations of the workgroup call it together.
+fn sort_lists(local: u32, size: u32) {
+  let half_size = size / 2u;
+  for (var run = 2u; run <= size; run *= 2u) {
+    for (var reach = run / 2u; reach > 0u; reach /= 2u) {
+      workgroupBarrier();
+      for (var t = local; t < TEAMS * half_size; t += WORKGROUP) {
+        let base = t / half_size * CAPACITY;
+        let i = t % half_size;
+        let block = i / reach * (2u * reach);
+        let low = block + i % reach;
+        // The first step of a merge mirrors, the others shift.
+        let high = select(low + reach, block + 2u * reach - 1u - i % reach, reach == run / 2u);
+        compare_exchange(base + low, base + high);
+      }
+    }
+  }
+  workgroupBarrier();
+}

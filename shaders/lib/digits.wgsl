@@ -1,0 +1,78 @@
+// Radix select, most significant digit first: which digit holds the k-th pair, level by level.
+// A pair is the words (key high, key low, index); every level counts a digit of the pairs that share the prefix found so far.
+//   LEVELS, BINS  digits in all, and counters a digit
+#import pair
+#import params
+#import scan
+
+@group(0) @binding(6) var<storage, read_write> histogram: array<atomic<u32>>;  // [level][sequence][BINS]
+@group(0) @binding(7) var<storage, read_write> progress: array<u32>;           // [level][sequence][4]: prefix words, rank left
+
+// Rank left that says: the prefix, filled up with ones, is the threshold already.
+const SETTLED: u32 = 0u;
+
+struct Prefix { words: array<u32, 3>, rank: u32 }
+
+fn word_of(pair: Pair, word: u32) -> u32 {
+  if (word == KEY_WORDS) { return pair.index; }
+#if KEY_WORDS == 1
+  return pair.key;
+#else
+  return select(pair.key.x, pair.key.y, word == 1u);
+#endif
+}
+
+fn pair_of(prefix: Prefix) -> Pair {
+#if KEY_WORDS == 1
+  return Pair(prefix.words[0], prefix.words[1]);
+#else
+  return Pair(vec2<u32>(prefix.words[0], prefix.words[1]), prefix.words[2]);
+#endif
+}
+
+fn slot_of(level: u32, sequence: u32) -> u32 { return level * params.sequences + sequence; }
+
+var<workgroup> found_digit: u32;
+var<workgroup> found_before: u32;
+var<workgroup> found_count: u32;
+
+// The prefix with the digit of the level before this one filled in; the whole workgroup calls it together. One invocation of the
+// whole dispatch (`keeper`) leaves it for the next level.
+fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
+  var prefix = Prefix(array<u32, 3>(0u, 0u, 0u), params.k);
+  if (params.level > 0u) {
+    let slot = slot_of(params.level - 1u, sequence);
+    for (var w = 0u; w < 3u; w++) { prefix.words[w] = progress[slot * 4u + w]; }
+    prefix.rank = progress[slot * 4u + 3u];
+    let each = BINS / WORKGROUP;
+    var sum = 0u;
+    for (var b = 0u; b < each; b++) { sum += atomicLoad(&histogram[slot * BINS + local * each + b]); }
+    var below = scan(local, vec4<u32>(sum, 0u, 0u, 0u)).before.x;
+    for (var b = 0u; b < each; b++) {
+      let count = atomicLoad(&histogram[slot * BINS + local * each + b]);
+      if (below < prefix.rank && prefix.rank <= below + count) {
+        found_digit = local * each + b;
+        found_before = below;
+        found_count = count;
+      }
+      below += count;
+    }
+    workgroupBarrier();
+    if (prefix.rank != SETTLED) {
+      prefix.words[params.before_word] |= found_digit << params.before_shift;
+      prefix.rank -= found_before;
+      if (prefix.rank == found_count) {
+        // The whole bin is wanted: every later digit is at its largest.
+        prefix.rank = SETTLED;
+        prefix.words[params.before_word] |= (1u << params.before_shift) - 1u;
+        for (var w = params.before_word + 1u; w < 3u; w++) { prefix.words[w] = 0xffffffffu; }
+      }
+    }
+  }
+  if (keeper && local == 0u) {
+    let slot = slot_of(params.level, sequence);
+    for (var w = 0u; w < 3u; w++) { progress[slot * 4u + w] = prefix.words[w]; }
+    progress[slot * 4u + 3u] = prefix.rank;
+  }
+  return prefix;
+}

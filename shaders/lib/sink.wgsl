@@ -1,0 +1,79 @@
+// Where a kernel's results go: pairs for a later dispatch (SINK_PAIRS = 1), else the output tensors.
+//   HAS_VALUES, HAS_INDICES  which outputs there are
+//   ELEMENT_BYTES            1, 2, 4 or 8: of a value
+//   INDEX_BYTES              4 or 8: of an index
+#import pair
+#import params
+
+#if SINK_PAIRS
+
+@group(0) @binding(4) var<storage, read_write> sink_keys: array<Key>;
+@group(0) @binding(5) var<storage, read_write> sink_indices: array<u32>;
+
+fn put(sequence: u32, rank: u32, pair: Pair) {
+  let at = params.sink_base + sequence * params.sink_step + rank;
+  sink_keys[at] = pair.key;
+  sink_indices[at] = pair.index;
+}
+
+#else
+
+#if HAS_VALUES
+#import input
+#if ELEMENT_BYTES > 2
+@group(0) @binding(4) var<storage, read_write> values: array<u32>;
+#else
+@group(0) @binding(4) var<storage, read_write> values: array<atomic<u32>>;
+
+// Several elements share a word; each is owned by one invocation, which alone flips that element's bits.
+fn put_bits(word: u32, shift: u32, mask: u32, bits: u32) {
+  let old = atomicLoad(&values[word]);
+  atomicXor(&values[word], (((old >> shift) ^ bits) & mask) << shift);
+}
+#endif
+
+fn put_value(offset: u32, bits: Key) {
+#if ELEMENT_BYTES == 8
+  values[2u * offset] = bits.y;
+  values[2u * offset + 1u] = bits.x;
+#endif
+#if ELEMENT_BYTES == 4
+  values[offset] = bits;
+#endif
+#if ELEMENT_BYTES == 2
+  put_bits(offset >> 1u, 16u * (offset & 1u), 0xffffu, bits >> 16u);
+#endif
+#if ELEMENT_BYTES == 1
+  put_bits(offset >> 2u, 8u * (offset & 3u), 0xffu, bits >> 24u);
+#endif
+}
+#endif
+
+#if HAS_INDICES
+@group(0) @binding(5) var<storage, read_write> indices: array<u32>;
+
+fn put_index(offset: u32, index: u32) {
+#if INDEX_BYTES == 8
+  indices[2u * offset] = index;
+  indices[2u * offset + 1u] = 0u;
+#else
+  indices[offset] = index;
+#endif
+}
+#endif
+
+// Writes the pair as rank `rank` of the sequence; the value is the element's own bits, read again from the input.
+fn put(sequence: u32, rank: u32, pair: Pair) {
+  let offsets = sequence_offsets(sequence);
+  let index = pair.index ^ INDEX_FLIP;
+#if HAS_VALUES
+  let place = place_of(index);
+  if (!place.inside) { return; }
+  put_value(offsets.y + rank * params.value_step, element_at(offsets.x + place.offset));
+#endif
+#if HAS_INDICES
+  put_index(offsets.z + rank * params.index_step, index);
+#endif
+}
+
+#endif

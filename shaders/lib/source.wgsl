@@ -1,0 +1,133 @@
+// Where a kernel's items come from: one load gives PER_LOAD items, each a pair in the wanted order.
+// Exactly one of these constants is 1:
+//   SOURCE_ROWS      elements of a contiguous axis, LOAD_WORDS words a load (binding 1)
+//   SOURCE_ELEMENTS  elements anywhere, by strides, one a load (binding 1)
+//   SOURCE_PAIRS     pairs made by an earlier dispatch, one a load (bindings 2 and 3)
+// GATHERED = 1 reads, of the first two, only the subsets named by the pairs' indices in binding 3: load q is member q % members
+// of the subset that the pair q / members lies in.
+//   INDEX_FLIP       0xffffffff where the last index of several wins, else 0
+#import pair
+#import params
+
+struct Row {
+  start: u32,     // rows: first load in the window; elements: offset of the sequence's first element; pairs: first pair
+  skew: u32,      // rows: items of the first load that come before the sequence
+  loads: u32,     // loads that cover the sequence
+  winners: u32,   // gathered: first pair of the sequence's list of winners
+}
+
+#if SOURCE_PAIRS
+
+@group(0) @binding(2) var<storage, read_write> source_keys: array<Key>;
+@group(0) @binding(3) var<storage, read_write> source_indices: array<u32>;
+
+alias Load = Pair;
+
+fn row_of(sequence: u32) -> Row {
+  return Row(params.source_base + sequence * params.source_step, 0u, params.length, 0u);
+}
+fn load_of(row: Row, q: u32) -> u32 { return q; }
+fn load(row: Row, v: u32) -> Load {
+  return Pair(source_keys[row.start + v], source_indices[row.start + v]);
+}
+fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
+  if (v < row.loads) { return data; }
+  return last_pair();
+}
+
+#else
+
+#import input
+
+#if GATHERED
+@group(0) @binding(3) var<storage, read_write> source_indices: array<u32>;
+#endif
+
+fn gathered_loads(loads: u32) -> u32 {
+#if GATHERED
+  return params.k * params.members;
+#else
+  return loads;
+#endif
+}
+
+// The load that comes q-th: itself, or the q-th of the winning subsets (one past every load where there is none).
+fn load_of(row: Row, q: u32) -> u32 {
+#if GATHERED
+  let winner = source_indices[row.winners + q / params.members];
+  if (winner == NO_INDEX) { return 0x80000000u / PER_LOAD; }
+  let first = (winner - params.first_index + row.skew) / PER_LOAD;
+  return first % params.subsets + (q % params.members) * params.subsets;
+#else
+  return q;
+#endif
+}
+
+fn winners_of(sequence: u32) -> u32 {
+  return params.source_base + sequence * params.source_step;
+}
+
+#if SOURCE_ROWS
+
+#if LOAD_WORDS == 4
+alias Load = vec4<u32>;
+fn load(row: Row, v: u32) -> Load { return input[row.start + v]; }
+#endif
+#if LOAD_WORDS == 2
+alias Load = vec2<u32>;
+fn load(row: Row, v: u32) -> Load { return vec2<u32>(input[2u * (row.start + v)], input[2u * (row.start + v) + 1u]); }
+#endif
+#if LOAD_WORDS == 1
+alias Load = array<u32, 1>;
+fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[row.start + v]); }
+#endif
+
+fn row_of(sequence: u32) -> Row {
+  let offset = sequence_offsets(sequence).x;
+  let skew = offset % PER_LOAD;
+  let loads = gathered_loads((skew + params.length + PER_LOAD - 1u) / PER_LOAD);
+  return Row(offset / PER_LOAD, skew, loads, winners_of(sequence));
+}
+
+fn bits_of(data: Load, c: u32) -> Key {
+#if ELEMENT_BYTES == 8
+  return Key(data[2u * c + 1u], data[2u * c]);
+#endif
+#if ELEMENT_BYTES == 4
+  return data[c];
+#endif
+#if ELEMENT_BYTES == 2
+  return (data[c >> 1u] << (16u * (1u - (c & 1u)))) & 0xffff0000u;
+#endif
+#if ELEMENT_BYTES == 1
+  return (data[c >> 2u] << (24u - 8u * (c & 3u))) & 0xff000000u;
+#endif
+}
+
+fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
+  let position = v * PER_LOAD + c - row.skew;
+  let inside = position < params.length;
+  return Pair(select(LAST_KEY, key_of(bits_of(data, c)), inside),
+              select(NO_INDEX, (position + params.first_index) ^ INDEX_FLIP, inside));
+}
+
+#else
+
+alias Load = Pair;
+
+fn row_of(sequence: u32) -> Row {
+  return Row(sequence_offsets(sequence).x, 0u, gathered_loads(params.length), winners_of(sequence));
+}
+
+fn load(row: Row, v: u32) -> Load {
+  let step = axis_step(v);
+  return Pair(key_of(element_at(row.start + step.x)), (step.y + params.first_index) ^ INDEX_FLIP);
+}
+
+fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
+  if (v < params.length) { return data; }
+  return last_pair();
+}
+
+#endif
+#endif

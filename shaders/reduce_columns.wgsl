@@ -1,0 +1,107 @@
+// The best pair of every part of every sequence whose neighbours lie side by side in memory: input (binding 1) -> sink (4, 5).
+//
+// An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis. WORKGROUP is
+// WORKGROUP / TEAM such groups by TEAM rows; part p of a sequence takes the positions p * TEAM + y and every split * TEAM-th after.
+#import pair
+#import input
+#import sink
+
+const GROUPS: u32 = WORKGROUP / TEAM;
+
+var<workgroup> tree_keys: array<Key, WORKGROUP>;
+var<workgroup> tree_indices: array<u32, WORKGROUP>;
+
+fn better(candidate: Pair, best: Pair) -> Pair {
+#if IN_ORDER
+  let wins = key_less(candidate.key, best.key) || best.index == NO_INDEX;
+#else
+  let wins = before(candidate, best);
+#endif
+  return Pair(select(best.key, candidate.key, wins), select(best.index, candidate.index, wins));
+}
+
+#if LOADS_VECTORS
+fn load(offset: u32) -> vec4<u32> { return input[offset / PER_LOAD]; }
+fn bits_of(data: vec4<u32>, c: u32) -> Key {
+#if ELEMENT_BYTES == 8
+  return Key(data[2u * c + 1u], data[2u * c]);
+#endif
+#if ELEMENT_BYTES == 4
+  return data[c];
+#endif
+#if ELEMENT_BYTES == 2
+  return (data[c >> 1u] << (16u * (1u - (c & 1u)))) & 0xffff0000u;
+#endif
+#if ELEMENT_BYTES == 1
+  return (data[c >> 2u] << (24u - 8u * (c & 3u))) & 0xff000000u;
+#endif
+}
+#else
+fn load(offset: u32) -> Key { return element_at(offset); }
+fn bits_of(data: Key, c: u32) -> Key { return data; }
+#endif
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let columns = params.batch[0].x;
+  let groups = (columns + PER_LOAD - 1u) / PER_LOAD;
+  let all_groups = params.sequences / columns * groups;
+  let blocks = (all_groups + GROUPS - 1u) / GROUPS;
+  let id = linear_workgroup(workgroup, grid);
+  let part = id / blocks;
+  let group = (id % blocks) * GROUPS + local % GROUPS;
+  let y = local / GROUPS;
+  let column = (group % groups) * PER_LOAD;
+  let sequence = group / groups * columns + column;
+  let live = group < all_groups && part < params.split;
+
+#for c in PER_LOAD
+  var best$c = last_pair();
+#endfor
+  if (live) {
+    let start = sequence_offsets(sequence).x;
+    let stride = params.split * TEAM;
+    var r = part * TEAM + y;
+    for (; r + (UNROLL - 1u) * stride < params.length; r += UNROLL * stride) {
+#for u in UNROLL
+      let step$u = axis_step(r + $uu * stride);
+      let data$u = load(start + step$u.x);
+#endfor
+#for u in UNROLL
+      let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
+#for c in PER_LOAD
+      best$c = better(Pair(key_of(bits_of(data$u, $cu)), index$u), best$c);
+#endfor
+#endfor
+    }
+    for (; r < params.length; r += stride) {
+      let step = axis_step(r);
+      let data = load(start + step.x);
+      let index = (step.y + params.first_index) ^ INDEX_FLIP;
+#for c in PER_LOAD
+      best$c = better(Pair(key_of(bits_of(data, $cu)), index), best$c);
+#endfor
+    }
+  }
+
+#for c in PER_LOAD
+#if TEAM > 1
+  workgroupBarrier();
+  tree_keys[local] = best$c.key;
+  tree_indices[local] = best$c.index;
+  for (var reach = TEAM / 2u; reach > 0u; reach /= 2u) {
+    workgroupBarrier();
+    if (y < reach) {
+      let other = Pair(tree_keys[local + reach * GROUPS], tree_indices[local + reach * GROUPS]);
+      if (before(other, best$c)) {
+        best$c = other;
+        tree_keys[local] = other.key;
+        tree_indices[local] = other.index;
+      }
+    }
+  }
+#endif
+  if (live && y == 0u && column + $cu < columns) { put(sequence + $cu, part, best$c); }
+#endfor
+}

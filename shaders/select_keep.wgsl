@@ -1,0 +1,51 @@
+// Radix select, the end: keeps the k pairs that do not come after the threshold, in any order: source (1 to 3), histogram (6),
+// progress (7) -> pairs (4, 5), counters (8). The order in which they land does not matter: they are sorted next.
+#import source
+#import sink
+#import digits
+
+@group(0) @binding(8) var<storage, read_write> kept: array<atomic<u32>>;  // [sequence]
+
+var<workgroup> step_count: atomic<u32>;
+var<workgroup> step_base: u32;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let sequence = min(id / params.split, params.sequences - 1u);
+  let part = id % params.split;
+  let live = id / params.split < params.sequences;
+  let threshold = pair_of(resolve(local, sequence, false));
+  let row = row_of(sequence);
+  let stride = params.split * WORKGROUP;
+  let steps = (row.loads + stride - 1u) / stride;
+  for (var step = 0u; step < steps; step++) {
+    let q = step * stride + part * WORKGROUP + local;
+    var keep = 0u;
+    let v = load_of(row, min(q, row.loads - 1u));
+    let data = load(row, v);
+    if (live && q < row.loads) {
+#for c in PER_LOAD
+      {
+        let candidate = item(row, v, data, $cu);
+        if (candidate.index != NO_INDEX && !before(threshold, candidate)) { keep |= 1u << $cu; }
+      }
+#endfor
+    }
+    if (local == 0u) { atomicStore(&step_count, 0u); }
+    workgroupBarrier();
+    var place = 0u;
+    if (keep != 0u) { place = atomicAdd(&step_count, countOneBits(keep)); }
+    workgroupBarrier();
+    if (local == 0u) { step_base = atomicAdd(&kept[sequence], atomicLoad(&step_count)); }
+    workgroupBarrier();
+    place += step_base;
+#for c in PER_LOAD
+    if ((keep & (1u << $cu)) != 0u) {
+      if (place < params.k) { put(sequence, place, item(row, v, data, $cu)); }
+      place++;
+    }
+#endfor
+  }
+}

@@ -1,0 +1,62 @@
+"""wgdml: DirectML's selection operators on any WebGPU adapter, exact to the bit.
+
+Functions on NumPy arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``sort``, ``argsort``.
+DirectML's own vocabulary: ``TensorDesc``, the operator descs, ``Device.create_operator`` and ``compile_operator``.
+"""
+
+from ._version import __version__
+from .contract import (
+    HIGHEST_FEATURE_LEVEL,
+    ArgmaxOperatorDesc,
+    ArgminOperatorDesc,
+    AxisDirection,
+    DataType,
+    FeatureLevel,
+    ReduceFunction,
+    ReduceOperatorDesc,
+    TensorDesc,
+    TopK1OperatorDesc,
+    TopKOperatorDesc,
+)
+from .functions import TopKResult, argmax, argmin, argsort, sort, top_k
+from .runtime import (
+    BindingProperties,
+    CompiledOperator,
+    Device,
+    NoAdapterError,
+    Operator,
+    Tensor,
+    adapters,
+    asarray,
+    default_device,
+)
+
+__all__ = [
+    "HIGHEST_FEATURE_LEVEL",
+    "ArgmaxOperatorDesc",
+    "ArgminOperatorDesc",
+    "AxisDirection",
+    "BindingProperties",
+    "CompiledOperator",
+    "DataType",
+    "Device",
+    "FeatureLevel",
+    "NoAdapterError",
+    "Operator",
+    "ReduceFunction",
+    "ReduceOperatorDesc",
+    "Tensor",
+    "TensorDesc",
+    "TopK1OperatorDesc",
+    "TopKOperatorDesc",
+    "TopKResult",
+    "__version__",
+    "adapters",
+    "argmax",
+    "argmin",
+    "argsort",
+    "asarray",
+    "default_device",
+    "sort",
+    "top_k",
+]

@@ -1,0 +1,882 @@
+"""Selection + adapter limits -> Plan: a list of dispatches and the scratch that they need. Pure data, no GPU.
+
+The path of a selection::
+
+    cut to windows -> choose an algorithm -> dispatches over elements or pairs -> pairs in order -> output tensors
+
+Every algorithm reads a *source* (a box of the input tensor, or pairs that an earlier dispatch left in scratch) and fills a *sink*
+(pairs in scratch, or the outputs), so algorithms compose: the result of one is the source of the next.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import product
+
+from .selection import Selection
+
+__all__ = [
+    "Algorithm",
+    "Binding",
+    "Dispatch",
+    "Limits",
+    "Plan",
+    "Tuning",
+    "choose_algorithm",
+    "make_plan",
+    "tuning_for",
+]
+
+
+class Algorithm(Enum):
+    """How the first k pairs of each sequence are found. ``choose_algorithm`` says when each one pays."""
+
+    REDUCE = "reduce"  #: k = 1: a tree; one read
+    SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
+    COLUMNS = "columns"  #: delegates down adjacent sequences, then the winners' subsets again; one read and a little
+    SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
+    RADIX_SELECT = (
+        "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
+    )
+    RADIX_SORT = "radix_sort"  #: a stable radix sort of everything; two reads and a write a digit
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a plan must keep to: the device's limits, by WebGPU's names, and what kind of machine it is."""
+
+    max_storage_buffer_binding_size: int = 128 << 20
+    max_buffer_size: int = 256 << 20
+    max_compute_invocations_per_workgroup: int = 256
+    max_compute_workgroup_storage_size: int = 16 << 10
+    max_compute_workgroups_per_dimension: int = 65535
+    software: bool = False  #: a CPU adapter: few long workgroups pay, barriers cost
+    subgroup_size: int = 0  #: the one size of every subgroup, or 0 where it varies or subgroups are off
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The numbers that the algorithms leave open. ``tuning_for`` sets them; tests shrink them to force the multi-pass paths."""
+
+    workgroup: int  #: invocations of an ordinary workgroup
+    large_workgroup: int  #: the most invocations that serve one long sequence together
+    workgroups: int  #: workgroups that fill the machine
+    unroll: int  #: loads in flight an invocation
+    loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
+    sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
+    select_k: int  #: the largest k for SELECT
+    rank_length: int  #: the longest list that is sorted by counting
+    tile: int  #: pairs of a radix sort's tile
+    barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
+
+
+def _power_of_two_below(n: int) -> int:
+    return 1 << (max(n, 1).bit_length() - 1)
+
+
+def _power_of_two_above(n: int) -> int:
+    return 1 << (max(n, 1) - 1).bit_length()
+
+
+def tuning_for(limits: Limits, key_words: int) -> Tuning:
+    """The one table of tuning parameters, from the limits alone.
+
+    Evidence: a GPU with 132 processors reads at full speed from 1056 workgroups of 256 up; a software adapter with two cores pays
+    some 3 us for every workgroup with a barrier, so few long workgroups are best there (docs/performance log).
+    """
+    workgroup = min(256, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    pair = 4 * (key_words + 1)
+    capacity = _power_of_two_below((limits.max_compute_workgroup_storage_size - 512) // pair)
+    large = min(1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
+    while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
+        large //= 2
+    # sort_scatter.wgsl keeps a tile, three counters a digit and a scan.
+    tile = (
+        1024 if 1024 * pair + 3 * 1024 + 16 * workgroup <= limits.max_compute_workgroup_storage_size else 512
+    )
+    if limits.software:
+        return Tuning(
+            workgroup=workgroup,
+            large_workgroup=min(large, 256),
+            workgroups=32,
+            unroll=1,
+            loads_each=64,
+            sort_capacity=min(capacity, 4096),
+            select_k=128,
+            rank_length=512,
+            tile=tile,
+            barrier_free=True,
+        )
+    return Tuning(
+        workgroup=workgroup,
+        large_workgroup=large,
+        workgroups=2112,
+        unroll=4,
+        loads_each=8,
+        sort_capacity=min(capacity, 4096),
+        select_k=256,
+        rank_length=8192,
+        tile=tile,
+    )
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A range of a resource bound to a slot. ``resource``: "input", "values", "indices" or "scratch"; bytes."""
+
+    slot: int
+    resource: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """One dispatch: a kernel, the constants it is specialised by, its parameter block, what it binds and its workgroup grid."""
+
+    kernel: str
+    constants: tuple[tuple[str, int], ...]
+    params: bytes
+    bindings: tuple[Binding, ...]
+    grid: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Dispatches in order, each seeing what the ones before it wrote, and the bytes of scratch that they share."""
+
+    dispatches: tuple[Dispatch, ...]
+    scratch_size: int
+    algorithms: tuple[Algorithm, ...]  #: those used, in order, for people and tests
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------
+# Sources and sinks
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A box of the selection's tensors that fits the windows: a range of every dimension, the whole batch of its sub-selection."""
+
+    selection: Selection  # the sub-selection, with offsets of its own first element
+    starts: tuple[int, ...]  # of the axes
+    sizes: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        return math.prod(self.sizes)
+
+    @property
+    def axis_steps(self) -> list[int]:
+        """The step of the flattened index for each axis."""
+        steps, step = [], 1
+        for axis in reversed(self.selection.axes):
+            steps.append(step)
+            step *= axis.size
+        return steps[::-1]
+
+    @property
+    def first_index(self) -> int:
+        return sum(s * step for s, step in zip(self.starts, self.axis_steps, strict=True))
+
+    @property
+    def offset(self) -> int:
+        """Elements before the box's first."""
+        axes = self.selection.axes
+        return self.selection.input_offset + sum(s * a.stride for s, a in zip(self.starts, axes, strict=True))
+
+    @property
+    def span(self) -> int:
+        """Elements from the box's first to its last, inclusive."""
+        axes = sum((n - 1) * a.stride for n, a in zip(self.sizes, self.selection.axes, strict=True))
+        return 1 + axes + sum((d.size - 1) * d.input_stride for d in self.selection.batch)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs in scratch: ``length`` a sequence, ``step`` apart, from pair ``base`` of the regions on."""
+
+    keys: tuple[int, int]  # byte offset and size
+    indices: tuple[int, int]
+    base: int
+    step: int
+    length: int
+
+
+_Source = _Box | _Pairs
+
+
+@dataclass(frozen=True)
+class _Final:
+    """The output tensors themselves; values are read again from ``box``."""
+
+    box: _Box
+    rank_base: int = 0
+
+
+_Sink = _Pairs | _Final
+
+_WINDOW = 256  # bytes: the strictest alignment of a binding's offset
+
+
+@dataclass
+class _Arena:
+    """Hands out scratch, front to back; ``mark`` and ``release`` make it a stack."""
+
+    used: int = 0
+    peak: int = 0
+
+    def take(self, size: int) -> tuple[int, int]:
+        offset = self.used
+        size = max(16, -(-size // 16) * 16)
+        self.used = -(-(offset + size) // _WINDOW) * _WINDOW
+        self.peak = max(self.peak, self.used)
+        return offset, size
+
+
+_PARAMS = (
+    "sequences length k split input_base input_size value_base value_step index_base index_step source_step source_base sink_step "
+    "sink_base members subsets first_index digit_word digit_shift digit_bits before_word before_shift level rank_base"
+).split()
+
+
+def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
+    """``workgroups`` folded into three dimensions, each within the limit; the kernels ignore what is too many."""
+    x = min(workgroups, limit)
+    y = min(-(-workgroups // x), limit)
+    z = -(-workgroups // (x * y))
+    return x, y, z
+
+
+class _Builder:
+    """Collects the dispatches of one plan. Each method appends what one algorithm needs and returns nothing."""
+
+    def __init__(
+        self, selection: Selection, limits: Limits, tuning: Tuning, vectors: bool, forced: Algorithm | None
+    ) -> None:
+        self.selection = selection
+        self.limits = limits
+        self.tuning = tuning
+        self.vectors = vectors
+        self.forced = forced
+        self.arena = _Arena()
+        self.dispatches: list[Dispatch] = []
+        self.algorithms: list[Algorithm] = []
+        self.sequences = selection.sequences  # of the part being built
+
+    # -- one dispatch ------------------------------------------------------------------------------------------------------------
+
+    def emit(
+        self,
+        kernel: str,
+        workgroups: int,
+        source: _Source | None,
+        sink: _Sink | None,
+        *,
+        gathered: _Pairs | None = None,
+        scratch: dict[int, tuple[int, int]] | None = None,
+        constants: dict[str, int] | None = None,
+        in_order: bool = False,
+        **params: int,
+    ) -> None:
+        """Appends one dispatch; ``scratch`` maps further binding slots to scratch ranges."""
+        s = self.selection
+        f = s.format
+        box = source if isinstance(source, _Box) else sink.box if isinstance(sink, _Final) else None
+        shape = box.selection if box else s
+        bindings: list[Binding] = []
+        values = {"sequences": self.sequences, "k": s.k, "split": 1}
+        c: dict[str, int] = {
+            "WORKGROUP": self.tuning.workgroup,
+            "KEY_WORDS": f.key_words,
+            "NEGATIVE_ZERO": f.negative_zero,
+            "SIGN_BIT": f.sign_bit,
+            "FLOAT_MASK": f.float_mask,
+            "LARGEST": f.largest,
+            "NAN_KEY": 0 if s.order.nan_first else 0xFFFFFFFF,
+            "DIRECTION": 0xFFFFFFFF if s.order.largest_first else 0,
+            "INDEX_FLIP": 0xFFFFFFFF if s.last_index else 0,
+            "ELEMENT_BYTES": f.bytes,
+            "INDEX_BYTES": s.index_bytes,
+            "BATCH_DIMS": len(shape.batch) if box else 0,
+            "AXIS_DIMS": len(shape.axes) if box else 1,
+            "INPUT_WORDS": 4 if self.vectors else 1,
+            "SOURCE_ROWS": 0,
+            "SOURCE_ELEMENTS": 0,
+            "SOURCE_PAIRS": 0,
+            "GATHERED": int(gathered is not None),
+            "PER_LOAD": 1,
+            "LOAD_WORDS": 1,
+            "UNROLL": self.tuning.unroll,
+            "SINK_PAIRS": int(isinstance(sink, _Pairs)),
+            "HAS_VALUES": int(s.has_values),
+            "HAS_INDICES": int(s.has_indices),
+            "IN_ORDER": int(in_order and not s.last_index),
+        }
+        if isinstance(source, _Box):
+            values["length"] = source.length
+            if _is_rows(source):
+                c["SOURCE_ROWS"] = 1
+                c["LOAD_WORDS"], c["PER_LOAD"] = self.load_shape()
+            else:
+                c["SOURCE_ELEMENTS"] = 1
+        elif source is not None:
+            c["SOURCE_PAIRS"] = 1
+            values |= {"length": source.length, "source_base": source.base, "source_step": source.step}
+            bindings += [Binding(2, "scratch", *source.keys), Binding(3, "scratch", *source.indices)]
+        if gathered is not None:
+            values |= {"source_base": gathered.base, "source_step": gathered.step}
+            bindings.append(Binding(3, "scratch", *gathered.indices))
+        reads_values = isinstance(sink, _Final) and s.has_values
+        if box is not None:
+            start, size = self.window(box.offset, box.span, f.bytes, 16 if self.vectors else 4)
+            if isinstance(source, _Box) or reads_values:
+                bindings.append(Binding(1, "input", start, size))
+            values |= {
+                "input_base": box.offset - start // f.bytes,
+                "input_size": size // f.bytes,
+                "first_index": box.first_index,
+            }
+        if isinstance(sink, _Pairs):
+            values |= {"sink_base": sink.base, "sink_step": sink.step}
+            bindings += [Binding(4, "scratch", *sink.keys), Binding(5, "scratch", *sink.indices)]
+        elif sink is not None:
+            ranks = params.get("ranks", s.k)
+            if s.has_values:
+                offset = shape.value_offset + sink.rank_base * s.value_step
+                span = (
+                    1 + (ranks - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in shape.batch)
+                )
+                start, size = self.window(offset, span, f.bytes, 4)
+                bindings.append(Binding(4, "values", start, size))
+                values |= {"value_base": offset - start // f.bytes, "value_step": s.value_step}
+            if s.has_indices:
+                offset = shape.index_offset + sink.rank_base * s.index_step
+                span = (
+                    1 + (ranks - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in shape.batch)
+                )
+                start, size = self.window(offset, span, s.index_bytes, 4)
+                bindings.append(Binding(5, "indices", start, size))
+                values |= {"index_base": offset - start // s.index_bytes, "index_step": s.index_step}
+            values["rank_base"] = sink.rank_base
+        for slot, (offset, size) in (scratch or {}).items():
+            bindings.append(Binding(slot, "scratch", offset, size))
+        params.pop("ranks", None)
+        values |= params
+        c |= constants or {}
+        self.dispatches.append(
+            Dispatch(
+                kernel,
+                tuple(sorted(c.items())),
+                self.pack(values, box),
+                tuple(sorted(bindings, key=lambda b: b.slot)),
+                _grid(workgroups, self.limits.max_compute_workgroups_per_dimension),
+            )
+        )
+
+    @staticmethod
+    def window(offset: int, span: int, element_bytes: int, unit: int) -> tuple[int, int]:
+        """The aligned byte range that holds ``span`` elements from element ``offset`` on."""
+        start = offset * element_bytes // _WINDOW * _WINDOW
+        end = (offset + span) * element_bytes
+        return start, -(-(end - start) // unit) * unit
+
+    def load_shape(self) -> tuple[int, int]:
+        """Words and items of one load of contiguous elements."""
+        size = self.selection.format.bytes
+        words = 4 if self.vectors else max(1, size // 4)
+        return words, words * 4 // size
+
+    @staticmethod
+    def pack(values: dict[str, int], box: _Box | None) -> bytes:
+        words = [values.get(name, 0) for name in _PARAMS]
+        batch = list(reversed(box.selection.batch)) if box else []
+        words += [w for d in batch for w in (d.size, d.input_stride, d.value_stride, d.index_stride)]
+        words += [0] * (4 * (8 - len(batch)))
+        if box:
+            axes = list(zip(box.sizes, box.selection.axes, box.axis_steps, strict=True))[::-1]
+        else:
+            axes = []
+        words += [w for size, axis, step in axes for w in (size, axis.stride, step, axis.size)]
+        words += [0] * (4 * (8 - len(axes)))
+        return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))
+
+    def new_pairs(self, sequences: int, length: int) -> _Pairs:
+        count = sequences * length
+        keys = self.arena.take(count * 4 * self.selection.format.key_words)
+        return _Pairs(keys, self.arena.take(count * 4), 0, length, length)
+
+    # -- the whole ---------------------------------------------------------------------------------------------------------------
+
+    def build(self) -> Plan:
+        for part in self.batch_pieces():
+            self.arena.used = 0
+            self.build_part(part)
+        if self.arena.peak > self.limits.max_buffer_size:
+            raise MemoryError(
+                f"selecting k={self.selection.k} of {self.selection.sequences} x {self.selection.length} elements needs "
+                f"{self.arena.peak} bytes of scratch, over the adapter's largest buffer of {self.limits.max_buffer_size} bytes"
+            )
+        return Plan(tuple(self.dispatches), self.arena.peak, tuple(self.algorithms))
+
+    def piece_sizes(self) -> tuple[list[int], list[int], int]:
+        """Sizes of the pieces of each batch dimension, each axis, and the ranks, so that each tensor's part fits a binding."""
+        s = self.selection
+        limit = self.limits.max_storage_buffer_binding_size // 16 * 16 - 2 * _WINDOW
+        inputs = _fit(
+            [(d.size, d.input_stride) for d in s.batch] + [(a.size, a.stride) for a in s.axes],
+            limit // s.format.bytes,
+        )
+        batch, axes = inputs[: len(s.batch)], inputs[len(s.batch) :]
+        ranks = s.k
+        for wanted, size, strides, step in (
+            (s.has_values, s.format.bytes, [d.value_stride for d in s.batch], s.value_step),
+            (s.has_indices, s.index_bytes, [d.index_stride for d in s.batch], s.index_step),
+        ):
+            if wanted:
+                dims = [(n, stride) for n, stride in zip(batch, strides, strict=True)]
+                *batch, fitting = _fit([*dims, (ranks, step)], limit // size)
+                ranks = min(ranks, fitting)
+        return batch, axes, ranks
+
+    def batch_pieces(self) -> Iterator[Selection]:
+        """The selection cut along its batch into parts whose windows fit."""
+        s = self.selection
+        sizes, _, _ = self.piece_sizes()
+        for starts in product(*(range(0, d.size, n) for d, n in zip(s.batch, sizes, strict=True))):
+            dims = [
+                replace(d, size=min(n, d.size - start))
+                for d, n, start in zip(s.batch, sizes, starts, strict=True)
+            ]
+            yield replace(
+                s,
+                batch=tuple(d for d in dims if d.size > 1),
+                input_offset=s.input_offset
+                + sum(x * d.input_stride for x, d in zip(starts, s.batch, strict=True)),
+                value_offset=s.value_offset
+                + sum(x * d.value_stride for x, d in zip(starts, s.batch, strict=True)),
+                index_offset=s.index_offset
+                + sum(x * d.index_stride for x, d in zip(starts, s.batch, strict=True)),
+            )
+
+    def build_part(self, part: Selection) -> None:
+        _, axis_sizes, ranks = self.piece_sizes()
+        boxes = [
+            _Box(
+                part,
+                starts,
+                tuple(min(n, a.size - x) for n, a, x in zip(axis_sizes, part.axes, starts, strict=True)),
+            )
+            for starts in product(*(range(0, a.size, n) for a, n in zip(part.axes, axis_sizes, strict=True)))
+        ]
+        sequences, k = part.sequences, part.k
+        self.sequences = sequences
+        whole = _Box(part, (0,) * len(part.axes), tuple(a.size for a in part.axes))
+        if len(boxes) == 1 and ranks == k:
+            self.run(boxes[0], sequences, k, _Final(boxes[0]))
+            return
+        # The first k of the whole are among the first k of each box.
+        if len(boxes) == 1:
+            merged: _Source = boxes[0]
+        else:
+            lengths = [min(k, b.length) for b in boxes]
+            pairs = self.new_pairs(sequences, sum(lengths))
+            base = 0
+            for box, length in zip(boxes, lengths, strict=True):
+                self.run(box, sequences, length, replace(pairs, base=base, length=length))
+                base += length
+            merged = pairs
+        if not part.has_values and ranks == k:
+            self.run(merged, sequences, k, _Final(whole))
+            return
+        ordered = self.new_pairs(sequences, k)
+        self.run(merged, sequences, k, ordered)
+        for first in range(0, k, ranks):
+            count = min(ranks, k - first)
+            for box in boxes if part.has_values else [whole]:
+                self.emit(
+                    "emit",
+                    -(-sequences * count // self.tuning.workgroup),
+                    ordered,
+                    _Final(box, first),
+                    length=count,
+                    ranks=count,
+                )
+
+    def run(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """The first k of every sequence of the source, in order, to the sink."""
+        algorithm, self.forced = self.forced, None
+        if algorithm is None:
+            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), self.tuning)
+        self.algorithms.append(algorithm)
+        getattr(self, algorithm.value)(source, sequences, k, sink)
+
+    def is_columns(self, source: _Source) -> bool:
+        """Do neighbouring sequences lie side by side in memory?"""
+        if not isinstance(source, _Box) or _is_rows(source) or not source.selection.batch:
+            return False
+        return source.selection.batch[-1].input_stride == 1
+
+    # -- k = 1 -------------------------------------------------------------------------------------------------------------------
+
+    def reduce(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """A tree; where sequences are too few to fill the machine each is cut in parts, whose bests a second dispatch reduces."""
+        if k != 1:
+            raise ValueError(f"reduce finds the first pair only, not k={k}")
+        t = self.tuning
+        if self.is_columns(source):
+            assert isinstance(source, _Box)
+            self.reduce_columns(source, sequences, sink)
+            return
+        loads = self.loads(source)
+        workgroup = t.workgroup
+        if t.barrier_free:
+            team = 1
+            enough = t.workgroups * workgroup // 4
+            split = max(1, min(enough // sequences, loads // t.loads_each))
+            if (
+                not isinstance(source, _Box)
+                and split <= 1
+                and sequences < t.workgroups
+                and loads > t.loads_each
+            ):
+                team = min(workgroup, _power_of_two_above(loads // t.loads_each))
+        else:
+            team = min(workgroup, _power_of_two_above(-(-loads // t.loads_each)))
+            split = max(
+                1, min(t.workgroups * workgroup // (sequences * team), loads // (team * t.loads_each))
+            )
+        if split > 1 and isinstance(source, _Pairs) and source.length <= 4096:
+            split, team = 1, min(workgroup, _power_of_two_above(source.length))
+        parts = self.new_pairs(sequences, split) if split > 1 else None
+        self.emit(
+            "reduce",
+            -(-sequences * split * team // workgroup),
+            source,
+            parts or sink,
+            constants={"TEAM": team, "WORKGROUP": workgroup},
+            in_order=isinstance(source, _Box),
+            split=split,
+        )
+        if parts:
+            self.reduce(parts, sequences, 1, sink)
+
+    def reduce_columns(self, source: _Box, sequences: int, sink: _Sink, split: int = 0) -> None:
+        """Down adjacent sequences; ``split`` > 0 makes that many delegates of each and no tree."""
+        t = self.tuning
+        per_load = self.column_items(source)
+        columns = source.selection.batch[-1].size
+        groups = sequences // columns * -(-columns // per_load)
+        team = 1
+        if split:
+            parts = None
+        else:
+            wanted = t.workgroups * t.workgroup // (4 if t.barrier_free else 2)
+            cuts = max(1, min(wanted // groups, source.length // t.loads_each))
+            if not t.barrier_free:
+                team = min(8, _power_of_two_below(cuts))
+            split = max(1, cuts // team)
+            parts = self.new_pairs(sequences, split) if split > 1 else None
+        blocks = -(-groups // (t.workgroup // team))
+        self.emit(
+            "reduce_columns",
+            blocks * split,
+            source,
+            parts or sink,
+            constants={
+                "TEAM": team,
+                "PER_LOAD": per_load,
+                "INPUT_WORDS": 4 if self.vectors else 1,
+                "LOADS_VECTORS": int(per_load > 1),
+            },
+            in_order=True,
+            split=split,
+        )
+        if parts:
+            self.reduce(parts, sequences, 1, sink)
+
+    def column_items(self, source: _Box) -> int:
+        """Adjacent sequences that one load serves: a whole vector where every row of the box starts on one."""
+        s = source.selection
+        size = s.format.bytes
+        items = 16 // size
+        strides = [d.input_stride for d in s.batch[:-1]] + [a.stride for a in s.axes]
+        aligned = source.offset % items == 0 and all(stride % items == 0 for stride in strides)
+        return items if self.vectors and aligned else 1
+
+    def loads(self, source: _Source) -> int:
+        if isinstance(source, _Box) and _is_rows(source):
+            return -(-source.length // self.load_shape()[1])
+        return source.length
+
+    # -- small k -----------------------------------------------------------------------------------------------------------------
+
+    def select(
+        self,
+        source: _Source,
+        sequences: int,
+        k: int,
+        sink: _Sink,
+        gathered: tuple[_Pairs, int, int] | None = None,
+    ) -> None:
+        """Delegates in a workgroup. A long sequence of few is cut in parts, whose firsts are selected from again.
+
+        ``gathered``: winners, members and subsets, to read only those subsets of the source.
+        """
+        t = self.tuning
+        if k > t.large_workgroup:
+            raise ValueError(f"select takes k up to {t.large_workgroup}, not {k}")
+        if gathered:
+            loads = k * gathered[1]
+        else:
+            loads = self.loads(source)
+        per_load = self.load_shape()[1] if isinstance(source, _Box) and _is_rows(source) else 1
+        groups = min(t.large_workgroup, max(32, _power_of_two_above(2 * k)))
+        each = t.loads_each
+        team = max(groups, min(t.large_workgroup, _power_of_two_below(loads // each)))
+        split = 1
+        if team == t.large_workgroup or t.barrier_free:
+            most = max(1, t.workgroups * t.workgroup // 4 // (sequences * team))
+            split = max(1, min(most, loads // (team * each * 2), loads // (4 * k)))
+        workgroup = max(team, t.workgroup)
+        teams = workgroup // team
+        pair = 4 * (self.selection.format.key_words + 1)
+        room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 8)
+        capacity = _power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
+        while capacity * teams * pair > room and capacity > k:
+            capacity //= 2
+        if capacity <= k:
+            raise ValueError(f"select takes fewer than {k} in this adapter's workgroup memory")
+        parts = self.new_pairs(sequences, split * k) if split > 1 else None
+        self.emit(
+            "select",
+            -(-sequences * split // teams),
+            source,
+            parts or sink,
+            gathered=gathered[0] if gathered else None,
+            constants={"WORKGROUP": workgroup, "TEAM": team, "GROUPS": groups, "CAPACITY": capacity},
+            split=split,
+            k=k,
+            **({"members": gathered[1], "subsets": gathered[2]} if gathered else {}),
+        )
+        if parts:
+            self.run(parts, sequences, k, sink)
+
+    def columns(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """Delegates down adjacent sequences; the first k delegates; then their subsets again."""
+        if not isinstance(source, _Box) or not self.is_columns(source) or len(source.selection.axes) != 1:
+            raise ValueError("columns needs adjacent sequences side by side and one axis")
+        subsets = min(source.length, max(2 * k, _power_of_two_above(int(math.sqrt(source.length * k) * 1.5))))
+        members = -(-source.length // subsets)
+        delegates = self.new_pairs(sequences, subsets)
+        self.reduce_columns(source, sequences, delegates, split=subsets)
+        winners = self.new_pairs(sequences, k)
+        self.run(delegates, sequences, k, winners)
+        self.select(source, sequences, k, sink, (winners, members, subsets))
+
+    # -- sorting -----------------------------------------------------------------------------------------------------------------
+
+    def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """Whole sequences in workgroup memory."""
+        t = self.tuning
+        capacity = _power_of_two_above(source.length)
+        if capacity > t.sort_capacity:
+            raise ValueError(f"sort_rows takes sequences of up to {t.sort_capacity}, not {source.length}")
+        workgroup = min(t.large_workgroup, max(t.workgroup, capacity // 2))
+        teams = max(1, min(t.sort_capacity // capacity, 2 * workgroup // capacity))
+        self.emit(
+            "sort_rows",
+            -(-sequences // teams),
+            source,
+            sink,
+            constants={"WORKGROUP": workgroup, "CAPACITY": capacity, "TEAMS": teams},
+            k=k,
+        )
+
+    def radix_select(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """The k-th pair by histograms, digit by digit; then the pairs up to it; then those in order."""
+        t = self.tuning
+        bins = 2048 if self.limits.max_compute_workgroup_storage_size >= 16384 else 1024
+        digits = list(
+            _digits(
+                self.key_bits(), self.selection.length, bins.bit_length() - 1, self.selection.format.key_words
+            )
+        )
+        levels = len(digits)
+        histogram = self.arena.take(levels * sequences * bins * 4)
+        progress = self.arena.take((levels + 1) * sequences * 16)
+        kept = self.arena.take(sequences * 4)
+        loads = self.loads(source)
+        split = max(1, min(t.workgroups // sequences, loads // (t.workgroup * 4)))
+        for region in (histogram, kept):
+            self.clear(region)
+        before = (0, 0, 0)
+        shared = {6: histogram, 7: progress}
+        for level, (word, shift, bits) in enumerate(digits):
+            self.emit(
+                "select_digit",
+                sequences * split,
+                source,
+                None,
+                scratch=shared,
+                constants={"BINS": bins},
+                split=split,
+                k=k,
+                level=level,
+                digit_word=word,
+                digit_shift=shift,
+                digit_bits=bits,
+                before_word=before[0],
+                before_shift=before[1],
+            )
+            before = (word, shift, bits)
+        found = self.new_pairs(sequences, k)
+        self.emit(
+            "select_keep",
+            sequences * split,
+            source,
+            found,
+            scratch={**shared, 8: kept},
+            constants={"BINS": bins},
+            split=split,
+            k=k,
+            level=levels,
+            before_word=before[0],
+            before_shift=before[1],
+        )
+        self.sort_pairs(found, sequences, k, sink)
+
+    def clear(self, region: tuple[int, int]) -> None:
+        words = region[1] // 4
+        self.emit("clear", -(-words // self.tuning.workgroup), None, None, scratch={6: region}, length=words)
+
+    def sort_pairs(self, pairs: _Pairs, sequences: int, k: int, sink: _Sink) -> None:
+        """Pairs in any order -> their first k in order."""
+        t = self.tuning
+        if pairs.length <= t.sort_capacity and sequences * 4 > t.workgroups:
+            self.sort_rows(pairs, sequences, k, sink)
+        elif pairs.length <= t.rank_length:
+            items = 32
+            blocks = -(-pairs.length // items)
+            self.emit("rank", sequences * blocks, pairs, sink, constants={"ITEMS": items}, k=k)
+        elif pairs.length <= t.sort_capacity:
+            self.sort_rows(pairs, sequences, k, sink)
+        else:
+            self.radix_sort(pairs, sequences, k, sink)
+
+    def key_bits(self) -> int:
+        return 8 * self.selection.format.bytes
+
+    def radix_sort(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """Least significant digit first. Elements come in index order, so only keys need sorting; pairs come in any."""
+        t = self.tuning
+        n = source.length
+        key_words = self.selection.format.key_words
+        digits = list(_digits(self.key_bits(), self.selection.length, 8, key_words))[::-1]
+        if isinstance(source, _Box):
+            digits = [d for d in digits if d[0] < key_words]
+        tiles = -(-n // t.tile)
+        counts = self.arena.take(sequences * 256 * tiles * 4)
+        totals = self.arena.take(sequences * 256 * 4)
+        shared = {6: counts, 7: totals}
+        buffers = [self.new_pairs(sequences, n) for _ in range(min(2, len(digits) - 1 + (k < n)))]
+        current = source
+        for number, (word, shift, bits) in enumerate(digits):
+            last = number == len(digits) - 1 and k == n
+            target = sink if last else buffers[number % 2]
+            digit = {"digit_word": word, "digit_shift": shift, "digit_bits": bits, "split": tiles, "k": k}
+            constants = {"BINS": 256, "TILE": t.tile}
+            self.emit(
+                "sort_count", sequences * tiles, current, None, scratch=shared, constants=constants, **digit
+            )
+            self.emit(
+                "sort_scan", sequences * 256, None, None, scratch=shared, constants=constants, split=tiles
+            )
+            self.emit(
+                "sort_scatter",
+                sequences * tiles,
+                current,
+                target,
+                scratch=shared,
+                constants=constants,
+                **digit,
+            )
+            if isinstance(target, _Pairs):
+                current = target
+        if k < n:
+            assert isinstance(current, _Pairs)
+            self.emit("emit", -(-sequences * k // t.workgroup), current, sink, length=k, k=k)
+
+
+def _is_rows(box: _Box) -> bool:
+    """Is the axis one contiguous run?"""
+    axes = box.selection.axes
+    return len(axes) == 1 and axes[0].stride == 1
+
+
+def _digits(key_bits: int, length: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
+    """(word, lowest bit, bits) of each digit of a pair, most significant first; keys sit at the top of their words."""
+    for word in range(key_words):
+        bits = min(32, key_bits - 32 * word)
+        yield from _word_digits(word, 32 - bits, bits, digit)
+    yield from _word_digits(key_words, 0, max(1, (length - 1).bit_length()), digit)
+
+
+def _word_digits(word: int, lowest: int, bits: int, digit: int) -> Iterator[tuple[int, int, int]]:
+    high = lowest + bits
+    while high > lowest:
+        take = min(digit, high - lowest)
+        high -= take
+        yield word, high, take
+
+
+def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
+    """Sizes of pieces of each (size, stride) dimension so that a piece spans at most ``limit`` elements; widest strides are cut first."""
+    sizes = [size for size, _ in dims]
+    for d in sorted(range(len(dims)), key=lambda d: -dims[d][1]):
+        span = 1 + sum((n - 1) * stride for n, (_, stride) in zip(sizes, dims, strict=True))
+        if span <= limit:
+            break
+        others = span - (sizes[d] - 1) * dims[d][1]
+        sizes[d] = max(1, min(sizes[d], (limit - others) // dims[d][1] + 1)) if limit > others else 1
+    return sizes
+
+
+def choose_algorithm(length: int, sequences: int, k: int, columns: bool, tuning: Tuning) -> Algorithm:
+    """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference."""
+    if k == 1:
+        return Algorithm.REDUCE
+    fits = length <= tuning.sort_capacity
+    if columns and k <= 64 and length >= 16 * k:
+        return Algorithm.COLUMNS
+    if fits and (length <= 64 or 4 * k > length):
+        return Algorithm.SORT_ROWS
+    if k <= tuning.select_k and length >= 2 * k:
+        return Algorithm.SELECT
+    if fits:
+        return Algorithm.SORT_ROWS
+    if 4 * k <= length:
+        return Algorithm.RADIX_SELECT
+    return Algorithm.RADIX_SORT
+
+
+def make_plan(
+    selection: Selection,
+    limits: Limits,
+    *,
+    tuning: Tuning | None = None,
+    algorithm: Algorithm | None = None,
+    vectors: bool = True,
+) -> Plan:
+    """Plans a selection.
+
+    ``vectors``: may the input be bound as 16-byte vectors (does the buffer reach the next multiple of 16 bytes)? ``algorithm`` forces the
+    first choice; ``ValueError`` where it cannot serve. ``MemoryError`` where the scratch would exceed the largest buffer.
+    """
+    tuning = tuning or tuning_for(limits, selection.format.key_words)
+    return _Builder(selection, limits, tuning, vectors, algorithm).build()

@@ -1,0 +1,18 @@
+"""The only part of the library that imports wgpu: adapters, devices, tensors, compiled operators."""
+
+from .adapter import NoAdapterError, adapters
+from .device import Device, default_device
+from .operator import BindingProperties, CompiledOperator, Operator
+from .tensor import Tensor, asarray
+
+__all__ = [
+    "BindingProperties",
+    "CompiledOperator",
+    "Device",
+    "NoAdapterError",
+    "Operator",
+    "Tensor",
+    "adapters",
+    "asarray",
+    "default_device",
+]

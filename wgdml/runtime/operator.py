@@ -1,0 +1,175 @@
+"""The life of an operator after DirectML's: create, compile, ask for its bindings, record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import contract
+from ..selection import OperatorDesc, Selection, lower
+from .adapter import wgpu
+from .device import Device, PreparedPlan
+from .tensor import Tensor, check_buffer
+
+__all__ = ["BindingProperties", "CompiledOperator", "Operator", "bind_offsets"]
+
+_ALIGNMENT = 256
+
+
+@dataclass(frozen=True)
+class BindingProperties:
+    """Bytes that an operator needs beside its tensors (``DML_BINDING_PROPERTIES``); the device provides them."""
+
+    temporary_size: int
+    persistent_size: int = 0
+
+
+class Operator:
+    """A desc that the device's feature level takes (``IDMLOperator``)."""
+
+    def __init__(self, device: Device, desc: OperatorDesc) -> None:
+        contract.check_feature_level(desc, device.feature_level)
+        self.device = device
+        self.desc = desc
+        self.selection = lower(desc)
+
+
+def bind_offsets(offset: int, element_bytes: int) -> tuple[int, int]:
+    """A byte offset as an aligned one for the binding and the elements that are left over for the kernel."""
+    aligned = offset // _ALIGNMENT * _ALIGNMENT
+    return aligned, (offset - aligned) // element_bytes
+
+
+class CompiledOperator:
+    """An operator whose kernels are chosen and compiled (``IDMLCompiledOperator``)."""
+
+    def __init__(self, operator: Operator) -> None:
+        if not isinstance(operator, Operator):
+            raise TypeError(f"operator must be a wgdml.Operator, not {type(operator).__name__}")
+        self.device = operator.device
+        self.desc = operator.desc
+        self.selection = operator.selection
+        size = self.desc.input_tensor.total_tensor_size_in_bytes
+        self._prepared = self.device.prepare(self.selection, vectors=size % 16 == 0)
+
+    @property
+    def tensors(self) -> dict[str, contract.TensorDesc]:
+        """The desc's tensors by field name, the input first."""
+        names = ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor")
+        return {name: getattr(self.desc, name) for name in names if hasattr(self.desc, name)}
+
+    @property
+    def binding_properties(self) -> BindingProperties:
+        return BindingProperties(self._prepared.plan.scratch_size)
+
+    def record(self, encoder: Any, /, **tensors: Any) -> None:
+        """Records the operator into a ``wgpu.GPUCommandEncoder`` (a compute pass of its own) or ``wgpu.GPUComputePassEncoder``.
+
+        One keyword for each tensor of the desc (``input_tensor``, ``output_value_tensor`` and so on): a Tensor, or a ``wgpu.GPUBuffer`` bound
+        from its start. Neither submits nor waits; may be called any number of times. Raises ``TypeError`` and ``ValueError``, before
+        anything is recorded, for missing tensors, buffers that are too small or not usable as storage, and an output that shares its
+        buffer range with another tensor.
+        """
+        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
+            raise TypeError(
+                f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}"
+            )
+        prepared, resources = self._bind(tensors)
+        with self.device.lock:
+            if isinstance(encoder, wgpu.GPUComputePassEncoder):
+                prepared.record(encoder, resources)
+                return
+            compute_pass = encoder.begin_compute_pass()
+            prepared.record(compute_pass, resources)
+            compute_pass.end()
+
+    def __call__(self, input_tensor: Any, /) -> dict[str, Tensor]:
+        """Runs the operator into new tensors, by the desc's field names; submits and does not wait."""
+        outputs = {name: self._new(desc) for name, desc in self.tensors.items() if name != "input_tensor"}
+        self.device.run(*self._bind({"input_tensor": input_tensor, **outputs}))
+        return outputs
+
+    def _new(self, desc: contract.TensorDesc) -> Tensor:
+        buffer, size = self.device._take_buffer(desc.total_tensor_size_in_bytes)
+        dtype = desc.data_type.numpy_dtype
+        tensor = Tensor._make(self.device, buffer, dtype, desc.sizes, desc.element_strides)
+        tensor._own(size)
+        return tensor
+
+    def _bind(self, tensors: dict[str, Any]) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
+        wanted = self.tensors
+        missing = [name for name in wanted if name not in tensors]
+        unknown = [name for name in tensors if name not in wanted]
+        if missing or unknown:
+            what = f"is missing {', '.join(missing)}" if missing else f"has no {', '.join(unknown)}"
+            raise TypeError(f"{type(self.desc).__name__} {what}; its tensors are {', '.join(wanted)}")
+        ranges: dict[str, tuple[Any, int, int]] = {}
+        offsets: dict[str, int] = {}
+        for name, desc in wanted.items():
+            buffer, start = self._buffer_of(name, tensors[name], desc)
+            check_buffer(name, buffer, self.device)
+            end = start + desc.total_tensor_size_in_bytes
+            if end > buffer.size:
+                raise ValueError(
+                    f"{name} needs bytes {start} to {end} of its buffer (total_tensor_size_in_bytes = "
+                    f"{desc.total_tensor_size_in_bytes}), which has {buffer.size}"
+                )
+            for other, (other_buffer, other_start, other_end) in ranges.items():
+                if buffer is other_buffer and start < other_end and other_start < end:
+                    raise ValueError(
+                        f"{name} must not share memory with {other}: bytes {start} to {end} overlap {other_start} to {other_end}"
+                    )
+            if name != "input_tensor" and any(buffer is b for b, _, _ in ranges.values()):
+                raise ValueError(
+                    f"{name} must have a buffer of its own: WebGPU forbids writing a buffer that the same pass reads or writes elsewhere"
+                )
+            ranges[name] = buffer, start, end
+            offsets[name] = start
+        names = {
+            "input_tensor": "input",
+            "output_value_tensor": "values",
+            "output_index_tensor": "indices",
+            "output_tensor": "indices",
+        }
+        resources: dict[str, tuple[Any, int]] = {}
+        left: dict[str, int] = {}
+        for name, (buffer, start, _) in ranges.items():
+            role = names[name]
+            aligned, rest = bind_offsets(start, wanted[name].data_type.itemsize)
+            resources[role] = buffer, aligned
+            left[role] = rest
+        vectors = fits_vectors(ranges["input_tensor"][0], ranges["input_tensor"][2])
+        selection = with_offsets(self.selection, **left)
+        return self.device.prepare(selection, vectors=vectors), resources
+
+    def _buffer_of(self, name: str, tensor: Any, desc: contract.TensorDesc) -> tuple[Any, int]:
+        if isinstance(tensor, wgpu.GPUBuffer):
+            return tensor, 0
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} must be a wgdml.Tensor or a wgpu.GPUBuffer, not {type(tensor).__name__}")
+        if tensor.device is not self.device:
+            raise ValueError(f"{name} belongs to another device than {self.device!r}")
+        dtype = np.dtype(desc.data_type.numpy_dtype)
+        if tensor.dtype != dtype or tensor.shape != desc.sizes:
+            raise ValueError(
+                f"{name} is {tensor.dtype.name}{list(tensor.shape)}, but the desc has {dtype.name}{list(desc.sizes)}"
+            )
+        if any(
+            n > 1 and a != b for n, a, b in zip(desc.sizes, tensor.strides, desc.element_strides, strict=True)
+        ):
+            raise ValueError(f"{name} has strides {tensor.strides}, but the desc has {desc.element_strides}")
+        return tensor.buffer, tensor.offset
+
+
+def fits_vectors(buffer: Any, end: int) -> bool:
+    """Can the elements that end at this byte be read as 16-byte vectors?"""
+    return -(-end // 16) * 16 <= buffer.size
+
+
+def with_offsets(selection: Selection, input: int = 0, values: int = 0, indices: int = 0) -> Selection:
+    """The selection with the elements left over by aligned bindings."""
+    if not (input or values or indices):
+        return selection
+    return replace(selection, input_offset=input, value_offset=values, index_offset=indices)

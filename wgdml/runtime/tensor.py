@@ -1,0 +1,280 @@
+"""Device-resident arrays: a buffer with a data type, a shape, strides and an offset."""
+
+from __future__ import annotations
+
+import operator as op
+import weakref
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from ..selection import FORMATS
+from .adapter import wgpu
+from .device import Device, default_device
+
+__all__ = ["Tensor", "asarray", "element_name", "packed_strides"]
+
+
+@lru_cache(maxsize=256)
+def element_name(dtype: np.dtype[Any]) -> str:
+    """The element format of a NumPy data type. ``TypeError`` for those that have no order here (complex, object, strings, ...)."""
+    name = dtype.name
+    if name not in FORMATS or dtype.byteorder == ">":
+        kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
+        order = " in big-endian byte order" if name in FORMATS else ""
+        raise TypeError(
+            f"data type {name}{order} is not supported; supported are {kinds}, in native byte order"
+        )
+    return name
+
+
+def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+def _int(name: str, value: SupportsIndex) -> int:
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be an integer, not the bool {value!r}")
+    try:
+        return op.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+
+
+def _ints(name: str, values: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    if isinstance(values, str | bytes):
+        raise TypeError(f"{name} must be integers, not {values!r}")
+    try:
+        items = list(values)  # type: ignore[arg-type]
+    except TypeError:
+        items = [values]  # type: ignore[list-item]
+    return tuple(_int(name, v) for v in items)
+
+
+class Tensor:
+    """An array in a device's memory. Made by ``asarray``, by ``Tensor.from_buffer`` and by the functions.
+
+    ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from the buffer's start.
+    Views (``T``, ``transpose``, ``broadcast_to``) share the buffer.
+    """
+
+    __slots__ = ("__weakref__", "_base", "buffer", "device", "dtype", "offset", "shape", "strides")
+
+    device: Device
+    buffer: Any
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+    def __init__(self) -> None:
+        raise TypeError("make a Tensor with wgdml.asarray or Tensor.from_buffer")
+
+    @classmethod
+    def _make(
+        cls,
+        device: Device,
+        buffer: Any,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        offset: int = 0,
+        base: Tensor | None = None,
+    ) -> Tensor:
+        self = object.__new__(cls)
+        self.device = device
+        self.buffer = buffer
+        self.dtype = dtype
+        self.shape = shape
+        self.strides = strides
+        self.offset = offset
+        self._base = base
+        return self
+
+    @classmethod
+    def _empty(cls, device: Device, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Tensor:
+        """A new packed tensor whose buffer goes back to the device's pool with it."""
+        buffer, size = device._take_buffer(prod(shape) * dtype.itemsize)
+        self = cls._make(device, buffer, dtype, shape, packed_strides(shape))
+        self._own(size)
+        return self
+
+    def _own(self, size: int) -> None:
+        """Lets the buffer, of this size class, go back to the device's pool when the tensor is gone."""
+        finalizer = weakref.finalize(self, self.device._give_buffer, self.buffer, size)
+        finalizer.atexit = False
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Any,
+        dtype: DTypeLike,
+        shape: SupportsIndex | Sequence[SupportsIndex],
+        strides: Sequence[SupportsIndex] | None = None,
+        offset: SupportsIndex = 0,
+        *,
+        device: Device | None = None,
+    ) -> Tensor:
+        """Wraps a ``wgpu.GPUBuffer`` without copying.
+
+        ``strides`` are in elements (0 broadcasts; default row-major), ``offset`` in bytes, a multiple of the element size. The buffer needs
+        usage STORAGE, and COPY_SRC for ``numpy()``. ``device`` defaults to the default device, which must own the buffer.
+        Raises ``TypeError`` for other objects and data types, ``ValueError`` for a buffer that is too small, of another device, destroyed
+        or without STORAGE usage, and for negative sizes and strides.
+        """
+        device = device or default_device()
+        if not isinstance(device, Device):
+            raise TypeError(f"device must be a wgdml.Device, not {type(device).__name__}")
+        if not isinstance(buffer, wgpu.GPUBuffer):
+            raise TypeError(f"buffer must be a wgpu.GPUBuffer, not {type(buffer).__name__}")
+        dtype = np.dtype(dtype)
+        element_name(dtype)
+        shape = _ints("shape", shape)
+        if any(n < 0 for n in shape):
+            raise ValueError(f"shape must have no negative size, not {shape}")
+        steps = packed_strides(shape) if strides is None else _ints("strides", strides)
+        if len(steps) != len(shape):
+            raise ValueError(
+                f"strides must have one entry a dimension: shape {shape} has {len(shape)}, strides {steps} has {len(steps)}"
+            )
+        if any(s < 0 for s in steps):
+            raise ValueError(f"strides must not be negative, not {steps}")
+        start = _int("offset", offset)
+        if start < 0 or start % dtype.itemsize:
+            raise ValueError(
+                f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}"
+            )
+        check_buffer("buffer", buffer, device)
+        if prod(shape):
+            end = start + (1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))) * dtype.itemsize
+            if end > buffer.size:
+                raise ValueError(
+                    f"buffer of {buffer.size} bytes is too small: shape {shape}, strides {steps} and offset {start} of {dtype.name} reach byte {end}"
+                )
+        return cls._make(device, buffer, dtype, shape, steps, start)
+
+    # -- properties ----------------------------------------------------------------------------------------------------------------
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a tensor without dimensions")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.adapter_info['device']}>"
+
+    # -- views ---------------------------------------------------------------------------------------------------------------------
+
+    def _view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+        return Tensor._make(self.device, self.buffer, self.dtype, shape, strides, self.offset, base=self)
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 (NumPy's name)
+        """The dimensions in reverse order, without a copy."""
+        return self._view(self.shape[::-1], self.strides[::-1])
+
+    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
+        """The dimensions in another order, without a copy; no axes: reversed."""
+        if not axes:
+            return self.T
+        order = _ints("axes", axes[0] if len(axes) == 1 else axes)  # type: ignore[arg-type]
+        wrapped = tuple(a + self.ndim if a < 0 else a for a in order)
+        if sorted(wrapped) != list(range(self.ndim)):
+            raise ValueError(f"axes must name each of the {self.ndim} dimensions once, not {order}")
+        return self._view(tuple(self.shape[a] for a in wrapped), tuple(self.strides[a] for a in wrapped))
+
+    def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
+        """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where shapes do not match."""
+        target = _ints("shape", shape)
+        extra = len(target) - self.ndim
+        if extra < 0 or any(n not in (1, t) for n, t in zip(self.shape, target[extra:], strict=True)):
+            raise ValueError(f"shape {self.shape} cannot be broadcast to {target}")
+        strides = tuple(
+            s if n == t else 0 for n, s, t in zip(self.shape, self.strides, target[extra:], strict=True)
+        )
+        return self._view(target, (0,) * extra + strides)
+
+    # -- out of the device ---------------------------------------------------------------------------------------------------------
+
+    def numpy(self) -> NDArray[Any]:
+        """The elements as a new NumPy array, after all submitted work."""
+        if not self.size:
+            return np.empty(self.shape, self.dtype)
+        if not self.buffer.usage & wgpu.BufferUsage.COPY_SRC:
+            raise ValueError("numpy() needs a buffer with usage COPY_SRC")
+        item = self.dtype.itemsize
+        count = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+        start = self.offset // 4 * 4
+        end = min(-(-(self.offset + count * item) // 4) * 4, self.buffer.size)
+        data = self.device._staging.download(self.buffer, start, end - start)
+        elements = data[self.offset - start :][: count * item].view(self.dtype)
+        if self.strides == packed_strides(self.shape):
+            return elements.reshape(self.shape)
+        steps = tuple(s * item for s in self.strides)
+        return np.lib.stride_tricks.as_strided(elements, self.shape, steps).copy()
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a tensor in device memory has no NumPy array without a copy")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def check_buffer(name: str, buffer: Any, device: Device) -> None:
+    """``ValueError`` unless the buffer is the device's own, alive and usable as storage."""
+    if buffer._device is not device.gpu_device:
+        raise ValueError(f"{name} belongs to another device than {device!r}")
+    if not buffer.usage & wgpu.BufferUsage.STORAGE:
+        raise ValueError(f"{name} needs a buffer with usage STORAGE; it has usage {buffer.usage:#x}")
+
+
+def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor:
+    """Uploads anything that NumPy takes as an array; a Tensor is returned as it is.
+
+    Raises ``TypeError`` for data types without an order here (complex, object, strings) and for ragged nested sequences.
+    """
+    if isinstance(x, Tensor):
+        if device is not None and x.device is not device:
+            raise ValueError(f"x is on {x.device!r}, not on {device!r}")
+        return x
+    array = as_numpy(x)
+    device = device or default_device()
+    if not isinstance(device, Device):
+        raise TypeError(f"device must be a wgdml.Device, not {type(device).__name__}")
+    tensor = Tensor._empty(device, array.dtype, array.shape)
+    device._staging.upload(np.ascontiguousarray(array), tensor.buffer)
+    return tensor
+
+
+def as_numpy(x: ArrayLike) -> NDArray[Any]:
+    """``x`` as a NumPy array of a supported data type."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise TypeError(f"x cannot become an array: {error}") from None
+    if array.dtype.byteorder == ">" and array.dtype.newbyteorder("=").name in FORMATS:
+        array = array.astype(array.dtype.newbyteorder("="))
+    element_name(array.dtype)
+    return array

@@ -1,0 +1,263 @@
+"""Every operator lowered to one problem: take the first k pairs of each sequence under one total order.
+
+Pure data: no GPU, no NumPy arrays. A ``Selection`` is what ``wgdml.plan`` plans.
+
+- Elements become unsigned *keys* whose integer order is the wanted order (``shaders/lib/key.wgsl``).
+- (key, index) pairs, ties by index, have a strict total order, so the answer does not depend on how the work is cut.
+- Argmax is k = 1; "the last index wins" is the index order reversed; sort and argsort are k = n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+from . import contract
+
+__all__ = [
+    "FORMATS",
+    "AxisDim",
+    "BatchDim",
+    "ElementFormat",
+    "Layout",
+    "Order",
+    "Selection",
+    "lower",
+    "make_selection",
+]
+
+
+@dataclass(frozen=True)
+class ElementFormat:
+    """How the bits of an element order: the constants of ``shaders/lib/key.wgsl``, left-aligned in 32 bits (high word of 64)."""
+
+    bytes: int
+    sign_bit: int = 0
+    float_mask: int = 0
+    negative_zero: int = 0
+    largest: int = 0xFFFFFFFF
+
+    @property
+    def key_words(self) -> int:
+        return 2 if self.bytes == 8 else 1
+
+
+def _float(size: int, infinity: int) -> ElementFormat:
+    return ElementFormat(size, 0x80000000, 0x7FFFFFFF, 0x80000000, infinity)
+
+
+#: Element formats by NumPy dtype name. Infinity is where the numbers end: every larger magnitude is a NaN.
+FORMATS: dict[str, ElementFormat] = {
+    "float16": _float(2, 0x7C000000),
+    "bfloat16": _float(2, 0x7F800000),
+    "float32": _float(4, 0x7F800000),
+    "float64": _float(8, 0x7FF00000),
+    "bool": ElementFormat(1),
+    **{f"uint{8 * n}": ElementFormat(n) for n in (1, 2, 4, 8)},
+    **{f"int{8 * n}": ElementFormat(n, 0x80000000) for n in (1, 2, 4, 8)},
+}
+
+
+class Order(Enum):
+    """Which pairs come first: (largest elements first?, NaNs first?)."""
+
+    DESCENDING = (True, True)  # top-k largest, descending sort: NaN is greater than every number
+    ASCENDING = (False, False)  # top-k smallest, ascending sort
+    MAXIMUM = (True, True)  # argmax: the first NaN wins (the same keys as DESCENDING)
+    MINIMUM = (False, True)  # argmin: the first NaN wins
+
+    @property
+    def largest_first(self) -> bool:
+        return self.value[0]
+
+    @property
+    def nan_first(self) -> bool:
+        return self.value[1]
+
+
+@dataclass(frozen=True)
+class BatchDim:
+    """One dimension of the batch of sequences; strides in elements of each tensor."""
+
+    size: int
+    input_stride: int
+    value_stride: int = 0
+    index_stride: int = 0
+
+
+@dataclass(frozen=True)
+class AxisDim:
+    """One of the dimensions selected over, outermost first; flattened row-major they make the sequence."""
+
+    size: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tensor's memory: sizes and strides, in elements."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The first ``k`` of every sequence. Offsets and strides are in elements."""
+
+    element: str  # a name of FORMATS
+    batch: tuple[BatchDim, ...]  # outermost first, merged
+    axes: tuple[AxisDim, ...]  # outermost first, merged; at least one
+    k: int
+    order: Order
+    last_index: bool = False
+    has_values: bool = True
+    has_indices: bool = True
+    index_bytes: int = 4
+    value_step: int = 0  # elements between consecutive ranks
+    index_step: int = 0
+    input_offset: int = 0
+    value_offset: int = 0
+    index_offset: int = 0
+
+    @property
+    def format(self) -> ElementFormat:
+        return FORMATS[self.element]
+
+    @property
+    def sequences(self) -> int:
+        return prod(d.size for d in self.batch)
+
+    @property
+    def length(self) -> int:
+        return prod(d.size for d in self.axes)
+
+
+def _merge_batch(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
+    """Drops dimensions of size 1, puts the smallest input stride innermost, and joins neighbours that are one run in every tensor."""
+    dims = sorted((d for d in dims if d.size > 1), key=lambda d: -d.input_stride)
+    merged: list[BatchDim] = []
+    for d in dims:
+        if merged:
+            o = merged[-1]
+            if (o.input_stride, o.value_stride, o.index_stride) == (
+                d.size * d.input_stride,
+                d.size * d.value_stride,
+                d.size * d.index_stride,
+            ):
+                merged[-1] = BatchDim(o.size * d.size, d.input_stride, d.value_stride, d.index_stride)
+                continue
+        merged.append(d)
+    return tuple(merged)
+
+
+def _merge_axes(dims: list[AxisDim]) -> tuple[AxisDim, ...]:
+    merged: list[AxisDim] = []
+    for d in dims:
+        if d.size == 1:
+            continue
+        if merged and merged[-1].stride == d.size * d.stride:
+            merged[-1] = AxisDim(merged[-1].size * d.size, d.stride)
+        else:
+            merged.append(d)
+    return tuple(merged) or (AxisDim(1, 1),)
+
+
+def make_selection(
+    element: str,
+    source: Layout,
+    axes: Sequence[int],
+    k: int,
+    order: Order,
+    *,
+    values: Layout | None,
+    indices: Layout | None,
+    index_bytes: int = 4,
+    last_index: bool = False,
+) -> Selection:
+    """Builds a Selection from checked layouts of equal rank; ``axes`` are the dimensions selected over.
+
+    ``values`` and ``indices`` are the layouts of the outputs (size k along the axis), or None for an output that is not wanted.
+    More than eight dimensions left on either side after merging raise ``ValueError``.
+    """
+    chosen = sorted(axes)
+    batch = [
+        BatchDim(
+            size,
+            source.strides[d],
+            values.strides[d] if values else 0,
+            indices.strides[d] if indices else 0,
+        )
+        for d, size in enumerate(source.sizes)
+        if d not in chosen
+    ]
+    merged_batch = _merge_batch(batch)
+    merged_axes = _merge_axes([AxisDim(source.sizes[d], source.strides[d]) for d in chosen])
+    if max(len(merged_batch), len(merged_axes)) > 8:
+        raise ValueError(
+            f"the tensor's shape {source.sizes} with strides {source.strides} has more than 8 dimensions that cannot be merged"
+        )
+    axis = chosen[0] if len(chosen) == 1 else None
+    return Selection(
+        element=element,
+        batch=merged_batch,
+        axes=merged_axes,
+        k=k,
+        order=order,
+        last_index=last_index,
+        has_values=values is not None,
+        has_indices=indices is not None,
+        index_bytes=index_bytes,
+        value_step=values.strides[axis] if values and axis is not None else 0,
+        index_step=indices.strides[axis] if indices and axis is not None else 0,
+    )
+
+
+OperatorDesc = (
+    contract.TopKOperatorDesc
+    | contract.TopK1OperatorDesc
+    | contract.ArgmaxOperatorDesc
+    | contract.ArgminOperatorDesc
+    | contract.ReduceOperatorDesc
+)
+
+
+def _layout(desc: contract.TensorDesc) -> Layout:
+    return Layout(desc.sizes, desc.element_strides)
+
+
+def lower(desc: OperatorDesc) -> Selection:
+    """The Selection that a (checked) operator desc asks for."""
+    source = _layout(desc.input_tensor)
+    element = desc.input_tensor.data_type.numpy_dtype.name
+    if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):
+        direction = getattr(desc, "axis_direction", contract.AxisDirection.DECREASING)
+        return make_selection(
+            element,
+            source,
+            [desc.axis],
+            desc.k,
+            Order.DESCENDING if direction == contract.AxisDirection.DECREASING else Order.ASCENDING,
+            values=_layout(desc.output_value_tensor),
+            indices=_layout(desc.output_index_tensor),
+            index_bytes=desc.output_index_tensor.data_type.itemsize,
+        )
+    if isinstance(desc, contract.ReduceOperatorDesc):
+        maximum = desc.function == contract.ReduceFunction.ARGMAX
+        last = False
+    else:
+        maximum = isinstance(desc, contract.ArgmaxOperatorDesc)
+        last = desc.axis_direction == contract.AxisDirection.DECREASING
+    return make_selection(
+        element,
+        source,
+        list(desc.axes),
+        1,
+        Order.MAXIMUM if maximum else Order.MINIMUM,
+        values=None,
+        indices=_layout(desc.output_tensor),
+        index_bytes=desc.output_tensor.data_type.itemsize,
+        last_index=last,
+    )
