@@ -10,16 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
-
-# Some drivers print a complaint when this is unset.
-os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
 
 import numpy as np
 from rich.console import Console

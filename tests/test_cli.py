@@ -456,7 +456,7 @@ def test_info_for_programs() -> None:
     assert set(result["versions"]) >= {"wgdml", "wgpu", "numpy", "python"}
     chosen = [adapter for adapter in result["adapters"] if adapter["chosen"]]
     assert len(chosen) == 1
-    assert chosen[0]["device"] == wgdml.default_device().adapter_info["device"]
+    assert chosen[0]["name"] == wgdml.default_device().adapter_info["device"]
     assert result["reason"]
     assert result["limits"]["max_storage_buffer_binding_size"] >= 1 << 27
     assert isinstance(result["features"], list)

@@ -490,45 +490,43 @@ def info_command(as_json: bool) -> None:
     """Adapters, the one chosen and why, its limits and features, versions."""
     import wgdml
 
-    document: dict[str, Any] = {"versions": _versions()}
+    adapters = [
+        {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False}
+        for adapter in wgdml.adapters()
+    ]
+    document: dict[str, Any] = {"versions": _versions(), "adapters": adapters}
     problem: wgdml.NoAdapterError | None = None
     try:
         device = wgdml.default_device()
     except wgdml.NoAdapterError as caught:
         problem = caught
-        document |= {"adapters": [], "error": str(problem)}
+        document["error"] = str(problem)
     else:
-        adapters = [
-            {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False}
-            for adapter in wgdml.adapters()
-        ]
         # Adapters of one kind tell apart by nothing but their order; the first is the one taken.
         for adapter in adapters:
             if _is_chosen(adapter, device.adapter_info):
                 adapter["chosen"] = True
                 break
-        limits = {key: value for key, value in sorted(device.limits.items()) if isinstance(value, int)}
         document |= {
-            "adapters": adapters,
             "reason": device.adapter_reason,
             "feature_level": device.feature_level.name,
-            "limits": {key.replace("-", "_"): value for key, value in limits.items()},
+            "limits": {key.replace("-", "_"): value for key, value in sorted(device.limits.items())},
             "features": sorted(device.features),
         }
     if as_json:
         _emit_json(document)
     else:
         lines = [f"{name:9} {version}" for name, version in document["versions"].items()]
-        if problem is None:
+        if adapters:
             lines += ["", "adapters"]
-            for adapter in document["adapters"]:
-                mark = "*" if adapter["chosen"] else " "
-                lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
-            lines += [f"  * chosen: {document['reason']}", ""]
-            lines += [f"feature level  {document['feature_level']}", "limits"]
+        for adapter in adapters:
+            mark = "*" if adapter["chosen"] else " "
+            lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
+        if problem is None:
+            lines += [f"  * chosen: {device.adapter_reason}", ""]
+            lines += [f"feature level  {device.feature_level.name}", "limits"]
             for key in _SHOWN_LIMITS:
-                if key in limits:
-                    lines.append(f"  {key:40} {limits[key]:>15,}")
+                lines.append(f"  {key:40} {device.limits[key]:>15,}")
             lines += ["features", "  " + ", ".join(document["features"])]
         _emit("\n".join(lines) + "\n")
     if problem is not None:
