@@ -99,9 +99,7 @@ def sort(
     Raises as ``top_k`` does.
     """
     del stable  # every answer here is the stable one
-    return _select(
-        x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, True, False, "int64", device
-    )[0]
+    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, True, False, "int64", device)[0]
 
 
 def argsort(
@@ -116,9 +114,7 @@ def argsort(
 ) -> Any:
     """The indices that sort along an axis, always stably: equal elements keep ascending order of index in both directions."""
     del stable
-    return _select(
-        x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, False, True, index_dtype, device
-    )[1]
+    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, False, True, index_dtype, device)[1]
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------
@@ -246,9 +242,7 @@ def _run(
 ) -> None:
     """Runs one selection of ``t`` into new packed outputs of this shape."""
     aligned, rest = bind_offsets(t.offset, t.dtype.itemsize)
-    end = (
-        t.offset + (1 + sum((n - 1) * s for n, s in zip(t.shape, t.strides, strict=True))) * t.dtype.itemsize
-    )
+    end = t.offset + (1 + sum((n - 1) * s for n, s in zip(t.shape, t.strides, strict=True))) * t.dtype.itemsize
     vectors = fits_vectors(t.buffer, end)
     key = (
         t.dtype, t.shape, t.strides, rest, vectors, axes, k, order, last_index, values is None,

@@ -39,9 +39,7 @@ class Algorithm(Enum):
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
     COLUMNS = "columns"  #: delegates down adjacent sequences, then the winners' subsets again; one read and a little
     SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
-    RADIX_SELECT = (
-        "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
-    )
+    RADIX_SELECT = "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
     RADIX_SORT = "radix_sort"  #: a stable radix sort of everything; two reads and a write a digit
 
 
@@ -96,9 +94,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
         large //= 2
     # sort_scatter.wgsl keeps a tile, three counters a digit and a scan.
-    tile = (
-        1024 if 1024 * pair + 3 * 1024 + 16 * workgroup <= limits.max_compute_workgroup_storage_size else 512
-    )
+    tile = 1024 if 1024 * pair + 3 * 1024 + 16 * workgroup <= limits.max_compute_workgroup_storage_size else 512
     if limits.software:
         return Tuning(
             workgroup=workgroup,
@@ -256,9 +252,7 @@ def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
 class _Builder:
     """Collects the dispatches of one plan. Each method appends what one algorithm needs and returns nothing."""
 
-    def __init__(
-        self, selection: Selection, limits: Limits, tuning: Tuning, vectors: bool, forced: Algorithm | None
-    ) -> None:
+    def __init__(self, selection: Selection, limits: Limits, tuning: Tuning, vectors: bool, forced: Algorithm | None) -> None:
         self.selection = selection
         self.limits = limits
         self.tuning = tuning
@@ -349,17 +343,13 @@ class _Builder:
             ranks = params.get("ranks", s.k)
             if s.has_values:
                 offset = shape.value_offset + sink.rank_base * s.value_step
-                span = (
-                    1 + (ranks - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in shape.batch)
-                )
+                span = 1 + (ranks - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in shape.batch)
                 start, size = self.window(offset, span, f.bytes, 4)
                 bindings.append(Binding(4, "values", start, size))
                 values |= {"value_base": offset - start // f.bytes, "value_step": s.value_step}
             if s.has_indices:
                 offset = shape.index_offset + sink.rank_base * s.index_step
-                span = (
-                    1 + (ranks - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in shape.batch)
-                )
+                span = 1 + (ranks - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in shape.batch)
                 start, size = self.window(offset, span, s.index_bytes, 4)
                 bindings.append(Binding(5, "indices", start, size))
                 values |= {"index_base": offset - start // s.index_bytes, "index_step": s.index_step}
@@ -449,19 +439,13 @@ class _Builder:
         s = self.selection
         sizes, _, _ = self.piece_sizes()
         for starts in product(*(range(0, d.size, n) for d, n in zip(s.batch, sizes, strict=True))):
-            dims = [
-                replace(d, size=min(n, d.size - start))
-                for d, n, start in zip(s.batch, sizes, starts, strict=True)
-            ]
+            dims = [replace(d, size=min(n, d.size - start)) for d, n, start in zip(s.batch, sizes, starts, strict=True)]
             yield replace(
                 s,
                 batch=tuple(d for d in dims if d.size > 1),
-                input_offset=s.input_offset
-                + sum(x * d.input_stride for x, d in zip(starts, s.batch, strict=True)),
-                value_offset=s.value_offset
-                + sum(x * d.value_stride for x, d in zip(starts, s.batch, strict=True)),
-                index_offset=s.index_offset
-                + sum(x * d.index_stride for x, d in zip(starts, s.batch, strict=True)),
+                input_offset=s.input_offset + sum(x * d.input_stride for x, d in zip(starts, s.batch, strict=True)),
+                value_offset=s.value_offset + sum(x * d.value_stride for x, d in zip(starts, s.batch, strict=True)),
+                index_offset=s.index_offset + sum(x * d.index_stride for x, d in zip(starts, s.batch, strict=True)),
             )
 
     def build_part(self, part: Selection) -> None:
@@ -539,18 +523,11 @@ class _Builder:
             team = 1
             enough = t.workgroups * workgroup // 4
             split = max(1, min(enough // sequences, loads // t.loads_each))
-            if (
-                not isinstance(source, _Box)
-                and split <= 1
-                and sequences < t.workgroups
-                and loads > t.loads_each
-            ):
+            if not isinstance(source, _Box) and split <= 1 and sequences < t.workgroups and loads > t.loads_each:
                 team = min(workgroup, _power_of_two_above(loads // t.loads_each))
         else:
             team = min(workgroup, _power_of_two_above(-(-loads // t.loads_each)))
-            split = max(
-                1, min(t.workgroups * workgroup // (sequences * team), loads // (team * t.loads_each))
-            )
+            split = max(1, min(t.workgroups * workgroup // (sequences * team), loads // (team * t.loads_each)))
         if split > 1 and isinstance(source, _Pairs) and source.length <= 4096:
             split, team = 1, min(workgroup, _power_of_two_above(source.length))
         parts = self.new_pairs(sequences, split) if split > 1 else None
@@ -702,11 +679,7 @@ class _Builder:
         """The k-th pair by histograms, digit by digit; then the pairs up to it; then those in order."""
         t = self.tuning
         bins = 2048 if self.limits.max_compute_workgroup_storage_size >= 16384 else 1024
-        digits = list(
-            _digits(
-                self.key_bits(), self.selection.length, bins.bit_length() - 1, self.selection.format.key_words
-            )
-        )
+        digits = list(_digits(self.key_bits(), self.selection.length, bins.bit_length() - 1, self.selection.format.key_words))
         levels = len(digits)
         histogram = self.arena.take(levels * sequences * bins * 4)
         progress = self.arena.take((levels + 1) * sequences * 16)
@@ -791,12 +764,8 @@ class _Builder:
             target = sink if last else buffers[number % 2]
             digit = {"digit_word": word, "digit_shift": shift, "digit_bits": bits, "split": tiles, "k": k}
             constants = {"BINS": 256, "TILE": t.tile}
-            self.emit(
-                "sort_count", sequences * tiles, current, None, scratch=shared, constants=constants, **digit
-            )
-            self.emit(
-                "sort_scan", sequences * 256, None, None, scratch=shared, constants=constants, split=tiles
-            )
+            self.emit("sort_count", sequences * tiles, current, None, scratch=shared, constants=constants, **digit)
+            self.emit("sort_scan", sequences * 256, None, None, scratch=shared, constants=constants, split=tiles)
             self.emit(
                 "sort_scatter",
                 sequences * tiles,

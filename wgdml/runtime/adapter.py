@@ -72,16 +72,10 @@ def choose_adapter() -> tuple[Any, str]:
         found = [a for a in found if a.info["backend_type"].lower() == backend.lower()]
         reasons.append(f"WGPU_BACKEND_TYPE={backend}")
     if not found and everything:
-        raise NoAdapterError(
-            f"no adapter matches {' and '.join(reasons)}; there are: {'; '.join(everything)}"
-        )
+        raise NoAdapterError(f"no adapter matches {' and '.join(reasons)}; there are: {'; '.join(everything)}")
     if not found:
         raise NoAdapterError(f"wgpu found no adapter. {_install_hint()}")
-    kind = (
-        "software, as there is no hardware adapter"
-        if found[0].info["adapter_type"] == "CPU"
-        else "hardware first"
-    )
+    kind = "software, as there is no hardware adapter" if found[0].info["adapter_type"] == "CPU" else "hardware first"
     return found[0], ", ".join(reasons) or kind
 
 

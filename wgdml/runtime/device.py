@@ -84,16 +84,12 @@ class PreparedPlan:
         if steps is None:
             steps = self._bind(dict(resources), scratch)
             self.groups[key] = steps
-            for buffer in {
-                id(b): b for b in (scratch, *(b for b, _ in resources.values())) if b is not None
-            }.values():
+            for buffer in {id(b): b for b in (scratch, *(b for b, _ in resources.values())) if b is not None}.values():
                 # A cached bind group must not keep a buffer alive that nobody else wants.
                 weakref.finalize(buffer, self.groups.pop, key, None)
         return steps
 
-    def _bind(
-        self, resources: dict[str, tuple[Any, int]], scratch: Any
-    ) -> list[tuple[Any, Any, tuple[int, int, int]]]:
+    def _bind(self, resources: dict[str, tuple[Any, int]], scratch: Any) -> list[tuple[Any, Any, tuple[int, int, int]]]:
         steps = []
         for i, (d, (pipeline, layout)) in enumerate(zip(self.plan.dispatches, self.pipelines, strict=True)):
             entries = [
@@ -106,9 +102,7 @@ class PreparedPlan:
                 buffer, base = (scratch, 0) if b.resource == "scratch" else resources[b.resource]
                 offset = base + b.offset
                 size = min(b.size, (buffer.size - offset) // 4 * 4)
-                entries.append(
-                    {"binding": b.slot, "resource": {"buffer": buffer, "offset": offset, "size": size}}
-                )
+                entries.append({"binding": b.slot, "resource": {"buffer": buffer, "offset": offset, "size": size}})
             group = self.device.gpu_device.create_bind_group(layout=layout, entries=entries)
             self.device.counters["bind_groups"] += 1
             steps.append((pipeline, group, d.grid))
@@ -278,9 +272,7 @@ class Device:
                 )
             except wgpu.GPUError as error:
                 numbered = "\n".join(f"{i:4}  {line}" for i, line in enumerate(text.splitlines(), 1))
-                raise shaders.ShaderError(
-                    f"{dispatch.kernel}.wgsl does not compile: {error}\n{numbered}"
-                ) from error
+                raise shaders.ShaderError(f"{dispatch.kernel}.wgsl does not compile: {error}\n{numbered}") from error
             found = self._pipelines[text, slots] = pipeline, group
             self.counters["pipelines"] += 1
         return found

@@ -73,9 +73,7 @@ class CompiledOperator:
         buffer range with another tensor.
         """
         if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
-            raise TypeError(
-                f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}"
-            )
+            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
         prepared, resources = self._bind(tensors)
         with self.device.lock:
             if isinstance(encoder, wgpu.GPUComputePassEncoder):
@@ -156,9 +154,7 @@ class CompiledOperator:
             raise ValueError(
                 f"{name} is {tensor.dtype.name}{list(tensor.shape)}, but the desc has {dtype.name}{list(desc.sizes)}"
             )
-        if any(
-            n > 1 and a != b for n, a, b in zip(desc.sizes, tensor.strides, desc.element_strides, strict=True)
-        ):
+        if any(n > 1 and a != b for n, a, b in zip(desc.sizes, tensor.strides, desc.element_strides, strict=True)):
             raise ValueError(f"{name} has strides {tensor.strides}, but the desc has {desc.element_strides}")
         return tensor.buffer, tensor.offset
 

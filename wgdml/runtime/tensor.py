@@ -26,9 +26,7 @@ def element_name(dtype: np.dtype[Any]) -> str:
     if name not in FORMATS or dtype.byteorder == ">":
         kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
         order = " in big-endian byte order" if name in FORMATS else ""
-        raise TypeError(
-            f"data type {name}{order} is not supported; supported are {kinds}, in native byte order"
-        )
+        raise TypeError(f"data type {name}{order} is not supported; supported are {kinds}, in native byte order")
     return name
 
 
@@ -150,9 +148,7 @@ class Tensor:
             raise ValueError(f"strides must not be negative, not {steps}")
         start = _int("offset", offset)
         if start < 0 or start % dtype.itemsize:
-            raise ValueError(
-                f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}"
-            )
+            raise ValueError(f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}")
         check_buffer("buffer", buffer, device)
         if prod(shape):
             end = start + (1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))) * dtype.itemsize
@@ -211,9 +207,7 @@ class Tensor:
         extra = len(target) - self.ndim
         if extra < 0 or any(n not in (1, t) for n, t in zip(self.shape, target[extra:], strict=True)):
             raise ValueError(f"shape {self.shape} cannot be broadcast to {target}")
-        strides = tuple(
-            s if n == t else 0 for n, s, t in zip(self.shape, self.strides, target[extra:], strict=True)
-        )
+        strides = tuple(s if n == t else 0 for n, s, t in zip(self.shape, self.strides, target[extra:], strict=True))
         return self._view(target, (0,) * extra + strides)
 
     # -- out of the device ---------------------------------------------------------------------------------------------------------

@@ -52,9 +52,7 @@ class Staging:
                 gpu.queue.submit([encoder.finish()])
                 staging.map_sync(wgpu.MapMode.READ, 0, count)
                 try:
-                    out[done : done + count] = np.frombuffer(
-                        staging.read_mapped(0, count, copy=False), np.uint8
-                    )
+                    out[done : done + count] = np.frombuffer(staging.read_mapped(0, count, copy=False), np.uint8)
                 finally:
                     staging.unmap()
                 done += count
@@ -73,9 +71,7 @@ class Staging:
         with self.lock:
             for start in range(0, flat.size, _CHUNK):
                 part = flat[start : start + _CHUNK]
-                staging = self._kept(
-                    "writing", part.size, wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
-                )
+                staging = self._kept("writing", part.size, wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC)
                 staging.map_sync(wgpu.MapMode.WRITE, 0, part.size)
                 try:
                     staging.write_mapped(part, 0)
