@@ -129,9 +129,7 @@ def test_nan_and_infinity_are_strings_in_json(save) -> None:
     assert document("argmax", save(ODD))["indices"] == 1
 
 
-@pytest.mark.parametrize(
-    "dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i4", ">f8"]
-)
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", ">i4", ">f8"])
 def test_every_data_type(save, dtype: str) -> None:
     array = np.array([1, 0, 1, 0], dtype)
     result = document("top-k", save(array), "-k", 3)
@@ -176,9 +174,7 @@ def test_table_of_several_axes_gives_the_position(save) -> None:
 
 
 def test_table_of_argsort_shows_both(save) -> None:
-    lines = [
-        line.split() for line in good("sort", save(np.array([30, 10, 20])), "--indices").stdout.splitlines()
-    ]
+    lines = [line.split() for line in good("sort", save(np.array([30, 10, 20])), "--indices").stdout.splitlines()]
     assert ["1", "1", "10"] in lines and ["3", "0", "30"] in lines
 
 
@@ -226,9 +222,7 @@ def test_output_through_a_link_keeps_the_link(save, tmp_path: Path) -> None:
 
 
 def test_output_to_standard_output(save) -> None:
-    assert np.array_equal(
-        np.load(io.BytesIO(good("sort", save(TIES), "-o", "-").stdout_bytes)), np.sort(TIES)
-    )
+    assert np.array_equal(np.load(io.BytesIO(good("sort", save(TIES), "-o", "-").stdout_bytes)), np.sort(TIES))
     with np.load(io.BytesIO(good("top-k", save(TIES), "-k", 1, "-o", "-").stdout_bytes)) as arrays:
         assert arrays["indices"].tolist() == [[2], [2], [1]]
 
@@ -244,6 +238,16 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(save, tmp_path: Pat
     assert "No space left" in bad("sort", file, "-o", out)
     assert out.read_bytes() == b"old"
     assert sorted(os.listdir(tmp_path)) == ["in.npy", "out.npy"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes as POSIX has them")
+def test_output_to_a_named_pipe_is_written_to_and_not_replaced(save, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        good("sort", save(TIES), "-o", pipe)
+        assert np.array_equal(np.load(io.BytesIO(reader.communicate(timeout=60)[0])), np.sort(TIES))
+    assert pipe.is_fifo()
 
 
 # --- Bad input ----------------------------------------------------------------------------------------------
@@ -410,14 +414,18 @@ def test_program_refuses_bad_input_with_status_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
-def test_program_ends_quietly_when_nobody_reads(save) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("output", ["--json", "-o-"])
+def test_program_ends_quietly_when_its_reader_leaves(save, output: str, unbuffered: str) -> None:
     file = save(np.arange(1 << 16))
     process = subprocess.Popen(
-        [sys.executable, "-m", "wgdml", "sort", str(file), "--json"],
+        [sys.executable, "-m", "wgdml", "sort", str(file), output],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
     )
     assert process.stdout is not None and process.stderr is not None
+    process.stdout.read(10)
     process.stdout.close()
     message = process.stderr.read()
     process.stderr.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import wgdml
+
 PROGRAM = Path(__file__).resolve().parent.parent / "demos" / "digits.py"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    # The program imports the very library that is tested, installed or not.
+    environment = os.environ | {"PYTHONPATH": str(Path(wgdml.__file__).parent.parent)}
     command = [sys.executable, str(PROGRAM), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
 
 
 @pytest.fixture(scope="module")

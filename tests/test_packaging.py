@@ -20,9 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def run(*command: object, cwd: Path) -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "COV_"))}
-    result = subprocess.run(
-        [str(word) for word in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120
-    )
+    result = subprocess.run([str(word) for word in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 

@@ -42,9 +42,7 @@ def test_command_lines_are_understood(command: str) -> None:
     if words == ["info"]:
         assert result.exit_code == 0
     else:
-        assert re.fullmatch(
-            r"wgdml: error: (cannot read \S+: No such file.*|standard input is empty.*)\n", result.stderr
-        )
+        assert re.fullmatch(r"wgdml: error: (cannot read \S+: No such file.*|standard input is empty.*)\n", result.stderr)
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\((?!https?:)([^)#]+)", README))))

@@ -231,7 +231,7 @@ def _check_output(output: str | None, suffix: str, as_json: bool) -> None:
         what = "one array" if suffix == ".npy" else "two arrays"
         raise BadInput(f"-o {output}: this command writes {what}, so the name must end in {suffix}")
     try:
-        target = Path(output).resolve()
+        target = _target(output)
         if target.is_dir():
             reason = "it is a directory"
         elif not target.parent.is_dir():
@@ -261,8 +261,15 @@ def _compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
 
 
 def _is_special(path: Path) -> bool:
-    """True for a device or a named pipe, which is written to and never replaced."""
+    """True for a device or a pipe, which is written to and never replaced."""
     return path.exists() and not path.is_file()
+
+
+def _target(output: str) -> Path:
+    """Where the output goes: through links, so that the link stays and the file that it names is replaced."""
+    path = Path(output)
+    # A pipe's own link (/dev/fd/63) resolves to a name that cannot be opened.
+    return path if _is_special(path) else path.resolve()
 
 
 def _write_output(output: str | None, save: Callable[[IO[bytes]], None]) -> None:
@@ -273,7 +280,7 @@ def _write_output(output: str | None, save: Callable[[IO[bytes]], None]) -> None
         _write_stream(sys.stdout.buffer, save)
         return
     try:
-        target = Path(output).resolve()
+        target = _target(output)
         if _is_special(target):
             with open(target, "wb") as special:
                 _write_stream(special, save)
@@ -294,14 +301,19 @@ def _write_output(output: str | None, save: Callable[[IO[bytes]], None]) -> None
         raise BadInput(f"cannot write {output}: {problem.strerror or problem}") from None
 
 
+def _write_all(stream: IO[bytes], data: bytes | memoryview) -> None:
+    """Write to a stream that may be unbuffered (PYTHONUNBUFFERED), and so may take a part only."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    stream.flush()
+
+
 def _write_stream(stream: IO[bytes], save: Callable[[IO[bytes]], None]) -> None:
     """Write to a pipe: through memory, since NumPy and zipfile want to seek."""
     content = io.BytesIO()
     save(content)
-    rest = content.getbuffer()
-    while rest:
-        rest = rest[stream.write(rest) :]
-    stream.flush()
+    _write_all(stream, content.getbuffer())
 
 
 def _mode_for(target: Path) -> int:
@@ -317,9 +329,8 @@ def _emit(text: str) -> None:
     stream = sys.stdout
     if stream is None:  # closed by whoever started the program
         return
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()
+    _write_all(stream.buffer, text.encode(stream.encoding or "utf-8", "backslashreplace"))
 
 
 def _emit_json(document: dict[str, Any]) -> None:
@@ -343,9 +354,7 @@ def _console() -> Console:
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
 
-def _emit_table(
-    heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], total: int, footer: str | None = None
-) -> None:
+def _emit_table(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], total: int, footer: str | None = None) -> None:
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
         table.add_column(column, justify="left" if column == "row" else "right", no_wrap=True)
@@ -491,8 +500,7 @@ def info_command(as_json: bool) -> None:
     import wgdml
 
     adapters = [
-        {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False}
-        for adapter in wgdml.adapters()
+        {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False} for adapter in wgdml.adapters()
     ]
     document: dict[str, Any] = {"versions": _versions(), "adapters": adapters}
     problem: wgdml.NoAdapterError | None = None
@@ -597,9 +605,7 @@ def _extreme_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _extreme(
-    name: str, file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool
-) -> None:
+def _extreme(name: str, file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
     _check_output(output, ".npy", as_json)
     array = _read_array(file)
     checked = [_check_axis(axis, array) for axis in axes]
@@ -614,9 +620,7 @@ def _extreme(
 
     function = wgdml.argmax if name == "argmax" else wgdml.argmin
     axis_argument = None if not axes else reduced[0] if len(reduced) == 1 else tuple(reduced)
-    indices = np.asarray(
-        _compute(function, array, axis=axis_argument, keepdims=keepdims, select_last_index=last)
-    )
+    indices = np.asarray(_compute(function, array, axis=axis_argument, keepdims=keepdims, select_last_index=last))
 
     def table(footer: str | None) -> None:
         batch = [size for axis, size in enumerate(array.shape) if axis not in reduced]
@@ -652,9 +656,7 @@ Over several axes the index is flattened, row by row, over those axes in ascendi
 The first NaN wins.""",
 )
 @_extreme_options
-def argmax_command(
-    file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool
-) -> None:
+def argmax_command(file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
     """The index of the largest element, over all axes or the ones given."""
     _extreme("argmax", file, axes, keepdims, last, output, as_json)
 
@@ -670,9 +672,7 @@ Over several axes the index is flattened, row by row, over those axes in ascendi
 The first NaN wins.""",
 )
 @_extreme_options
-def argmin_command(
-    file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool
-) -> None:
+def argmin_command(file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
     """The index of the smallest element, over all axes or the ones given."""
     _extreme("argmin", file, axes, keepdims, last, output, as_json)
 
@@ -689,14 +689,10 @@ The sort is stable: equal elements keep their order. NaN counts as greater than 
 @_file_argument
 @click.option("--axis", type=int, default=-1, show_default=True, help="The axis to sort along.")
 @click.option("--descending", is_flag=True, help="Largest first.")
-@click.option(
-    "--indices", "as_indices", is_flag=True, help="Give the indices that sort (argsort), not the values."
-)
+@click.option("--indices", "as_indices", is_flag=True, help="Give the indices that sort (argsort), not the values.")
 @_output_option(".npy", "the result")
 @_json_option
-def sort_command(
-    file: str, axis: int, descending: bool, as_indices: bool, output: str | None, as_json: bool
-) -> None:
+def sort_command(file: str, axis: int, descending: bool, as_indices: bool, output: str | None, as_json: bool) -> None:
     """Every sequence in order, or the indices that would put it in order."""
     _check_output(output, ".npy", as_json)
     array = _read_array(file)
