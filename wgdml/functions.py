@@ -38,11 +38,12 @@ def top_k(
 ) -> TopKResult:
     """The k largest (or smallest) elements along an axis, sorted, and where they are.
 
-    ``x`` has any shape with at least one dimension; ``values`` has x's data type and bits, ``indices`` ``index_dtype`` (int64, int32, uint64 or
-    uint32). Largest come in descending, smallest in ascending order; equal elements (-0.0 and 0.0; all NaNs) in ascending order of
-    index. NaN is greater than every number. k = 0 gives empty results.
+    ``x`` has any shape with at least one dimension; ``values`` has x's data type and bits, ``indices`` ``index_dtype`` (int64, int32,
+    uint64 or uint32). Largest come in descending, smallest in ascending order; equal elements (-0.0 and 0.0; all NaNs) in
+    ascending order of index. NaN is greater than every number. k = 0 gives empty results.
 
-    Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode; ``TypeError`` for data types without an order.
+    Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode; ``TypeError`` for data types without
+    an order.
     """
     if mode not in ("largest", "smallest"):
         raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
@@ -65,8 +66,8 @@ def argmax(
     NaN wins over every number, the first NaN over later ones. ``select_last_index`` takes the last of several equal ones.
     The result has x's shape without the reduced axes (of size 1 with ``keepdims``) and data type ``index_dtype``.
 
-    Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to reduce; ``TypeError`` for data types
-    without an order.
+    Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to reduce; ``TypeError`` for data
+    types without an order.
     """
     return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, index_dtype, device)
 
@@ -117,7 +118,7 @@ def argsort(
     return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, False, True, index_dtype, device)[1]
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------
 
 
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}
@@ -262,7 +263,7 @@ def _run(
             index_bytes=4 if indices is None else indices.dtype.itemsize,
             last_index=last_index,
         )
-        return t.device.prepare(with_offsets(selection, input=rest), vectors=vectors)
+        return t.device.prepare(with_offsets(selection, input=rest), vectors=vectors, shared_input=False)
 
     resources: dict[str, tuple[Any, int]] = {"input": (t.buffer, aligned)}
     if values is not None:

@@ -151,7 +151,7 @@ class Plan:
     algorithms: tuple[Algorithm, ...]  #: those used, in order, for people and tests
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------
 # Sources and sinks
 
 
@@ -235,10 +235,18 @@ class _Arena:
         return offset, size
 
 
-_PARAMS = (
-    "sequences length k split input_base input_size value_base value_step index_base index_step source_step source_base sink_step "
-    "sink_base members subsets first_index digit_word digit_shift digit_bits before_word before_shift level rank_base"
-).split()
+#: The scalars of ``shaders/lib/params.wgsl``, in its order.
+_PARAMS = [
+    name
+    for line in (
+        "sequences length k split",
+        "input_base input_size value_base value_step index_base index_step",
+        "source_step source_base sink_step sink_base",
+        "members subsets first_index",
+        "digit_word digit_shift digit_bits before_word before_shift level rank_base",
+    )
+    for name in line.split()
+]
 
 
 def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
@@ -252,18 +260,27 @@ def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
 class _Builder:
     """Collects the dispatches of one plan. Each method appends what one algorithm needs and returns nothing."""
 
-    def __init__(self, selection: Selection, limits: Limits, tuning: Tuning, vectors: bool, forced: Algorithm | None) -> None:
+    def __init__(
+        self,
+        selection: Selection,
+        limits: Limits,
+        tuning: Tuning,
+        vectors: bool,
+        shared_input: bool,
+        forced: Algorithm | None,
+    ) -> None:
         self.selection = selection
         self.limits = limits
         self.tuning = tuning
         self.vectors = vectors
+        self.shared_input = shared_input
         self.forced = forced
         self.arena = _Arena()
         self.dispatches: list[Dispatch] = []
         self.algorithms: list[Algorithm] = []
         self.sequences = selection.sequences  # of the part being built
 
-    # -- one dispatch ------------------------------------------------------------------------------------------------------------
+    # -- one dispatch --
 
     def emit(
         self,
@@ -300,6 +317,7 @@ class _Builder:
             "BATCH_DIMS": len(shape.batch) if box else 0,
             "AXIS_DIMS": len(shape.axes) if box else 1,
             "INPUT_WORDS": 4 if self.vectors else 1,
+            "INPUT_SHARED": int(self.shared_input),
             "SOURCE_ROWS": 0,
             "SOURCE_ELEMENTS": 0,
             "SOURCE_PAIRS": 0,
@@ -388,10 +406,7 @@ class _Builder:
         batch = list(reversed(box.selection.batch)) if box else []
         words += [w for d in batch for w in (d.size, d.input_stride, d.value_stride, d.index_stride)]
         words += [0] * (4 * (8 - len(batch)))
-        if box:
-            axes = list(zip(box.sizes, box.selection.axes, box.axis_steps, strict=True))[::-1]
-        else:
-            axes = []
+        axes = list(zip(box.sizes, box.selection.axes, box.axis_steps, strict=True))[::-1] if box else []
         words += [w for size, axis, step in axes for w in (size, axis.stride, step, axis.size)]
         words += [0] * (4 * (8 - len(axes)))
         return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))
@@ -401,7 +416,7 @@ class _Builder:
         keys = self.arena.take(count * 4 * self.selection.format.key_words)
         return _Pairs(keys, self.arena.take(count * 4), 0, length, length)
 
-    # -- the whole ---------------------------------------------------------------------------------------------------------------
+    # -- the whole --
 
     def build(self) -> Plan:
         for part in self.batch_pieces():
@@ -506,7 +521,7 @@ class _Builder:
             return False
         return source.selection.batch[-1].input_stride == 1
 
-    # -- k = 1 -------------------------------------------------------------------------------------------------------------------
+    # -- k = 1 --
 
     def reduce(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
         """A tree; where sequences are too few to fill the machine each is cut in parts, whose bests a second dispatch reduces."""
@@ -591,7 +606,7 @@ class _Builder:
             return -(-source.length // self.load_shape()[1])
         return source.length
 
-    # -- small k -----------------------------------------------------------------------------------------------------------------
+    # -- small k --
 
     def select(
         self,
@@ -608,10 +623,7 @@ class _Builder:
         t = self.tuning
         if k > t.large_workgroup:
             raise ValueError(f"select takes k up to {t.large_workgroup}, not {k}")
-        if gathered:
-            loads = k * gathered[1]
-        else:
-            loads = self.loads(source)
+        loads = k * gathered[1] if gathered else self.loads(source)
         per_load = self.load_shape()[1] if isinstance(source, _Box) and _is_rows(source) else 1
         groups = min(t.large_workgroup, max(32, _power_of_two_above(2 * k)))
         each = t.loads_each
@@ -639,7 +651,8 @@ class _Builder:
             constants={"WORKGROUP": workgroup, "TEAM": team, "GROUPS": groups, "CAPACITY": capacity},
             split=split,
             k=k,
-            **({"members": gathered[1], "subsets": gathered[2]} if gathered else {}),
+            members=gathered[1] if gathered else 0,
+            subsets=gathered[2] if gathered else 0,
         )
         if parts:
             self.run(parts, sequences, k, sink)
@@ -656,7 +669,7 @@ class _Builder:
         self.run(delegates, sequences, k, winners)
         self.select(source, sequences, k, sink, (winners, members, subsets))
 
-    # -- sorting -----------------------------------------------------------------------------------------------------------------
+    # -- sorting --
 
     def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
         """Whole sequences in workgroup memory."""
@@ -841,11 +854,13 @@ def make_plan(
     tuning: Tuning | None = None,
     algorithm: Algorithm | None = None,
     vectors: bool = True,
+    shared_input: bool = False,
 ) -> Plan:
     """Plans a selection.
 
-    ``vectors``: may the input be bound as 16-byte vectors (does the buffer reach the next multiple of 16 bytes)? ``algorithm`` forces the
+    ``vectors``: may the input be bound as 16-byte vectors (does the buffer reach the next multiple of 16 bytes)?
+    ``shared_input``: does an output lie in the input's buffer, so that all of it must be bound writable? ``algorithm`` forces the
     first choice; ``ValueError`` where it cannot serve. ``MemoryError`` where the scratch would exceed the largest buffer.
     """
     tuning = tuning or tuning_for(limits, selection.format.key_words)
-    return _Builder(selection, limits, tuning, vectors, algorithm).build()
+    return _Builder(selection, limits, tuning, vectors, shared_input, algorithm).build()

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import wgpu
 
 from .. import contract, shaders
 from ..plan import Dispatch, Limits, Plan, make_plan
 from ..selection import Selection
-from .adapter import choose_adapter, describe, wgpu
+from .adapter import choose_adapter, describe
 from .transfer import Staging
 
 if TYPE_CHECKING:
@@ -166,7 +168,7 @@ class Device:
         self.plan_limits = self._plan_limits()
         self._pipelines: dict[Hashable, tuple[Any, Any]] = {}
         self._layouts: dict[Hashable, tuple[Any, Any]] = {}
-        self._plans: OrderedDict[Hashable, Any] = OrderedDict()
+        self._plans: OrderedDict[Hashable, PreparedPlan] = OrderedDict()
         self._scratch_buffer: Any = None
         self._pool = _Pool()
         self._staging = Staging(self)
@@ -187,7 +189,7 @@ class Device:
             software=self.adapter_info["adapter_type"] == "CPU",
         )
 
-    # -- DirectML's device ---------------------------------------------------------------------------------------------------------
+    # -- DirectML's device --
 
     @property
     def feature_levels(self) -> tuple[contract.FeatureLevel, ...]:
@@ -213,20 +215,18 @@ class Device:
 
         return CompiledOperator(operator)
 
-    # -- kept things ---------------------------------------------------------------------------------------------------------------
+    # -- kept things --
 
-    def prepare(self, selection: Selection, *, vectors: bool = True, **forced: Any) -> PreparedPlan:
-        """The plan of a selection on this device, with its pipelines; made once."""
-        return self.kept(
-            (selection, vectors, tuple(sorted(forced.items()))),
-            lambda: self._prepare(selection, vectors, forced),
-        )
+    def prepare(self, selection: Selection, **options: Any) -> PreparedPlan:
+        """The plan of a selection on this device, with its pipelines; made once. ``options``: those of ``make_plan``."""
 
-    def _prepare(self, selection: Selection, vectors: bool, forced: dict[str, Any]) -> PreparedPlan:
-        self.counters["plans"] += 1
-        return PreparedPlan(self, make_plan(selection, self.plan_limits, vectors=vectors, **forced))
+        def make() -> PreparedPlan:
+            self.counters["plans"] += 1
+            return PreparedPlan(self, make_plan(selection, self.plan_limits, **options))
 
-    def kept(self, key: Hashable, make: Any) -> Any:
+        return self.kept((selection, tuple(sorted(options.items()))), make)
+
+    def kept(self, key: Hashable, make: Callable[[], PreparedPlan]) -> PreparedPlan:
         """The value kept under ``key``, made at the first call; the least recently used leave."""
         with self.lock:
             value = self._plans.get(key)
@@ -238,11 +238,11 @@ class Device:
                 self._plans.move_to_end(key)
             return value
 
-    def _layout(self, slots: tuple[int, ...]) -> tuple[Any, Any]:
+    def _layout(self, slots: tuple[int, ...], shared_input: bool) -> tuple[Any, Any]:
         """Bind group layout and pipeline layout of a kernel that binds these slots: 0 parameters, 1 the input, the rest writable."""
-        layouts = self._layouts.get(slots)
+        layouts = self._layouts.get((slots, shared_input))
         if layouts is None:
-            kinds = {0: "uniform", 1: "read-only-storage"}
+            kinds = {0: "uniform", 1: "storage" if shared_input else "read-only-storage"}
             group = self.gpu_device.create_bind_group_layout(
                 entries=[
                     {
@@ -254,17 +254,18 @@ class Device:
                 ]
             )
             layouts = group, self.gpu_device.create_pipeline_layout(bind_group_layouts=[group])
-            self._layouts[slots] = layouts
+            self._layouts[slots, shared_input] = layouts
         return layouts
 
     def _pipeline(self, dispatch: Dispatch) -> tuple[Any, Any]:
         """Pipeline and bind group layout of a dispatch, compiled at first sight."""
         slots = (0, *(b.slot for b in dispatch.bindings))
         # Different constants may well assemble to one text.
-        text = shaders.assemble(dispatch.kernel, dict(dispatch.constants))
+        constants = dict(dispatch.constants)
+        text = shaders.assemble(dispatch.kernel, constants)
         found = self._pipelines.get((text, slots))
         if found is None:
-            group, layout = self._layout(slots)
+            group, layout = self._layout(slots, constants["INPUT_SHARED"] == 1)
             try:
                 module = self.gpu_device.create_shader_module(label=dispatch.kernel, code=text)
                 pipeline = self.gpu_device.create_compute_pipeline(
@@ -277,7 +278,7 @@ class Device:
             self.counters["pipelines"] += 1
         return found
 
-    # -- memory --------------------------------------------------------------------------------------------------------------------
+    # -- memory --
 
     def _create_buffer(self, size: int, usage: int) -> Any:
         largest = self.limits["max-buffer-size"]
@@ -325,7 +326,7 @@ class Device:
             self._staging = Staging(self)
             self.counters["scratch_bytes"] = 0
 
-    # -- submitting ----------------------------------------------------------------------------------------------------------------
+    # -- submitting --
 
     def run(self, prepared: PreparedPlan, resources: Mapping[str, tuple[Any, int]]) -> None:
         """Records and submits one plan; does not wait."""

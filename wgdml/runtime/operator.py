@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import wgpu
 
 from .. import contract
 from ..selection import OperatorDesc, Selection, lower
-from .adapter import wgpu
 from .device import Device, PreparedPlan
 from .tensor import Tensor, check_buffer
 
@@ -52,7 +52,7 @@ class CompiledOperator:
         self.desc = operator.desc
         self.selection = operator.selection
         size = self.desc.input_tensor.total_tensor_size_in_bytes
-        self._prepared = self.device.prepare(self.selection, vectors=size % 16 == 0)
+        self._prepared = self.device.prepare(self.selection, vectors=size % 16 == 0, shared_input=False)
 
     @property
     def tensors(self) -> dict[str, contract.TensorDesc]:
@@ -119,10 +119,6 @@ class CompiledOperator:
                     raise ValueError(
                         f"{name} must not share memory with {other}: bytes {start} to {end} overlap {other_start} to {other_end}"
                     )
-            if name != "input_tensor" and any(buffer is b for b, _, _ in ranges.values()):
-                raise ValueError(
-                    f"{name} must have a buffer of its own: WebGPU forbids writing a buffer that the same pass reads or writes elsewhere"
-                )
             ranges[name] = buffer, start, end
             offsets[name] = start
         names = {
@@ -140,7 +136,9 @@ class CompiledOperator:
             left[role] = rest
         vectors = fits_vectors(ranges["input_tensor"][0], ranges["input_tensor"][2])
         selection = with_offsets(self.selection, **left)
-        return self.device.prepare(selection, vectors=vectors), resources
+        source, *outputs = (buffer for buffer, _, _ in ranges.values())
+        shared = any(buffer is source for buffer in outputs)
+        return self.device.prepare(selection, vectors=vectors, shared_input=shared), resources
 
     def _buffer_of(self, name: str, tensor: Any, desc: contract.TensorDesc) -> tuple[Any, int]:
         if isinstance(tensor, wgpu.GPUBuffer):
@@ -161,7 +159,7 @@ class CompiledOperator:
 
 def fits_vectors(buffer: Any, end: int) -> bool:
     """Can the elements that end at this byte be read as 16-byte vectors?"""
-    return -(-end // 16) * 16 <= buffer.size
+    return bool(-(-end // 16) * 16 <= buffer.size)
 
 
 def with_offsets(selection: Selection, input: int = 0, values: int = 0, indices: int = 0) -> Selection:

@@ -10,10 +10,10 @@ from math import prod
 from typing import Any, SupportsIndex
 
 import numpy as np
+import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..selection import FORMATS
-from .adapter import wgpu
 from .device import Device, default_device
 
 __all__ = ["Tensor", "asarray", "element_name", "packed_strides"]
@@ -73,6 +73,7 @@ class Tensor:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     offset: int
+    _base: Tensor | None  # keeps a view's buffer out of the pool
 
     def __init__(self) -> None:
         raise TypeError("make a Tensor with wgdml.asarray or Tensor.from_buffer")
@@ -158,7 +159,7 @@ class Tensor:
                 )
         return cls._make(device, buffer, dtype, shape, steps, start)
 
-    # -- properties ----------------------------------------------------------------------------------------------------------------
+    # -- properties --
 
     @property
     def ndim(self) -> int:
@@ -181,13 +182,13 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.adapter_info['device']}>"
 
-    # -- views ---------------------------------------------------------------------------------------------------------------------
+    # -- views --
 
     def _view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
         return Tensor._make(self.device, self.buffer, self.dtype, shape, strides, self.offset, base=self)
 
     @property
-    def T(self) -> Tensor:  # noqa: N802 (NumPy's name)
+    def T(self) -> Tensor:
         """The dimensions in reverse order, without a copy."""
         return self._view(self.shape[::-1], self.strides[::-1])
 
@@ -210,7 +211,7 @@ class Tensor:
         strides = tuple(s if n == t else 0 for n, s, t in zip(self.shape, self.strides, target[extra:], strict=True))
         return self._view(target, (0,) * extra + strides)
 
-    # -- out of the device ---------------------------------------------------------------------------------------------------------
+    # -- out of the device --
 
     def numpy(self) -> NDArray[Any]:
         """The elements as a new NumPy array, after all submitted work."""

@@ -9,9 +9,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import wgpu
 from numpy.typing import NDArray
-
-from .adapter import wgpu
 
 if TYPE_CHECKING:
     from .device import Device
