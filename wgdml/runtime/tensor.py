@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator as op
+import sys
 import weakref
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 import wgpu
@@ -17,6 +18,9 @@ from ..selection import FORMATS
 from .device import Device, default_device
 
 __all__ = ["Tensor", "asarray", "element_name", "packed_strides"]
+
+_DLPACK_CPU = (1, 0)
+_DLPACK_HOST = (1, 3, 11, 13)  # memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA
 
 
 @lru_cache(maxsize=256)
@@ -236,6 +240,31 @@ class Tensor:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The CPU, where ``__dlpack__`` puts its copy: a WebGPU buffer has no address that another library could take over."""
+        return _DLPACK_CPU
+
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of a new copy in host memory. ``BufferError`` where a copy or the CPU is not wanted."""
+        if stream is not None:
+            raise ValueError(f"stream must be None for memory of the CPU, not {stream!r}")
+        if copy is False:
+            raise BufferError("a tensor in device memory cannot be exported without a copy")
+        if dl_device is not None and tuple(dl_device) != _DLPACK_CPU:
+            raise BufferError(f"a tensor is exported to the CPU, device {_DLPACK_CPU}, not to {dl_device!r}")
+        array = self.numpy()
+        try:
+            return array.__dlpack__(max_version=max_version)
+        except TypeError:  # NumPy before 2.1 knows no versions
+            return array.__dlpack__()
+
 
 def check_buffer(name: str, buffer: Any, device: Device) -> None:
     """``ValueError`` unless the buffer is the device's own, alive and usable as storage."""
@@ -264,12 +293,33 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor
 
 
 def as_numpy(x: ArrayLike) -> NDArray[Any]:
-    """``x`` as a NumPy array of a supported data type."""
+    """``x`` as a NumPy array of a supported data type, without a copy where its library allows that."""
     try:
-        array = np.asarray(x)
-    except ValueError as error:
+        array = _host_array(x)
+    except (ValueError, BufferError, RuntimeError) as error:
         raise TypeError(f"x cannot become an array: {error}") from None
     if array.dtype.byteorder == ">" and array.dtype.newbyteorder("=").name in FORMATS:
         array = array.astype(array.dtype.newbyteorder("="))
     element_name(array.dtype)
     return array
+
+
+def _host_array(x: Any) -> NDArray[Any]:
+    kind = type(x)
+    if kind is np.ndarray:
+        return cast("NDArray[Any]", x)
+    if hasattr(kind, "__dlpack_device__") and not isinstance(x, np.ndarray):
+        device = x.__dlpack_device__()
+        if device[0] not in _DLPACK_HOST:
+            raise TypeError(f"x is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
+        if not hasattr(kind, "__array__"):
+            return np.from_dlpack(x)
+        if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # which PyTorch itself cannot give to NumPy
+            from ml_dtypes import bfloat16
+
+            return np.asarray(x.detach().view(sys.modules["torch"].int16)).view(bfloat16)
+        if getattr(x, "requires_grad", False):
+            x = x.detach()
+    elif isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise TypeError("x has masked elements, which have no place in an order: fill them first")
+    return np.asarray(x)
