@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wgdml._version import __version__
+from wgdml.bench.command import bench_command
 
 Array = npt.NDArray[Any]
 
@@ -718,3 +719,6 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, outpu
     facts = {"axis": axis, "descending": descending}
     results = {"indices" if as_indices else "values": result}
     _report("sort", file, array, facts, results, output, as_json, table)
+
+
+main.add_command(bench_command)

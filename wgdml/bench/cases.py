@@ -1,0 +1,184 @@
+"""What is measured: cases, and the figures of others and goals that they are held against. Pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from math import prod
+from types import MappingProxyType
+
+__all__ = ["DATA_KINDS", "PRESETS", "SOURCES", "Case", "Preset", "choose"]
+
+#: What the elements look like; ``data`` makes them.
+DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
+
+_POWERS = {1 << p: f"2^{p}" for p in range(16, 33)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator on one shape of float32. ``figures``: microseconds that others took, and the goal."""
+
+    operator: str  #: "argmax", "topk" or "sort"
+    shape: tuple[int, ...]
+    axis: int
+    k: int
+    figures: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    all_data: bool = False  #: also timed, unless told otherwise, on every kind of data
+    curve: str = ""  #: the growth curve that this is a point of
+
+    @property
+    def name(self) -> str:
+        sizes = [_POWERS.get(n, str(n)) if self.shape[0] == 1 else str(n) for n in self.shape]
+        parts = [self.operator, "x".join(sizes)]
+        if self.axis != len(self.shape) - 1:
+            parts.append(f"axis{self.axis}")
+        if self.operator == "topk":
+            parts.append(f"k{_POWERS.get(self.k, self.k)}")
+        return ":".join(parts)
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def length(self) -> int:
+        return self.shape[self.axis]
+
+    @property
+    def sequences(self) -> int:
+        return self.elements // self.length
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        return (*self.shape[: self.axis], self.k, *self.shape[self.axis + 1 :])
+
+    @property
+    def goal(self) -> float | None:
+        return self.figures.get("goal")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The cases for one kind of adapter."""
+
+    name: str
+    cases: tuple[Case, ...]
+    curves: tuple[Case, ...]
+    source: str
+
+
+SOURCES = {
+    "gpu": "one NVIDIA H200 (driver 580, CUDA 13.0), clocks warm, device time in us, float32 normal data: torch 2.11, RAFT 26.10 "
+    "select_k (sorted; ties not settled), CUB of CCCL 3.5 (unsorted; ties not settled), a prototype's best",
+    "software": "lavapipe on two CPU cores, in us, float32 normal data: NumPy 2.4, ONNX Runtime 1.31 (CPU), torch 2.13 (CPU), and, on data "
+    "in the adapter's memory, ONNX Runtime 1.27's WebGPU and tinygrad 0.14's; compare ratios only",
+}
+
+
+def _argmax(shape: tuple[int, ...], axis: int, **options: object) -> Case:
+    return _case("argmax", shape, axis, 1, **options)
+
+
+def _topk(shape: tuple[int, ...], k: int, axis: int = -1, **options: object) -> Case:
+    return _case("topk", shape, axis, k, **options)
+
+
+def _sort(shape: tuple[int, ...], **options: object) -> Case:
+    return _case("sort", shape, -1, shape[-1], **options)
+
+
+def _case(
+    operator: str, shape: tuple[int, ...], axis: int, k: int, spread: bool = False, curve: str = "", **figures: object
+) -> Case:
+    numbers = {name: float(value) for name, value in figures.items() if isinstance(value, int | float)}
+    return Case(operator, shape, axis % len(shape), k, MappingProxyType(numbers), spread, curve)
+
+
+_GPU = (
+    _argmax((1, 1 << 28), 1, torch=291, cub=242, prototype=239, goal=241, spread=True),
+    _argmax((4096, 65536), 1, torch=290, prototype=241, goal=242),
+    _argmax((4096, 65536), 0, torch=325, prototype=242, goal=247, spread=True),
+    _argmax((64, 128, 256, 128), 1, torch=375, goal=247),
+    _argmax((1024, 1000), 1, torch=10.0, prototype=6.7, goal=6),
+    _argmax((64, 50257), 1, torch=19.1, goal=9),
+    _topk((1024, 1000), 5, torch=92, raft=27, prototype=9.0, goal=8),
+    _topk((65536, 1000), 5, torch=2241, raft=446, prototype=152, goal=90, spread=True),
+    _topk((1000000, 100), 10, torch=6337, raft=1650, prototype=830, goal=220, spread=True),
+    _topk((64, 50257), 50, torch=116, raft=60, goal=25, spread=True),
+    _topk((64, 131072), 50, torch=171, raft=84, goal=30),
+    _topk((256, 131072), 50, torch=491, raft=162, goal=60),
+    _topk((1, 1 << 20), 1024, torch=153, raft=114, cub=27, goal=40, spread=True),
+    _topk((1, 1 << 22), 100, torch=170, raft=217, cub=31, goal=30),
+    _topk((1, 1 << 26), 100, torch=1373, raft=445, cub=161, goal=85, spread=True),
+    _topk((1, 1 << 28), 100, torch=5260, raft=854, cub=554, prototype=244, goal=280, spread=True),
+    _topk((1, 1 << 28), 2048, torch=5333, raft=822, cub=558, goal=310),
+    _topk((1, 1 << 26), 4096, torch=1330, raft=355, cub=167, goal=130, spread=True),
+    _topk((1, 1 << 28), 1 << 20, torch=5408, raft=7341, cub=1602, goal=1100, spread=True),
+    _topk((4096, 1024), 10, 0, torch=208, goal=25, spread=True),
+    _topk((65536, 1024), 10, 0, torch=2359, goal=110),
+    _sort((16384, 2048), torch=1580, raft=6357, goal=700, spread=True),
+    _sort((8192, 8192), torch=7199, raft=6520, goal=2200, spread=True),
+)
+
+_GPU_CURVES = (
+    *(_argmax((1, 1 << p), 1, curve="argmax of 1 x n") for p in (26, 27, 28)),
+    *(_topk((1, 1 << p), 100, curve="top-k 100 of 1 x n") for p in (26, 27, 28)),
+    *(_topk((rows, 1000), 5, curve="top-k 5 of rows x 1000") for rows in (8192, 16384, 32768, 65536, 131072, 262144)),
+    *(_topk((1, 1 << 28), k, curve="top-k of 1 x 2^28 by k") for k in (10, 30, 100, 300, 1000)),
+)
+
+_SOFTWARE = (
+    _argmax((1, 1 << 24), 1, numpy=2300, ort_cpu=12900, torch_cpu=28000, ort_webgpu=80500, tinygrad=54800, spread=True),
+    _argmax((4096, 4096), 1, numpy=2700, ort_cpu=7100, torch_cpu=14300, ort_webgpu=12500, tinygrad=30900),
+    _argmax((4096, 4096), 0, numpy=133000, ort_cpu=50000, torch_cpu=42000, ort_webgpu=19900, tinygrad=36800),
+    _argmax((32, 128, 256, 32), 1, numpy=147000, ort_cpu=53000, torch_cpu=82000, ort_webgpu=34400, tinygrad=245000),
+    _argmax((64, 128, 256, 32), 1, numpy=382000, ort_cpu=125000, torch_cpu=185000, ort_webgpu=108000),
+    _topk((1024, 1000), 5, numpy=10300, ort_cpu=610, torch_cpu=1160, ort_webgpu=366000, tinygrad=879000),
+    _topk((64, 50257), 50, numpy=28000, ort_cpu=1800, torch_cpu=3200, ort_webgpu=2870000, tinygrad=320000000, spread=True),
+    _topk((1, 1 << 22), 100, numpy=38000, ort_cpu=2700, torch_cpu=52000, ort_webgpu=5270000, spread=True),
+    _topk((1, 1 << 20), 1024, numpy=14600, ort_cpu=1300, torch_cpu=3500, ort_webgpu=1083000),
+    _topk((4096, 1024), 10, 0, numpy=100000, ort_cpu=32000, torch_cpu=16000, ort_webgpu=1702000, tinygrad=15800000),
+    _topk((1, 1, 3, 4), 2, numpy=36, ort_cpu=10, torch_cpu=8, ort_webgpu=280, tinygrad=23000),
+)
+
+_SOFTWARE_CURVES = (
+    *(_argmax((1, 1 << p), 1, curve="argmax of 1 x n") for p in (22, 23, 24)),
+    *(_topk((1, 1 << p), 100, curve="top-k 100 of 1 x n") for p in (20, 21, 22)),
+    *(_topk((rows, 1000), 5, curve="top-k 5 of rows x 1000") for rows in (512, 1024, 2048, 4096)),
+    *(_topk((1, 1 << 22), k, curve="top-k of 1 x 2^22 by k") for k in (10, 30, 100, 300, 1000)),
+)
+
+_QUICK = (
+    _argmax((1, 1 << 16), 1, spread=True),
+    _argmax((256, 1000), 1),
+    _argmax((256, 1000), 0),
+    _topk((256, 1000), 5, spread=True),
+    _topk((1, 1 << 16), 100),
+    _topk((1, 1 << 16), 1024),
+    _topk((1024, 256), 10, 0),
+    _sort((64, 1024)),
+)
+
+#: By name. "quick" is the smoke test: every operator in a few seconds, on any adapter.
+PRESETS = {
+    "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"]),
+    "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
+    "quick": Preset("quick", _QUICK, (), "none"),
+}
+
+
+def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:
+    """The cases whose names match one of the comma-separated patterns (``*`` and ``?``; without them, a part of the name)."""
+    cases = list(cases)
+    wanted = [p.strip() for p in (patterns or "").split(",") if p.strip()]
+    if not wanted:
+        return cases
+    return [c for c in cases if any(_matches(c.name, p) for p in wanted)]
+
+
+def _matches(name: str, pattern: str) -> bool:
+    if name == pattern:
+        return True
+    return fnmatchcase(name, pattern) if any(c in pattern for c in "*?[") else pattern in name

@@ -1,0 +1,253 @@
+"""One whole run: every case on every kind of data, timed and checked; one case's failure does not end it."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import wgdml
+from wgdml.runtime.device import PreparedPlan
+from wgdml.runtime.tensor import packed_strides
+from wgdml.selection import Layout, Order, make_selection
+
+from . import oracle, timing
+from .cases import DATA_KINDS, Case
+from .data import FLAT_KINDS, make, make_flat
+from .peers import Peer
+
+__all__ = ["Inputs", "Options", "Prepared", "prepare", "run_case", "run_cases"]
+
+Result = dict[str, Any]
+
+
+@dataclass
+class Options:
+    """What a run does beside timing and checking on the device."""
+
+    data: tuple[str, ...] | None = None  #: kinds for every case; None: random, and every kind for the cases that say so
+    peers: tuple[Peer, ...] = ()
+    end_to_end: bool = True  #: also NumPy to NumPy
+    explain: bool = False  #: also every dispatch by itself
+    budget: float = 0.15  #: seconds of timed device work a case
+
+
+def kinds_of(case: Case, options: Options) -> tuple[str, ...]:
+    return options.data if options.data is not None else DATA_KINDS if case.all_data else ("random",)
+
+
+class Inputs:
+    """Arrays on the host and the device. Kinds that are streams are made once, as long as the longest case needs."""
+
+    def __init__(self, device: wgdml.Device, cases: Iterable[tuple[str, Case]]) -> None:
+        self.device = device
+        self.longest: dict[str, int] = {}
+        for kind, case in cases:
+            if kind in FLAT_KINDS:
+                self.longest[kind] = max(self.longest.get(kind, 0), case.elements)
+        self._kept: tuple[Any, NDArray[np.float32], wgdml.Tensor] | None = None
+
+    def get(self, kind: str, case: Case) -> tuple[NDArray[np.float32], wgdml.Tensor]:
+        """The case's array and the same on the device. Asked for kind by kind, each stream is uploaded once."""
+        key: tuple[Any, ...] = (kind,) if kind in FLAT_KINDS else (kind, case.shape, case.axis)
+        if self._kept is None or self._kept[0] != key:
+            self._kept = None  # the old ones go before the new ones come
+            host = make_flat(kind, self.longest.get(kind, case.elements)) if kind in FLAT_KINDS else make(kind, case).reshape(-1)
+            self._kept = key, host, wgdml.asarray(host, device=self.device)
+        _, host, tensor = self._kept
+        view = wgdml.Tensor.from_buffer(tensor.buffer, np.float32, case.shape, device=self.device)
+        return host[: case.elements].reshape(case.shape), view
+
+    def drop(self) -> None:
+        self._kept = None
+
+
+@dataclass
+class Prepared:
+    """A case bound to buffers: ready to be recorded any number of times."""
+
+    plan: PreparedPlan
+    resources: dict[str, tuple[Any, int]]
+    values: wgdml.Tensor | None
+    indices: wgdml.Tensor
+    kept: list[Any] = field(default_factory=list)
+
+    def record(self, compute_pass: Any) -> None:
+        self.plan.record(compute_pass, self.resources)
+
+    def answer(self) -> tuple[NDArray[np.float32] | None, NDArray[np.uint32]]:
+        return (None if self.values is None else self.values.numpy()), self.indices.numpy()
+
+
+def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor) -> Prepared:
+    """The case's plan on this input, with uint32 indices, as the goals have them. Outputs start as what no answer is."""
+    shape = case.result_shape
+    packed = Layout(shape, packed_strides(shape))
+    argmax = case.operator == "argmax"
+    selection = make_selection(
+        "float32",
+        Layout(case.shape, packed_strides(case.shape)),
+        (case.axis,),
+        case.k,
+        Order.MAXIMUM if argmax else Order.DESCENDING,
+        values=None if argmax else packed,
+        indices=packed,
+    )
+    plan = device.prepare(selection, vectors=True)
+    indices = wgdml.asarray(np.full(shape, 0xFFFFFFFF, np.uint32), device=device)
+    values = None if argmax else wgdml.asarray(np.full(shape, np.nan, np.float32), device=device)
+    resources = {"input": (x.buffer, 0), "indices": (indices.buffer, 0)}
+    if values is not None:
+        resources["values"] = values.buffer, 0
+    return Prepared(plan, resources, values, indices, [x])
+
+
+def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, Any]:
+    """The case through the public functions."""
+    if case.operator == "argmax":
+        return None, wgdml.argmax(x, axis=case.axis, keepdims=True, device=device)
+    return tuple(wgdml.top_k(x, case.k, axis=case.axis, device=device))  # type: ignore[return-value]
+
+
+def _end_to_end(case: Case, x: NDArray[np.float32], device: wgdml.Device, want: Any, budget: float) -> tuple[float, str]:
+    """Median seconds NumPy to NumPy, and what is wrong with the answer."""
+    values, indices = call(case, x, device)
+    problem = oracle.differences(case, want, (values, indices.astype(np.uint32)))
+    times: list[float] = []
+    while len(times) < 3 or (sum(times) < budget and len(times) < 50):
+        started = time.perf_counter()
+        call(case, x, device)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times), problem
+
+
+def run_case(clock: timing.Clock, ceiling: timing.Ceiling, case: Case, kind: str, inputs: Inputs, options: Options) -> Result:
+    """Times and checks one case on one kind of data."""
+    device = clock.device
+    host, x = inputs.get(kind, case)
+    prepared = prepare(device, case, x)
+    seconds, times = clock.median(prepared.record, budget=options.budget)
+    plan = prepared.plan.plan
+    read = 4 * case.elements
+    outputs = (4 if case.operator == "argmax" else 8) * case.sequences * case.k
+    result: Result = {
+        "case": case.name,
+        "operator": case.operator,
+        "shape": list(case.shape),
+        "axis": case.axis,
+        "k": case.k,
+        "data": kind,
+        "curve": case.curve,
+        "device_us": seconds * 1e6,
+        "device_us_best": min(times) * 1e6,
+        "device_us_worst": max(times) * 1e6,
+        "passes": len(times),
+        "floor_us": read / ceiling.bytes_per_second * 1e6,
+        "read_bytes_per_second": read / seconds,
+        "share_of_ceiling": read / seconds / ceiling.bytes_per_second,
+        "goal_us": case.goal,
+        "ratio_to_goal": seconds * 1e6 / case.goal if case.goal else None,
+        "figures": dict(case.figures),
+        "algorithms": [a.value for a in plan.algorithms],
+        "dispatches": [d.kernel for d in plan.dispatches],
+        "scratch_bytes": plan.scratch_size,
+        "scratch_share": plan.scratch_size / read,
+        "output_bytes": outputs,
+    }
+    want = oracle.answer(case, host)
+    problem = oracle.differences(case, want, prepared.answer())
+    if options.end_to_end and kind == "random" and not case.curve:
+        result["numpy_to_numpy_us"], end_problem = _end_to_end(case, host, device, want, options.budget)
+        result["numpy_to_numpy_us"] *= 1e6
+        problem = problem or (end_problem and f"NumPy to NumPy: {end_problem}")
+    if options.explain:
+        result["steps"] = _explain(clock, prepared)
+    result["peers"] = {}
+    if not case.curve:
+        for peer in options.peers:
+            try:
+                result["peers"][peer.name] = peer.measure(case, host, want)
+            except Exception as error:  # another library's trouble must not end the run
+                result["peers"][peer.name] = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+    result["exact"] = not problem
+    result["problem"] = problem
+    return result
+
+
+def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
+    """Time of each dispatch: in a pass of its own, less an empty pass; and by how much it lengthens the pass that ends with it."""
+    steps = prepared.plan.steps(prepared.resources)
+
+    def recording(first: int, last: int) -> timing.Record:
+        def record(compute_pass: Any) -> None:
+            for pipeline, group, grid in steps[first:last]:
+                compute_pass.set_pipeline(pipeline)
+                compute_pass.set_bind_group(0, group)
+                compute_pass.dispatch_workgroups(*grid)
+
+        return record
+
+    empty = timing.empty_dispatch(clock.device, prepared.resources["input"][0])
+    # In order and whole rounds: a dispatch finds what those before it left.
+    alone = clock.time([empty, *(recording(i, i + 1) for i in range(len(steps)))], 20)
+    prefixes = clock.time([recording(0, i + 1) for i in range(len(steps))], 20)
+    own = np.median(alone, axis=0)
+    until = np.diff(np.median(prefixes, axis=0), prepend=0)
+    return [
+        {
+            "kernel": d.kernel,
+            "constants": dict(d.constants),
+            "workgroups": list(d.grid),
+            "alone_us": float(own[i + 1] - own[0]) * 1e6,
+            "adds_us": float(until[i]) * 1e6,
+        }
+        for i, d in enumerate(prepared.plan.plan.dispatches)
+    ]
+
+
+def run_cases(
+    clock: timing.Clock,
+    ceiling: timing.Ceiling,
+    cases: Iterable[Case],
+    options: Options,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Result]:
+    """Every case on each of its kinds of data, in the order of the cases; failures are results too."""
+    cases = list(cases)
+    jobs = [(kind, number, case) for number, case in enumerate(cases) for kind in kinds_of(case, options)]
+    # Kind by kind, so that each stream is made once; then shape by shape, for those that are not streams.
+    jobs.sort(key=lambda job: (DATA_KINDS.index(job[0]), job[2].shape, job[2].axis, job[1]))
+    inputs = Inputs(clock.device, [(kind, case) for kind, _, case in jobs])
+    done: dict[tuple[int, str], Result] = {}
+    for kind, number, case in jobs:
+        progress(f"{case.name} {kind}")
+        try:
+            done[number, kind] = run_case(clock, ceiling, case, kind, inputs, options)
+        except Exception as error:  # reported with its case; the others still run
+            done[number, kind] = {
+                "case": case.name,
+                "operator": case.operator,
+                "shape": list(case.shape),
+                "axis": case.axis,
+                "k": case.k,
+                "data": kind,
+                "curve": case.curve,
+                "goal_us": case.goal,
+                "figures": dict(case.figures),
+                "exact": False,
+                "problem": "",
+                "error": f"{type(error).__name__}: {error}",
+            }
+        gc.collect()
+    inputs.drop()
+    return [done[number, kind] for number, case in enumerate(cases) for kind in kinds_of(case, options)]
+
+
+def ceiling_facts(ceiling: timing.Ceiling) -> Result:
+    return asdict(ceiling)

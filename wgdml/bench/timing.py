@@ -1,0 +1,230 @@
+"""Device time: timestamp queries around passes that are all submitted at once, with the clocks warm; and the read ceiling."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import wgpu
+from numpy.typing import NDArray
+
+from wgdml import Device
+
+__all__ = ["Ceiling", "Clock", "Record", "measure_ceiling"]
+
+#: Records dispatches into a compute pass.
+Record = Callable[[Any], None]
+
+_MOST_PASSES = 1000  # of one query set, which holds at most 4096 timestamps
+
+_READ = """
+const WORKGROUP = 256u;
+const UNROLL = {unroll}u;
+@group(0) @binding(0) var<storage, read> words: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {{
+    let count = arrayLength(&words);
+    let stride = groups.x * WORKGROUP;
+    var sum = vec4<u32>();
+    var at = id.x;
+    for (; at + (UNROLL - 1u) * stride < count; at += UNROLL * stride) {{
+        {loads}
+    }}
+    for (; at < count; at += stride) {{ sum += words[at]; }}
+    let all = sum.x + sum.y + sum.z + sum.w;
+    // Needs every word, and writes next to nothing.
+    if (all == 0x9E3779B9u || id.x == 0u) {{ sums[id.x % arrayLength(&sums)] = all; }}
+}}
+"""
+
+_EMPTY = """
+@group(0) @binding(0) var<storage, read> words: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(1) fn main() { sums[0] = words[0].x; }
+"""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The fastest read that a plain summing kernel made, and how."""
+
+    bytes_per_second: float
+    bytes: int
+    workgroups: int
+    unroll: int
+
+
+class Clock:
+    """Times passes on one device. ``timestamps`` says whether the device's own clock is used, or the host's."""
+
+    def __init__(self, device: Device, *, warm_seconds: float | None = None) -> None:
+        self.device = device
+        self.gpu = device.gpu_device
+        self.timestamps = "timestamp-query" in device.features
+        software = device.adapter_info["adapter_type"] == "CPU"
+        #: A software adapter has no clock to warm.
+        self.warm_seconds = warm_seconds if warm_seconds is not None else 0.0 if software else 0.4
+        self._queries: Any = None
+        self._period = _timestamp_period(self.gpu) if self.timestamps else 1.0
+        self._burner: tuple[Record, float] | None = None
+        if self.timestamps:
+            self._queries = self.gpu.create_query_set(type="timestamp", count=2 * _MOST_PASSES)
+            self._resolved = self.gpu.create_buffer(
+                size=16 * _MOST_PASSES, usage=wgpu.BufferUsage.QUERY_RESOLVE | wgpu.BufferUsage.COPY_SRC
+            )
+
+    @property
+    def method(self) -> str:
+        return (
+            "timestamp queries"
+            if self.timestamps
+            else "host clock (the adapter has no timestamp queries): submit and wait are included"
+        )
+
+    def set_burner(self, record: Record, seconds: float) -> None:
+        """Work to keep the device busy with while its clocks climb, and about how long it takes."""
+        self._burner = record, seconds
+
+    def wait(self) -> None:
+        self.gpu.queue.on_submitted_work_done_sync()
+
+    def submit(self, records: Sequence[Record], *, each_a_pass: bool = False) -> None:
+        encoder = self.gpu.create_command_encoder()
+        if each_a_pass:
+            for record in records:
+                compute_pass = encoder.begin_compute_pass()
+                record(compute_pass)
+                compute_pass.end()
+        else:
+            compute_pass = encoder.begin_compute_pass()
+            for record in records:
+                record(compute_pass)
+            compute_pass.end()
+        self.gpu.queue.submit([encoder.finish()])
+
+    def warm(self) -> None:
+        """Keeps the device busy for the warm-up; returns with work still under way, so that what follows finds the clocks up."""
+        if not self.warm_seconds or self._burner is None:
+            return
+        record, seconds = self._burner
+        batch = [record] * max(1, min(200, round(0.02 / max(seconds, 1e-6))))
+        end = time.perf_counter() + self.warm_seconds
+        self.submit(batch)
+        while time.perf_counter() < end:
+            self.submit(batch)
+            # Waits for the work before it too; the gap until the next submission is some tens of microseconds.
+            self.wait()
+        self.submit(batch)
+
+    def time(self, records: Sequence[Record], passes: int, *, warm: bool = True) -> NDArray[np.float64]:
+        """Seconds of ``passes`` rounds: one pass for each of ``records`` in turn, of shape (passes, len(records))."""
+        if not self.timestamps:
+            return self._host_time(records, passes)
+        count = passes * len(records)
+        if count > _MOST_PASSES:
+            raise ValueError(f"passes must be at most {_MOST_PASSES // len(records)}, not {passes}")
+        encoder = self.gpu.create_command_encoder()
+        for number in range(count):
+            writes = {
+                "query_set": self._queries,
+                "beginning_of_pass_write_index": 2 * number,
+                "end_of_pass_write_index": 2 * number + 1,
+            }
+            compute_pass = encoder.begin_compute_pass(timestamp_writes=writes)
+            records[number % len(records)](compute_pass)
+            compute_pass.end()
+        encoder.resolve_query_set(self._queries, 0, 2 * count, self._resolved, 0)
+        commands = encoder.finish()  # before the warm-up: the device must not wait for the recording
+        if warm:
+            self.warm()
+        self.gpu.queue.submit([commands])
+        ticks = np.frombuffer(self.gpu.queue.read_buffer(self._resolved, 0, 16 * count), np.uint64).reshape(-1, 2)
+        return ((ticks[:, 1] - ticks[:, 0]).astype(np.float64) * self._period * 1e-9).reshape(passes, len(records))
+
+    def _host_time(self, records: Sequence[Record], passes: int) -> NDArray[np.float64]:
+        times = np.empty((passes, len(records)))
+        self.warm()
+        self.wait()
+        for row in times:
+            for column, record in enumerate(records):
+                started = time.perf_counter()
+                self.submit([record])
+                self.wait()
+                row[column] = time.perf_counter() - started
+        return times
+
+    def passes_for(self, seconds: float, budget: float, records: int = 1) -> int:
+        """How many rounds of ``seconds`` each fit the budget, within reason."""
+        fewest = 3 if seconds > 0.5 else 5 if seconds > 0.02 else 20
+        return int(min(max(fewest, budget / max(seconds, 1e-9)), 200, _MOST_PASSES // records))
+
+    def median(self, record: Record, *, budget: float = 0.15) -> tuple[float, list[float]]:
+        """The median and all of a case's times, after a first round that compiles, uploads and says how many more to run."""
+        first = float(self.time([record], 1, warm=False)[0, 0])
+        times = self.time([record], self.passes_for(first, budget))[:, 0]
+        return statistics.median(times.tolist()), times.tolist()
+
+
+def _timestamp_period(gpu: Any) -> float:
+    """Nanoseconds of one tick, which wgpu-py does not tell of itself."""
+    try:
+        from wgpu.backends.wgpu_native import lib
+
+        return float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal)) or 1.0
+    except (ImportError, AttributeError):
+        return 1.0
+
+
+def simple_kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
+    """Pipeline and bind group of a small kernel of the benchmark's own."""
+    pipeline = gpu.create_compute_pipeline(
+        layout="auto", compute={"module": gpu.create_shader_module(code=code), "entry_point": "main"}
+    )
+    entries = [{"binding": i, "resource": {"buffer": b, "offset": 0, "size": size}} for i, (b, size) in enumerate(buffers)]
+    return pipeline, gpu.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
+
+
+def _recording(pipeline: Any, group: Any, workgroups: int) -> Record:
+    def record(compute_pass: Any) -> None:
+        compute_pass.set_pipeline(pipeline)
+        compute_pass.set_bind_group(0, group)
+        compute_pass.dispatch_workgroups(workgroups)
+
+    return record
+
+
+def empty_dispatch(device: Device, buffer: Any) -> Record:
+    """One dispatch of one invocation that does next to nothing."""
+    sums = device.gpu_device.create_buffer(size=256, usage=wgpu.BufferUsage.STORAGE)
+    return _recording(*simple_kernel(device.gpu_device, _EMPTY, [(buffer, 256), (sums, 256)]), 1)
+
+
+def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
+    """Reads the buffer once with every shape of a plain summing kernel; the fastest median is the ceiling, and the burner from then on."""
+    device = clock.device
+    size = min(buffer.size, device.limits["max-storage-buffer-binding-size"]) // 256 * 256
+    sums = device.gpu_device.create_buffer(size=256, usage=wgpu.BufferUsage.STORAGE)
+    software = device.adapter_info["adapter_type"] == "CPU"
+    if software:
+        # A software adapter's own caches would answer for the memory; more would only take longer.
+        size = min(size, 64 << 20)
+    groups = (2, 4, 8, 32) if software else (1056, 2112, 4224, 8448, 16896)
+    best: Ceiling | None = None
+    for unroll in (4,) if software else (4, 8):
+        loads = " ".join(f"sum += words[at + {i}u * stride];" for i in range(unroll))
+        pipeline, group = simple_kernel(device.gpu_device, _READ.format(unroll=unroll, loads=loads), [(buffer, size), (sums, 256)])
+        for workgroups in groups:
+            record = _recording(pipeline, group, workgroups)
+            if best is None:
+                clock.set_burner(record, float(clock.time([record], 1, warm=False)[0, 0]))
+            seconds, _ = clock.median(record, budget=0.05)
+            if best is None or size / seconds > best.bytes_per_second:
+                best = Ceiling(size / seconds, size, workgroups, unroll)
+                clock.set_burner(record, seconds)
+    assert best is not None
+    return best
