@@ -1,0 +1,133 @@
+"""The ONNX backend: ONNX's own node tests, every opset and type, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import onnx
+import oracle
+import pytest
+from onnx import TensorProto, helper
+
+import wgdml.onnx as backend
+
+with warnings.catch_warnings():
+    # ONNX computes the cases of all its operators, overflows included, when they are loaded.
+    warnings.simplefilter("ignore")
+    from onnx.backend.test import BackendTest
+
+    CASES = {"nodes": BackendTest(backend, __name__).test_cases["OnnxBackendNodeModelTest"]}
+
+NODE_TESTS = [name for name in dir(CASES["nodes"]) if re.fullmatch(r"test_(top_k|argmax|argmin)(_.*)?_cpu", name)]
+
+X = np.array([[3, 7, 7, 1], [2, 9, 2, 9]])
+INTEGERS = [f"{s}int{w}" for s in ("", "u") for w in (8, 16, 32, 64)]
+FLOATS = ["float16", "float32", "float64"]
+
+
+def test_onnx_has_the_node_tests_that_are_meant():
+    assert len(NODE_TESTS) >= 39, NODE_TESTS
+
+
+@pytest.mark.parametrize("name", NODE_TESTS)
+def test_node(device, name):
+    """ONNX's own test of this name."""
+    getattr(CASES["nodes"](name), name)()
+
+
+def model_of(nodes: list[Any], opset: int, *outputs: str, **constants: Any) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        nodes,
+        "test",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])],
+        [helper.make_tensor_value_info(name, TensorProto.INT64, [None] * 2 if name == "second" else [None]) for name in outputs],
+        [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def top_k_types(opset: int) -> list[str]:
+    return FLOATS + (INTEGERS if opset >= 11 else []) + (["bfloat16"] if opset >= 24 else [])
+
+
+@pytest.mark.parametrize("opset", [1, 9, 10, 11, 23, 24])
+def test_top_k_at_every_opset_and_type(device, opset):
+    allowed = top_k_types(opset)
+    for name, dtype in oracle.DTYPES.items():
+        x = X.astype(dtype)
+        for largest in (1, 0) if opset >= 11 else (1,):
+            attributes: dict[str, int] = {"axis": 1}
+            inputs = [x]
+            if opset >= 10:
+                inputs.append(np.array([3]))
+            else:
+                attributes["k"] = 3
+            if opset >= 11:
+                attributes |= {"largest": largest, "sorted": 0}
+            node = helper.make_node("TopK", ["x", "k"][: len(inputs)], ["values", "indices"], **attributes)
+            if name not in allowed:
+                with pytest.raises(TypeError, match=rf"TopK of opset {opset} takes no tensor"):
+                    backend.run_node(node, inputs, opset_version=opset)
+                continue
+            result = backend.run_node(node, inputs, opset_version=opset)
+            values, indices = oracle.top_k(x, 3, 1, bool(largest))
+            oracle.assert_same(result[0], values)
+            oracle.assert_same(result["indices"], indices)
+
+
+@pytest.mark.parametrize("opset", [1, 11, 12, 13])
+@pytest.mark.parametrize("operator", ["ArgMax", "ArgMin"])
+def test_arg_reductions_at_every_opset_and_type(device, operator, opset):
+    for name, dtype in oracle.DTYPES.items():
+        x = X.astype(dtype)
+        for last in (0, 1) if opset >= 12 else (0,):
+            attributes = {"axis": 1, "keepdims": last} | ({"select_last_index": last} if opset >= 12 else {})
+            node = helper.make_node(operator, ["x"], ["y"], **attributes)
+            if name == "bool" or (name == "bfloat16" and opset < 13):
+                with pytest.raises(TypeError, match="takes no tensor"):
+                    backend.run_node(node, [x], opset_version=opset)
+                continue
+            (result,) = backend.run_node(node, [x], opset_version=opset)
+            oracle.assert_same(result, oracle.arg_reduce(x, 1, bool(last), bool(last), operator == "ArgMax"))
+
+
+def test_a_model_of_several_nodes(device):
+    nodes = [
+        helper.make_node("TopK", ["x", "k"], ["values", "indices"], largest=0),
+        helper.make_node("TopK", ["indices", "one"], ["unused", "second"], axis=0),
+        helper.make_node("ArgMax", ["values"], ["best"], axis=-1, keepdims=0, select_last_index=1),
+    ]
+    prepared = backend.prepare(model_of(nodes, 13, "best", "second", k=[3], one=[1]), wgdml_device=device)
+    for _ in range(2):
+        best, second = prepared.run([X.astype(np.float32)])
+        assert best.tolist() == [2, 2] and second.tolist() == [[0, 1, 0]]
+    assert prepared.run({"x": X.astype(np.float32)}).best.tolist() == [2, 2]
+    assert prepared.run(X.astype(np.float32)).best.tolist() == [2, 2]
+    with pytest.raises(ValueError, match="inputs must be 1 arrays"):
+        prepared.run([X, X])
+    with pytest.raises(ValueError, match="lack x"):
+        prepared.run({"y": X})
+
+
+def test_what_is_refused():
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Softmax", ["a"], ["b"])]
+    nodes.append(helper.make_node("ArgMax", ["b"], ["best"]))
+    model = model_of(nodes, 13, "best")
+    assert not backend.is_compatible(model)
+    with pytest.raises(ValueError, match="does not run: Relu, Softmax; it runs TopK, ArgMax, ArgMin"):
+        backend.prepare(model)
+    with pytest.raises(ValueError, match="CUDA"):
+        backend.prepare(model_of(nodes[2:], 13, "best"), "CUDA")
+    with pytest.raises(ValueError, match=r"other\.TopK"):
+        backend.run_node(helper.make_node("TopK", ["x"], ["v", "i"], domain="other"), [X])
+    ties_at_12 = helper.make_node("ArgMax", ["x"], ["y"], select_last_index=1)
+    with pytest.raises(onnx.checker.ValidationError, match="select_last_index"):
+        backend.run_node(ties_at_12, [X], opset_version=11)
+    top = helper.make_node("TopK", ["x", "k"], ["v", "i"])
+    with pytest.raises(ValueError, match="K must be one number"):
+        backend.run_node(top, [X, np.array([1, 2])])
+    with pytest.raises(ValueError, match="k must be at most"):
+        backend.run_node(top, [X, np.array([5])])

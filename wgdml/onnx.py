@@ -1,0 +1,150 @@
+"""ONNX's TopK, ArgMax and ArgMin on any WebGPU adapter: an ``onnx.backend.base.Backend`` (``pip install "wgdml[onnx]"``).
+
+The module itself serves as a backend too, as ONNX's tools expect: ``wgdml.onnx.prepare(model).run(inputs)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+try:
+    from onnx import GraphProto, ModelProto, NodeProto, checker, defs, helper, numpy_helper
+    from onnx.backend import base
+except ImportError as missing:
+    raise ImportError('wgdml.onnx needs the onnx package: pip install "wgdml[onnx]"') from missing
+
+from .functions import argmax, argmin, top_k
+from .runtime import Device, Tensor, asarray, default_device
+
+__all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
+
+_OPERATORS = ("TopK", "ArgMax", "ArgMin")
+_DOMAINS = ("", "ai.onnx")
+
+
+def _other_operators(nodes: Iterable[NodeProto]) -> list[str]:
+    """What is not ONNX's own TopK, ArgMax or ArgMin, by name."""
+    others = (node for node in nodes if node.op_type not in _OPERATORS or node.domain not in _DOMAINS)
+    return sorted({node.op_type if node.domain in _DOMAINS else f"{node.domain}.{node.op_type}" for node in others})
+
+
+def _check_operators(nodes: Iterable[NodeProto]) -> None:
+    others = _other_operators(nodes)
+    if others:
+        raise ValueError(f"model has operators that wgdml does not run: {', '.join(others)}; it runs {', '.join(_OPERATORS)}")
+
+
+def _check_device(device: str) -> None:
+    if not supports_device(device):
+        raise ValueError(f'device must be "CPU", where inputs and outputs lie, not {device!r}; wgdml_device chooses the adapter')
+
+
+def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device) -> tuple[Tensor, ...]:
+    """The outputs of one node, still on the device."""
+    schema = defs.get_schema(node.op_type, opset)
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    unknown = sorted(set(attributes) - set(schema.attributes))
+    if unknown:
+        raise ValueError(f"{node.op_type} of opset {opset} has no attribute {', '.join(unknown)}")
+    x = asarray(inputs[0], device=device)
+    kind = helper.tensor_dtype_to_string(helper.np_dtype_to_tensor_dtype(x.dtype)).removeprefix("TensorProto.").lower()
+    allowed = schema.type_constraints[0].allowed_type_strs
+    if f"tensor({kind})" not in allowed:
+        raise TypeError(f"{node.op_type} of opset {opset} takes no tensor({kind}); it takes {', '.join(sorted(allowed))}")
+    if node.op_type == "TopK":
+        k = np.asarray(inputs[1]) if opset >= 10 else np.asarray([attributes["k"]])
+        if k.size != 1:
+            raise ValueError(f"K must be one number, not an array of shape {k.shape}")
+        mode = "largest" if attributes.get("largest", 1) else "smallest"
+        # Without "sorted" any order will do: sorted is one.
+        return tuple(top_k(x, int(k.reshape(())), axis=attributes.get("axis", -1), mode=mode, device=device))  # type: ignore[arg-type]
+    return (
+        (argmax if node.op_type == "ArgMax" else argmin)(
+            x,
+            axis=attributes.get("axis", 0),
+            keepdims=bool(attributes.get("keepdims", 1)),
+            select_last_index=bool(attributes.get("select_last_index", 0)),
+            device=device,
+        ),
+    )
+
+
+class BackendRep(base.BackendRep):
+    """A model that is checked and whose constants are on the device; ``run`` may be called again and again."""
+
+    def __init__(self, graph: GraphProto, opset: int, device: Device) -> None:
+        self.device = device
+        self._opset = opset
+        self._nodes = list(graph.node)
+        self._constants: dict[str, Any] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+        self._inputs = [i.name for i in graph.input if i.name not in self._constants]
+        self._outputs = [o.name for o in graph.output]
+
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """The outputs as NumPy arrays, by position and by name; ``inputs`` is a sequence of arrays or a dict by name."""
+        if not isinstance(inputs, dict):
+            given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+            if len(given) != len(self._inputs):
+                raise ValueError(f"inputs must be {len(self._inputs)} arrays ({', '.join(self._inputs)}), not {len(given)}")
+            inputs = dict(zip(self._inputs, given, strict=True))
+        missing = [name for name in self._inputs if name not in inputs]
+        if missing:
+            raise ValueError(f"inputs lack {', '.join(missing)}")
+        values = {**self._constants, **inputs}
+        for node in self._nodes:
+            results = _run(node, self._opset, [values[name] for name in node.input], self.device)
+            values |= zip(node.output, results, strict=True)
+        outputs = [np.asarray(values[name]) for name in self._outputs]
+        named: tuple[Any, ...] = base.namedtupledict("Outputs", self._outputs)(*outputs)
+        return named
+
+
+class Backend(base.Backend):
+    """Runs models of TopK (opsets 1, 10, 11, 24), ArgMax and ArgMin (1, 11, 12, 13), and refuses others, naming their operators."""
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Inputs and outputs lie in the CPU's memory, so that "CPU" is the one place to name."""
+        return device.partition(":")[0] == "CPU"
+
+    @classmethod
+    def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
+        """Whether ``prepare`` would take the model."""
+        return supports_device(device) and not _other_operators(model.graph.node)
+
+    @classmethod
+    def prepare(cls, model: ModelProto, device: str = "CPU", *, wgdml_device: Device | None = None, **kwargs: Any) -> BackendRep:
+        """A model ready to run. ``ValueError`` names every operator that is not among the three."""
+        _check_device(device)
+        _check_operators(model.graph.node)
+        checker.check_model(model)
+        versions = [imported.version for imported in model.opset_import if imported.domain in _DOMAINS]
+        return BackendRep(model.graph, versions[0], wgdml_device or default_device())
+
+    @classmethod
+    def run_node(
+        cls,
+        node: NodeProto,
+        inputs: Any,
+        device: str = "CPU",
+        outputs_info: Any = None,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
+        """The outputs of one node, of ``opset_version`` (default: the newest) and on ``wgdml_device``."""
+        _check_device(device)
+        _check_operators([node])
+        super().run_node(node, inputs, device, outputs_info, **kwargs)
+        opset = int(kwargs.get("opset_version", defs.onnx_opset_version()))
+        results = [t.numpy() for t in _run(node, opset, inputs, kwargs.get("wgdml_device") or default_device())]
+        named: tuple[Any, ...] = base.namedtupledict("Outputs", list(node.output))(*results)
+        return named
+
+
+is_compatible = Backend.is_compatible
+prepare = Backend.prepare
+run_model = Backend.run_model
+run_node = Backend.run_node
+supports_device = Backend.supports_device
