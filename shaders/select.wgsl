@@ -6,7 +6,7 @@
 // threshold, and sort the few that are left. Exact for every input, since no two pairs are equal; needs k <= GROUPS.
 // When more than CAPACITY are left (data that conspires with the stride), the second read runs again in steps, trimming the list
 // to its first k whenever it is full.
-#import source
+#import best
 #import sink
 
 const TEAMS: u32 = WORKGROUP / TEAM;
@@ -15,27 +15,24 @@ const TEAMS: u32 = WORKGROUP / TEAM;
 
 // A few candidates are ranked by counting those before each; more are sorted.
 const FEW: u32 = 2u * TEAM;
+const NOBODY: u32 = 0xffffffffu;
 
-var<workgroup> delegate_keys: array<Key, WORKGROUP>;
-var<workgroup> delegate_indices: array<u32, WORKGROUP>;
+var<workgroup> delegates: array<Stored, WORKGROUP>;
 var<workgroup> places: array<atomic<u32>, WORKGROUP>;
 var<workgroup> winners: array<u32, WORKGROUP>;
-var<workgroup> threshold_keys: array<Key, TEAMS>;
-var<workgroup> threshold_indices: array<u32, TEAMS>;
+var<workgroup> thresholds: array<Stored, TEAMS>;
 var<workgroup> counts: array<atomic<u32>, TEAMS>;
 var<workgroup> most: atomic<u32>;
 var<workgroup> shared_most: u32;
-var<workgroup> pending_steps: atomic<u32>;
-var<workgroup> shared_pending: u32;
 
-// The largest of the teams' numbers, known to every invocation alike.
+// The largest of the teams' numbers, known to every invocation alike; they agree on `most` being zero before.
 fn workgroup_max(local: u32, mine: u32) -> u32 {
-  workgroupBarrier();
-  if (local == 0u) { atomicStore(&most, 0u); }
-  workgroupBarrier();
   atomicMax(&most, mine);
   workgroupBarrier();
-  if (local == 0u) { shared_most = atomicLoad(&most); }
+  if (local == 0u) {
+    shared_most = atomicLoad(&most);
+    atomicStore(&most, 0u);
+  }
   return workgroupUniformLoad(&shared_most);
 }
 
@@ -44,6 +41,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let slot = local / TEAM;
   let lane = local % TEAM;
+  let home = slot * TEAM;
   let team = linear_workgroup(workgroup, grid) * TEAMS + slot;
   let sequence = team / params.split;
   let part = team % params.split;
@@ -55,84 +53,71 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let end = select(begin, min(begin + chunk, row.loads), live);
 
   // 1. The delegate of each invocation's subset, then of each group's.
-  var best = last_pair();
-  var q = begin + lane;
-  for (; q + (UNROLL - 1u) * TEAM < end; q += UNROLL * TEAM) {
-#for u in UNROLL
-    let v$u = load_of(row, q + $uu * TEAM);
-    let data$u = load(row, v$u);
-#endfor
-#for u in UNROLL
-#for c in PER_LOAD
-    { let candidate = item(row, v$u, data$u, $cu); if (before(candidate, best)) { best = candidate; } }
-#endfor
-#endfor
-  }
-  for (; q < end; q += TEAM) {
-    let v = load_of(row, q);
-    let data = load(row, v);
-#for c in PER_LOAD
-    { let candidate = item(row, v, data, $cu); if (before(candidate, best)) { best = candidate; } }
-#endfor
-  }
-  delegate_keys[local] = best.key;
-  delegate_indices[local] = best.index;
+  var best = scan_loads(row, begin + lane, end, TEAM);
+  delegates[local] = store_of(best);
   atomicStore(&places[local], 0u);
-  if (lane == 0u) { atomicStore(&counts[slot], 0u); }
+  winners[local] = NOBODY;
+  if (lane == 0u) {
+    atomicStore(&counts[slot], 0u);
+    thresholds[slot] = store_of(last_pair());
+  }
   for (var reach = TEAM / 2u; reach >= GROUPS; reach /= 2u) {
     workgroupBarrier();
     if (lane < reach) {
-      let other = Pair(delegate_keys[local + reach], delegate_indices[local + reach]);
+      let other = pair_of(delegates[local + reach]);
       if (before(other, best)) {
         best = other;
-        delegate_keys[local] = other.key;
-        delegate_indices[local] = other.index;
+        delegates[local] = store_of(best);
       }
     }
   }
   workgroupBarrier();
 
-  // 2. The rank of each delegate: how many come before it (equal only where both are empty: then by place). The invocations
-  // beyond the groups share the counting.
-  let home = slot * TEAM;
+  // 2. The rank of each delegate: how many come before it. The invocations beyond the groups share the counting.
   let group = lane % GROUPS;
   {
-    let mine = Pair(delegate_keys[home + group], delegate_indices[home + group]);
-    let slice = lane / GROUPS;
+    let mine = pair_of(delegates[home + group]);
     var place = 0u;
-    for (var j = slice; j < GROUPS; j += TEAM / GROUPS) {
-      let other = Pair(delegate_keys[home + j], delegate_indices[home + j]);
-      let tie = other.index == mine.index && key_equal(other.key, mine.key);
-      place += select(0u, 1u, before(other, mine) || (tie && j < group));
+    for (var j = lane / GROUPS; j < GROUPS; j += TEAM / GROUPS) {
+      place += select(0u, 1u, before(pair_of(delegates[home + j]), mine));
     }
+#if TEAM == GROUPS
+    if (place < params.k && mine.index != NO_INDEX) {
+      winners[home + place] = group;
+      if (place == params.k - 1u) { thresholds[slot] = store_of(mine); }
+    }
+#else
     atomicAdd(&places[home + group], place);
+#endif
   }
+#if TEAM > GROUPS
   workgroupBarrier();
   if (lane < GROUPS) {
     let place = atomicLoad(&places[local]);
-    if (place < params.k) { winners[home + place] = lane; }
-    if (place == params.k - 1u) {
-      threshold_keys[slot] = delegate_keys[local];
-      threshold_indices[slot] = delegate_indices[local];
+    if (place < params.k && best.index != NO_INDEX) {
+      winners[home + place] = lane;
+      if (place == params.k - 1u) { thresholds[slot] = store_of(best); }
     }
   }
+#endif
   workgroupBarrier();
 
   // 3. The winning groups' items that do not come after the threshold.
-  var threshold = Pair(threshold_keys[slot], threshold_indices[slot]);
+  var threshold = pair_of(thresholds[slot]);
   let members = (end - begin + GROUPS - 1u) / GROUPS;
   let again = params.k * members;
   for (var w = lane; w < again; w += TEAM) {
-    let at = begin + winners[home + w % params.k] + w / params.k * GROUPS;
-    if (at < end) {
+    let winner = winners[home + w % params.k];
+    let at = begin + winner + w / params.k * GROUPS;
+    if (winner != NOBODY && at < end) {
       let v = load_of(row, at);
       let data = load(row, v);
 #for c in PER_LOAD
       {
         let candidate = item(row, v, data, $cu);
-        if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
+        if (!before(threshold, candidate) && candidate.index != NO_INDEX) {
           let place = atomicAdd(&counts[slot], 1u);
-          if (place < CAPACITY) { list_set(slot * CAPACITY + place, candidate); }
+          if (place < CAPACITY) { list[slot * CAPACITY + place] = store_of(candidate); }
         }
       }
 #endfor
@@ -140,17 +125,23 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
   workgroupBarrier();
   var count = atomicLoad(&counts[slot]);
+#if WORKGROUP > TEAM
   var largest = workgroup_max(local, count);
+#else
+  if (local == 0u) { shared_most = count; }
+  var largest = workgroupUniformLoad(&shared_most);
+#endif
 
   if (largest > CAPACITY) {
     // 3b. Too many: again, in steps of one load, trimming each full list to its first k.
-    workgroupBarrier();
     if (lane == 0u) { atomicStore(&counts[slot], 0u); }
     let steps = (workgroup_max(local, again) + TEAM - 1u) / TEAM;
     for (var step = 0u; step < steps; step++) {
       let w = step * TEAM + lane;
       var at = end;
-      if (w < again) { at = begin + winners[home + w % params.k] + w / params.k * GROUPS; }
+      if (w < again && winners[home + w % params.k] != NOBODY) {
+        at = begin + winners[home + w % params.k] + w / params.k * GROUPS;
+      }
       let v = load_of(row, min(at, row.loads - 1u));
       let data = load(row, v);
       var pending = select(0u, (1u << PER_LOAD) - 1u, at < end);
@@ -163,26 +154,21 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
           } else {
             let place = atomicAdd(&counts[slot], 1u);
             if (place < CAPACITY) {
-              list_set(slot * CAPACITY + place, candidate);
+              list[slot * CAPACITY + place] = store_of(candidate);
               pending &= ~(1u << $cu);
             }
           }
         }
 #endfor
-        workgroupBarrier();
-        let filled = min(atomicLoad(&counts[slot]), CAPACITY);
         let unsettled = workgroup_max(local, select(0u, 1u, pending != 0u));
-        if (unsettled == 0u) {
-          workgroupBarrier();
-          if (lane == 0u) { atomicStore(&counts[slot], filled); }
-          workgroupBarrier();
-          break;
-        }
+        let filled = min(atomicLoad(&counts[slot]), CAPACITY);
+        workgroupBarrier();
+        if (unsettled == 0u) { break; }
         // Trim every team's list: sort it, keep the first k, take the k-th as the threshold.
-        for (var t = filled + lane; t < CAPACITY; t += TEAM) { list_set(slot * CAPACITY + t, last_pair()); }
+        for (var t = filled + lane; t < CAPACITY; t += TEAM) { list[slot * CAPACITY + t] = store_of(last_pair()); }
         sort_lists(local, CAPACITY);
         let kept = min(filled, params.k);
-        if (kept == params.k) { threshold = list_get(slot * CAPACITY + params.k - 1u); }
+        if (kept == params.k) { threshold = pair_of(list[slot * CAPACITY + params.k - 1u]); }
         if (lane == 0u) { atomicStore(&counts[slot], kept); }
         workgroupBarrier();
       }
@@ -194,20 +180,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   // 4. In order, to the sink; a part with fewer than k items fills up with nothing.
   if (largest <= FEW) {
     for (var c = lane; c < count; c += TEAM) {
-      let mine = list_get(slot * CAPACITY + c);
+      let mine = pair_of(list[slot * CAPACITY + c]);
       var place = 0u;
       for (var j = 0u; j < count; j++) {
-        place += select(0u, 1u, before(list_get(slot * CAPACITY + j), mine));
+        place += select(0u, 1u, before(pair_of(list[slot * CAPACITY + j]), mine));
       }
       if (place < params.k && live) { put(sequence, part * params.k + place, mine); }
     }
   } else {
     var size = 1u;
     while (size < largest) { size *= 2u; }
-    for (var t = count + lane; t < size; t += TEAM) { list_set(slot * CAPACITY + t, last_pair()); }
+    for (var t = count + lane; t < size; t += TEAM) { list[slot * CAPACITY + t] = store_of(last_pair()); }
     sort_lists(local, size);
     for (var place = lane; place < min(count, params.k); place += TEAM) {
-      if (live) { put(sequence, part * params.k + place, list_get(slot * CAPACITY + place)); }
+      if (live) { put(sequence, part * params.k + place, pair_of(list[slot * CAPACITY + place])); }
     }
   }
 #if SINK_PAIRS

@@ -16,7 +16,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let sequence = min(id / params.split, params.sequences - 1u);
   let part = id % params.split;
   let live = id / params.split < params.sequences;
-  let threshold = pair_of(resolve(local, sequence, false));
+  let threshold = threshold_of(resolve(local, sequence, false));
   let row = row_of(sequence);
   let stride = params.split * WORKGROUP;
   let steps = (row.loads + stride - 1u) / stride;

@@ -1,34 +1,136 @@
-// The first k pairs of every short sequence, in order, by a bitonic sort in workgroup memory: source (bindings 1 to 3) -> sink (4, 5).
-// A workgroup sorts TEAMS sequences of at most CAPACITY items each.
+// The first k pairs of every short sequence, in order, by a bitonic sort: source (bindings 1 to 3) -> sink (4, 5).
+// Batcher, "Sorting networks and their applications", 1968; every comparator is ascending, since each merge mirrors its second half.
+//
+// A team of CAPACITY / 8 invocations sorts one sequence of at most CAPACITY (2^SIZE) items, eight an invocation in registers. Eight
+// registers hold three bits of the position, so three steps of the network run between two exchanges through workgroup memory:
+// in arrangement s an invocation t holds the positions whose bits s, s + 1 and s + 2 are its register's number.
+// SPLIT = 1 moves one word of the pairs at a time, for sequences whose pairs do not fit the memory at once.
 #import source
 #import sink
-#import bitonic
+
+const TEAM: u32 = CAPACITY / 8u;
+const TEAMS: u32 = WORKGROUP / TEAM;
+const ROOM: u32 = CAPACITY + CAPACITY / 8u;
+const LOOSE: u32 = SIZE - 3u;  // the arrangement whose neighbours are neighbours in memory
+
+#if SPLIT
+var<workgroup> room: array<u32, TEAMS * ROOM>;
+#else
+var<workgroup> room: array<Stored, TEAMS * ROOM>;
+#endif
+
+fn position(s: u32, t: u32, i: u32) -> u32 {
+  return ((t >> s) << (s + 3u)) | (i << s) | (t & ((1u << s) - 1u));
+}
+
+// One spare place in nine keeps the banks of the memory apart.
+fn place(position: u32) -> u32 { return position + (position >> 3u); }
+
+fn order(a: ptr<function, Pair>, b: ptr<function, Pair>) {
+  let low = *a;
+  let high = *b;
+  let swap = before(high, low);
+  (*a).key = select(low.key, high.key, swap);
+  (*a).index = select(low.index, high.index, swap);
+  (*b).key = select(high.key, low.key, swap);
+  (*b).index = select(high.index, low.index, swap);
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let first = linear_workgroup(workgroup, grid) * TEAMS;
-  for (var t = local; t < TEAMS * CAPACITY; t += WORKGROUP) { list_set(t, last_pair()); }
-  workgroupBarrier();
-  for (var team = 0u; team < TEAMS; team++) {
-    let sequence = first + team;
-    if (sequence < params.sequences) {
-      let row = row_of(sequence);
-      for (var q = local; q < row.loads; q += WORKGROUP) {
-        let v = load_of(row, q);
-        let data = load(row, v);
-#for c in PER_LOAD
-        let at$c = q * PER_LOAD + $cu - row.skew;
-        let item$c = item(row, v, data, $cu);
-        if (item$c.index != NO_INDEX) { list_set(team * CAPACITY + at$c, item$c); }
+  let t = local % TEAM;
+  let home = local / TEAM * ROOM;
+  let sequence = linear_workgroup(workgroup, grid) * TEAMS + local / TEAM;
+  let live = sequence < params.sequences;
+  let row = row_of(min(sequence, params.sequences - 1u));
+
+  // Where the items start does not matter: read neighbours by neighbours.
+#for i in 8
+  var x$i = last_pair();
+  if (live) { x$i = pair_at(row, $iu * TEAM + t); }
 #endfor
+
+  // Runs of 2, 4 and 8 inside the registers.
+  order(&x0, &x1); order(&x2, &x3); order(&x4, &x5); order(&x6, &x7);
+  order(&x0, &x3); order(&x1, &x2); order(&x4, &x7); order(&x5, &x6);
+  order(&x0, &x1); order(&x2, &x3); order(&x4, &x5); order(&x6, &x7);
+  order(&x0, &x7); order(&x1, &x6); order(&x2, &x5); order(&x3, &x4);
+  order(&x0, &x2); order(&x1, &x3); order(&x4, &x6); order(&x5, &x7);
+  order(&x0, &x1); order(&x2, &x3); order(&x4, &x5); order(&x6, &x7);
+
+  var s = 0u;
+  // The last round only lays the sorted positions out for writing.
+  for (var run = 4u; run <= SIZE + 1u; run++) {
+    let top = select((run - 1u) / 3u, 0u, run > SIZE);
+    for (var step = 0u; step <= top; step++) {
+      let lowest = 3u * (top - step);
+      let next = select(min(lowest, LOOSE), LOOSE, run > SIZE);
+      // The first step of a merge reads the second half of each run backwards.
+      let half = select(0u, 1u << (run - 1u), step == 0u && run <= SIZE);
+
+#if SPLIT
+#for w in WORDS
+      workgroupBarrier();
+#for i in 8
+      room[home + place(position(s, t, $iu))] = word_$w(x$i);
+#endfor
+      workgroupBarrier();
+#for i in 8
+      {
+        var origin = position(next, t, $iu);
+        origin ^= select(0u, half - 1u, (origin & half) != 0u);
+        set_word_$w(&x$i, room[home + place(origin)]);
+      }
+#endfor
+#endfor
+#else
+      workgroupBarrier();
+#for i in 8
+      room[home + place(position(s, t, $iu))] = store_of(x$i);
+#endfor
+      workgroupBarrier();
+#for i in 8
+      {
+        var origin = position(next, t, $iu);
+        origin ^= select(0u, half - 1u, (origin & half) != 0u);
+        x$i = pair_of(room[home + place(origin)]);
+      }
+#endfor
+#endif
+
+      s = next;
+      if (run <= SIZE) {
+        if (s + 2u < run && s + 2u >= lowest) {
+          order(&x0, &x4); order(&x1, &x5); order(&x2, &x6); order(&x3, &x7);
+        }
+        if (s + 1u < run && s + 1u >= lowest) {
+          order(&x0, &x2); order(&x1, &x3); order(&x4, &x6); order(&x5, &x7);
+        }
+        if (s >= lowest) {
+          order(&x0, &x1); order(&x2, &x3); order(&x4, &x5); order(&x6, &x7);
+        }
       }
     }
   }
-  sort_lists(local, CAPACITY);
-  for (var t = local; t < TEAMS * params.k; t += WORKGROUP) {
-    let team = t / params.k;
-    let rank = t % params.k;
-    if (first + team < params.sequences) { put(first + team, rank, list_get(team * CAPACITY + rank)); }
-  }
+
+#for i in 8
+  if (live && $iu * TEAM + t < params.k) { put(sequence, $iu * TEAM + t, x$i); }
+#endfor
 }
+
+#if SPLIT
+#if KEY_WORDS == 1
+fn word_0(pair: Pair) -> u32 { return pair.key; }
+fn word_1(pair: Pair) -> u32 { return pair.index; }
+fn set_word_0(pair: ptr<function, Pair>, word: u32) { (*pair).key = word; }
+fn set_word_1(pair: ptr<function, Pair>, word: u32) { (*pair).index = word; }
+#else
+fn word_0(pair: Pair) -> u32 { return pair.key.x; }
+fn word_1(pair: Pair) -> u32 { return pair.key.y; }
+fn word_2(pair: Pair) -> u32 { return pair.index; }
+fn set_word_0(pair: ptr<function, Pair>, word: u32) { (*pair).key.x = word; }
+fn set_word_1(pair: ptr<function, Pair>, word: u32) { (*pair).key.y = word; }
+fn set_word_2(pair: ptr<function, Pair>, word: u32) { (*pair).index = word; }
+#endif
+#endif

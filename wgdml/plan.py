@@ -87,8 +87,12 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     some 3 us for every workgroup with a barrier, so few long workgroups are best there (docs/performance log).
     """
     workgroup = min(256, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
-    pair = 4 * (key_words + 1)
-    capacity = _power_of_two_below((limits.max_compute_workgroup_storage_size - 512) // pair)
+    pair = 8 * key_words  # bytes of a pair in workgroup memory
+    # sort_rows.wgsl: eight pairs an invocation, moved a word at a time through memory with one place in nine to spare.
+    capacity = min(
+        8 * _power_of_two_below(limits.max_compute_invocations_per_workgroup),
+        _power_of_two_below(limits.max_compute_workgroup_storage_size * 8 // 9 // 4),
+    )
     large = min(1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
     while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
@@ -114,7 +118,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         workgroups=2112,
         unroll=4,
         loads_each=8,
-        sort_capacity=min(capacity, 4096),
+        sort_capacity=min(capacity, 8192),
         select_k=256,
         rank_length=8192,
         tile=tile,
@@ -309,8 +313,8 @@ class _Builder:
             "SIGN_BIT": f.sign_bit,
             "FLOAT_MASK": f.float_mask,
             "LARGEST": f.largest,
-            "NAN_KEY": 0 if s.order.nan_first else 0xFFFFFFFF,
-            "DIRECTION": 0xFFFFFFFF if s.order.largest_first else 0,
+            "NAN_KEY": 0 if s.order.nan_first else f.key_mask,
+            "DIRECTION": f.key_mask if s.order.largest_first else 0,
             "INDEX_FLIP": 0xFFFFFFFF if s.last_index else 0,
             "ELEMENT_BYTES": f.bytes,
             "INDEX_BYTES": s.index_bytes,
@@ -634,7 +638,7 @@ class _Builder:
             split = max(1, min(most, loads // (team * each * 2), loads // (4 * k)))
         workgroup = max(team, t.workgroup)
         teams = workgroup // team
-        pair = 4 * (self.selection.format.key_words + 1)
+        pair = 8 * self.selection.format.key_words
         room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 8)
         capacity = _power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
         while capacity * teams * pair > room and capacity > k:
@@ -649,6 +653,7 @@ class _Builder:
             parts or sink,
             gathered=gathered[0] if gathered else None,
             constants={"WORKGROUP": workgroup, "TEAM": team, "GROUPS": groups, "CAPACITY": capacity},
+            in_order=isinstance(source, _Box) and not gathered,
             split=split,
             k=k,
             members=gathered[1] if gathered else 0,
@@ -672,19 +677,29 @@ class _Builder:
     # -- sorting --
 
     def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """Whole sequences in workgroup memory."""
+        """Whole sequences in workgroup memory, eight items an invocation."""
         t = self.tuning
-        capacity = _power_of_two_above(source.length)
+        capacity = max(8, _power_of_two_above(source.length))
         if capacity > t.sort_capacity:
             raise ValueError(f"sort_rows takes sequences of up to {t.sort_capacity}, not {source.length}")
-        workgroup = min(t.large_workgroup, max(t.workgroup, capacity // 2))
-        teams = max(1, min(t.sort_capacity // capacity, 2 * workgroup // capacity))
+        team = capacity // 8
+        key_words = self.selection.format.key_words
+        room = self.limits.max_compute_workgroup_storage_size
+        split = int(_padded(capacity) * 8 * key_words > room)
+        pair = 4 if split else 8 * key_words
+        teams = max(1, min(t.workgroup // team, room // (_padded(capacity) * pair)))
         self.emit(
             "sort_rows",
             -(-sequences // teams),
             source,
             sink,
-            constants={"WORKGROUP": workgroup, "CAPACITY": capacity, "TEAMS": teams},
+            constants={
+                "WORKGROUP": teams * team,
+                "CAPACITY": capacity,
+                "SIZE": capacity.bit_length() - 1,
+                "SPLIT": split,
+                "WORDS": key_words + 1,
+            },
             k=k,
         )
 
@@ -793,6 +808,11 @@ class _Builder:
         if k < n:
             assert isinstance(current, _Pairs)
             self.emit("emit", -(-sequences * k // t.workgroup), current, sink, length=k, k=k)
+
+
+def _padded(pairs: int) -> int:
+    """Places that sort_rows.wgsl keeps for so many pairs."""
+    return pairs + pairs // 8
 
 
 def _is_rows(box: _Box) -> bool:

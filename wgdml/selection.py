@@ -43,9 +43,14 @@ class ElementFormat:
     def key_words(self) -> int:
         return 2 if self.bytes == 8 else 1
 
+    @property
+    def key_mask(self) -> int:
+        """The bits of a key's words that are used: narrow types leave the low ones zero."""
+        return (0xFFFFFFFF << max(0, 32 - 8 * self.bytes)) & 0xFFFFFFFF
+
 
 def _float(size: int, infinity: int) -> ElementFormat:
-    return ElementFormat(size, 0x80000000, 0x7FFFFFFF, 0x80000000, infinity)
+    return ElementFormat(size, 0x80000000, 0x7FFF0000 if size == 2 else 0x7FFFFFFF, 0x80000000, infinity)
 
 
 #: Element formats by NumPy dtype name. Infinity is where the numbers end: every larger magnitude is a NaN.
@@ -199,7 +204,7 @@ def make_selection(
         raise ValueError(
             f"the tensor's shape {source.sizes} with strides {source.strides} has more than 8 dimensions that cannot be merged"
         )
-    axis = chosen[0] if len(chosen) == 1 else None
+    axis = chosen[0] if len(chosen) == 1 and k > 1 else None
     return Selection(
         element=element,
         batch=merged_batch,

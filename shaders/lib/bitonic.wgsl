@@ -3,22 +3,14 @@
 // each size compares i with its reflection and all directions are ascending.
 #import pair
 
-var<workgroup> list_keys: array<Key, TEAMS * CAPACITY>;
-var<workgroup> list_indices: array<u32, TEAMS * CAPACITY>;
-
-fn list_get(at: u32) -> Pair { return Pair(list_keys[at], list_indices[at]); }
-
-fn list_set(at: u32, pair: Pair) {
-  list_keys[at] = pair.key;
-  list_indices[at] = pair.index;
-}
+var<workgroup> list: array<Stored, TEAMS * CAPACITY>;
 
 fn compare_exchange(low: u32, high: u32) {
-  let a = list_get(low);
-  let b = list_get(high);
-  if (before(b, a)) {
-    list_set(low, b);
-    list_set(high, a);
+  let a = list[low];
+  let b = list[high];
+  if (before(pair_of(b), pair_of(a))) {
+    list[low] = b;
+    list[high] = a;
   }
 }
 

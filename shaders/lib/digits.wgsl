@@ -22,7 +22,7 @@ fn word_of(pair: Pair, word: u32) -> u32 {
 #endif
 }
 
-fn pair_of(prefix: Prefix) -> Pair {
+fn threshold_of(prefix: Prefix) -> Pair {
 #if KEY_WORDS == 1
   return Pair(prefix.words[0], prefix.words[1]);
 #else

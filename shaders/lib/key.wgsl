@@ -5,10 +5,10 @@
 //   KEY_WORDS      1 or 2
 //   NEGATIVE_ZERO  the bits (high word) of -0.0 for floats, 0 otherwise: -0.0 gets the key of +0.0
 //   SIGN_BIT       0x80000000 for signed and float types, 0 for unsigned
-//   FLOAT_MASK     0x7fffffff for floats (negative ones count downwards), 0 otherwise
+//   FLOAT_MASK     the bits below the sign for floats (negative ones count downwards), 0 otherwise
 //   LARGEST        the largest magnitude (high word) that is a number; above it lie the NaNs; 0xffffffff where there are none
 //   NAN_KEY        the word of the key of every NaN
-//   DIRECTION      0xffffffff to put the largest first, 0 to put the smallest first
+//   DIRECTION      the used bits of a key to put the largest first, 0 to put the smallest first
 
 #if KEY_WORDS == 1
 

@@ -12,3 +12,14 @@ fn last_pair() -> Pair { return Pair(LAST_KEY, NO_INDEX); }
 fn before(a: Pair, b: Pair) -> bool {
   return key_less(a.key, b.key) || (key_equal(a.key, b.key) && a.index < b.index);
 }
+
+// A pair as it lies in workgroup memory: one load brings all of it.
+#if KEY_WORDS == 1
+alias Stored = vec2<u32>;
+fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
+fn pair_of(stored: Stored) -> Pair { return Pair(stored.x, stored.y); }
+#else
+alias Stored = vec3<u32>;
+fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
+fn pair_of(stored: Stored) -> Pair { return Pair(stored.xy, stored.z); }
+#endif

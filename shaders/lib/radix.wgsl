@@ -10,13 +10,5 @@ fn digit_of(pair: Pair) -> u32 {
 #else
   let word = select(select(pair.key.x, pair.key.y, params.digit_word == 1u), pair.index, params.digit_word == KEY_WORDS);
 #endif
-  return (word >> params.digit_shift) & (BINS - 1u);
-}
-
-// The pair at a position of the sequence, or nothing past its end.
-fn pair_at(row: Row, position: u32) -> Pair {
-  if (position >= params.length) { return last_pair(); }
-  let v = (position + row.skew) / PER_LOAD;
-  let data = load(row, v);
-  return item(row, v, data, (position + row.skew) % PER_LOAD);
+  return (word >> params.digit_shift) & ((1u << params.digit_bits) - 1u);
 }

@@ -104,6 +104,11 @@ fn bits_of(data: Load, c: u32) -> Key {
 #endif
 }
 
+// A load whose items all belong to the sequence needs no test of each.
+fn whole(row: Row, v: u32) -> bool {
+  return params.length >= PER_LOAD && v * PER_LOAD - row.skew <= params.length - PER_LOAD;
+}
+
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   let position = v * PER_LOAD + c - row.skew;
   let inside = position < params.length;
@@ -131,3 +136,11 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 
 #endif
 #endif
+
+// The pair at a position of the sequence, or nothing past its end.
+fn pair_at(row: Row, position: u32) -> Pair {
+  if (position >= params.length) { return last_pair(); }
+  let v = (position + row.skew) / PER_LOAD;
+  let data = load(row, v);
+  return item(row, v, data, (position + row.skew) % PER_LOAD);
+}
