@@ -72,28 +72,25 @@ class Preset:
 SOURCES = {
     "gpu": "one NVIDIA H200 (driver 580, CUDA 13.0), clocks warm, device time in us, float32 normal data: torch 2.11, RAFT 26.10 "
     "select_k (sorted; ties not settled), CUB of CCCL 3.5 (unsorted; ties not settled), a prototype's best",
-    "software": "lavapipe on two CPU cores, in us, float32 normal data: NumPy 2.4, ONNX Runtime 1.31 (CPU), torch 2.13 (CPU), and, on data "
-    "in the adapter's memory, ONNX Runtime 1.27's WebGPU and tinygrad 0.14's; compare ratios only",
+    "software": "lavapipe on two CPU cores, in us, float32 normal data: NumPy 2.4, ONNX Runtime 1.31 (CPU), torch 2.13 (CPU), and, "
+    "on data in the adapter's memory, ONNX Runtime 1.27's WebGPU and tinygrad 0.14's; compare ratios only",
 }
 
 
-def _argmax(shape: tuple[int, ...], axis: int, **options: object) -> Case:
-    return _case("argmax", shape, axis, 1, **options)
+def _argmax(shape: tuple[int, ...], axis: int, *, spread: bool = False, curve: str = "", **figures: float) -> Case:
+    return _case("argmax", shape, axis, 1, spread, curve, figures)
 
 
-def _topk(shape: tuple[int, ...], k: int, axis: int = -1, **options: object) -> Case:
-    return _case("topk", shape, axis, k, **options)
+def _topk(shape: tuple[int, ...], k: int, axis: int = -1, *, spread: bool = False, curve: str = "", **figures: float) -> Case:
+    return _case("topk", shape, axis, k, spread, curve, figures)
 
 
-def _sort(shape: tuple[int, ...], **options: object) -> Case:
-    return _case("sort", shape, -1, shape[-1], **options)
+def _sort(shape: tuple[int, ...], *, spread: bool = False, curve: str = "", **figures: float) -> Case:
+    return _case("sort", shape, -1, shape[-1], spread, curve, figures)
 
 
-def _case(
-    operator: str, shape: tuple[int, ...], axis: int, k: int, spread: bool = False, curve: str = "", **figures: object
-) -> Case:
-    numbers = {name: float(value) for name, value in figures.items() if isinstance(value, int | float)}
-    return Case(operator, shape, axis % len(shape), k, MappingProxyType(numbers), spread, curve)
+def _case(operator: str, shape: tuple[int, ...], axis: int, k: int, spread: bool, curve: str, figures: dict[str, float]) -> Case:
+    return Case(operator, shape, axis % len(shape), k, MappingProxyType(figures), spread, curve)
 
 
 _GPU = (

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import sys
 import time
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .cases import DATA_KINDS, PRESETS, choose
+from .cases import DATA_KINDS, PRESETS, Case, choose
+
+if TYPE_CHECKING:
+    from .peers import Peer
 
 __all__ = ["bench_command"]
 
+_EPILOG = """\b
+Examples:
+  wgdml bench --quick
+  wgdml bench --json results.json --plot results.png
+  wgdml bench --cases 'topk:1x2^28:*' --data all --peers none --explain
 
-@click.command("bench")
+Device times are medians of many passes submitted at once, the clocks warm and the data on the device. Every answer
+is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed case, 2 bad input."""
+
+
+@click.command("bench", epilog=_EPILOG)
 @click.option("--cases", "patterns", metavar="PATTERN", help="Only the cases whose names match; comma-separated, * and ? allowed.")
 @click.option("--data", metavar="KINDS", help=f"Kinds of data for every case: {', '.join(DATA_KINDS)}, or all.")
 @click.option("--preset", type=click.Choice([*PRESETS]), help="The table of cases.  [default: by the kind of adapter]")
-@click.option("--quick", is_flag=True, help="The small table: a few seconds on any adapter.")
+@click.option("--quick", is_flag=True, help="A small table: seconds on any adapter.")
 @click.option("--peers", default="auto", metavar="NAMES", help="Libraries to time beside it: names, auto, all or none.")
-@click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: unless --cases or --quick]")
-@click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, host or transfer times.")
-@click.option("--explain", is_flag=True, help="Also every dispatch's own time.")
-@click.option(
-    "--json", "json_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write everything to FILE."
-)
+@click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: unless --cases, --data or --quick]")
+@click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, call or transfer times.")
+@click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write it all to FILE.")
+@click.option("--plot", "plot_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE.png", help="Draw a chart.")
 @click.option("--list", "list_cases", is_flag=True, help="Name the cases and stop.")
 def bench_command(
     patterns: str | None,
@@ -42,98 +55,174 @@ def bench_command(
     device_only: bool,
     explain: bool,
     json_file: str | None,
+    plot_file: str | None,
     list_cases: bool,
 ) -> int:
-    """Time every operator on the device, and check every answer to the bit."""
+    """Time every operator on the device beside other libraries, and check every answer."""
+    if quick and preset not in (None, "quick"):
+        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
+    kinds = _kinds(data)
+    names = _peer_names(peers)
+    if plot_file:
+        _check_plot(plot_file)
+    for file in (json_file, plot_file):
+        if file and not Path(file).absolute().parent.is_dir():
+            raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
+
     import wgdml
 
-    from . import report, run, timing
-    from .peers import PEERS
+    from . import data as inputs
+    from . import host, report, run, summary, timing
 
-    device = wgdml.default_device()
+    try:
+        device = wgdml.default_device()
+    except wgdml.NoAdapterError as problem:
+        raise click.ClickException(str(problem)) from None
     software = device.adapter_info["adapter_type"] == "CPU"
     table = PRESETS["quick" if quick else preset or ("software" if software else "gpu")]
     if growth is None:
-        growth = not patterns and not quick
+        growth = not (patterns or data or quick)
     cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
     if not cases:
         raise click.UsageError(f"--cases {patterns} matches none of the cases; --list names them")
     if list_cases:
-        for case in cases:
-            click.echo(case.name)
+        for name in dict.fromkeys(case.name for case in cases):
+            click.echo(name)
         return 0
-    kinds = None
-    if data:
-        kinds = DATA_KINDS if data == "all" else tuple(k.strip() for k in data.split(","))
-        for kind in kinds:
-            if kind not in DATA_KINDS:
-                raise click.UsageError(f"--data {kind} is none of {', '.join(DATA_KINDS)}")
 
-    errors = Console(stderr=True, highlight=False)
     started = time.perf_counter()
     document: dict[str, Any] = {
         "schema": 1,
+        "complete": False,
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "preset": table.name,
         "source_of_figures": table.source,
-        "versions": {
-            "wgdml": wgdml.__version__,
-            "wgpu": metadata.version("wgpu"),
-            "numpy": metadata.version("numpy"),
-            "python": platform.python_version(),
-        },
+        "versions": {name: metadata.version(name) for name in ("numpy", "wgpu")},
         "adapter": {key: str(value) for key, value in device.adapter_info.items()},
-        "peers": {},
+        "cases": [],
     }
-    chosen = []
-    wanted = () if peers == "none" else (*PEERS,) if peers in ("all", "auto") else tuple(p.strip() for p in peers.split(","))
-    for name in wanted:
-        if name not in PEERS:
-            raise click.UsageError(f"--peers {name} is none of {', '.join(PEERS)}")
-        if peers == "auto" and not software and name != "torch":
-            continue
-        try:
-            document["peers"][name] = PEERS[name].start()
-            chosen.append(PEERS[name])
-        except Exception as error:  # whatever another library raises when it cannot start
-            document["peers"][name] = f"not run: {error}"
-    options = run.Options(kinds, tuple(chosen), not device_only, explain)
+    document["versions"] |= {"wgdml": wgdml.__version__, "python": platform.python_version()}
+    chosen, document["peers"] = _start(names)
     clock = timing.Clock(device)
-    longest = max(case.elements for case in cases)
-    probe = wgdml.asarray(run.make_flat("random", max(1 << 22, min(longest, 1 << 24 if software else 1 << 28))), device=device)
-    ceiling = timing.measure_ceiling(clock, probe.buffer)
-    document |= {"timer": clock.method, "ceiling": run.ceiling_facts(ceiling)}
-    jobs = sum(len(run.kinds_of(case, options)) for case in cases)
+    ceiling = timing.measure_ceiling(clock, _probe(inputs.make_flat, cases, device).buffer)
+    document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
+    if not device_only:
+        for part, measure in (("calls", host.call_times), ("transfers", host.transfer_rates)):
+            try:
+                document[part] = measure(clock)
+            except Exception as error:  # reported; the cases still run
+                document[part] = {"error": f"{type(error).__name__}: {error}"}
+    # Peers that are asked for by name take whatever comes.
+    limit = (1 << 26 if software else 1 << 24) if peers == "auto" else 1 << 32
+    options = run.Options(kinds, tuple(chosen), not device_only, explain, limit)
+
     columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True) as bar:
-        task = bar.add_task("", total=jobs)
-        first = True
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=sum(len(run.kinds_of(case, options)) for case in cases))
 
-        def progress(name: str) -> None:
-            nonlocal first
-            bar.update(task, description=name, advance=0 if first else 1)
-            first = False
+        def starting(name: str) -> None:
+            bar.update(task, description=name)
 
-        document["cases"] = run.run_cases(clock, ceiling, cases, options, progress)
-    document["seconds"] = time.perf_counter() - started
+        def so_far(results: list[dict[str, Any]]) -> None:
+            bar.advance(task)
+            document["cases"] = results
+            _write(json_file, document)  # what is done stays, whatever becomes of the rest
 
-    output = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+        run.run_cases(clock, ceiling, cases, options, starting, so_far)
+    document |= {"checks": summary.checks(document), "seconds": time.perf_counter() - started, "complete": True}
+    _write(json_file, document)
+    if plot_file:
+        report.draw(document, plot_file)
+
+    output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200, highlight=False)
     info = device.adapter_info
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {clock.method}")
-    output.print(
-        f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({ceiling.bytes >> 20} MiB, {ceiling.workgroups} workgroups, {ceiling.unroll} loads)"
-    )
+    shape = f"{ceiling.bytes >> 20} MiB, {ceiling.workgroups} workgroups, {ceiling.unroll} loads in flight"
+    output.print(f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({shape})")
+    for name, state in document["peers"].items():
+        output.print(f"{name}: {state}", markup=False, soft_wrap=True)
     output.print(report.case_table(document["cases"]))
-    if explain:
-        for result in document["cases"]:
-            if "steps" in result:
-                output.print(report.steps_table(result))
+    for result in document["cases"]:
+        if "steps" in result:
+            output.print(report.steps_table(result))
+    if not device_only:
+        output.print(report.calls_table(document))
+    if document["checks"]:
+        output.print(report.check_table(document["checks"]))
     bad = [r for r in document["cases"] if not r["exact"]]
-    for result in bad:
-        output.print(
-            f"{result['case']} {result['data']}: {result.get('error') or result['problem']}", style="bold red", markup=False
-        )
-    if json_file:
-        Path(json_file).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")
-    output.print(f"{len(document['cases']) - len(bad)} of {len(document['cases'])} exact, {document['seconds']:.0f} s")
-    return 1 if bad else 0
+    for r in bad:
+        text = f"{r['case']} {r['data']}: {r.get('error') or r['problem']}"
+        output.print(text, style="bold red", markup=False, soft_wrap=True)
+    for r in document["cases"]:
+        for name, peer in r["peers"].items():
+            if peer.get("error") or peer.get("problem"):
+                output.print(
+                    f"{name}, {r['case']} {r['data']}: {peer.get('error') or peer['problem']}", markup=False, soft_wrap=True
+                )
+    total = len(document["cases"])
+    output.print(f"{total - len(bad)} of {total} exact, {document['seconds']:.0f} s")
+    failed = any("error" in document.get(part, {}) for part in ("calls", "transfers"))
+    return 1 if bad or failed else 0
+
+
+def _kinds(data: str | None) -> tuple[str, ...] | None:
+    if data is None:
+        return None
+    kinds = DATA_KINDS if data == "all" else tuple(dict.fromkeys(k.strip() for k in data.split(",")))
+    for kind in kinds:
+        if kind not in DATA_KINDS:
+            raise click.UsageError(f"--data {kind}: it must be all or some of {', '.join(DATA_KINDS)}")
+    return kinds
+
+
+def _peer_names(peers: str) -> tuple[str, ...]:
+    from .peers import PEERS
+
+    if peers == "none":
+        return ()
+    if peers in ("auto", "all"):
+        return tuple(PEERS)
+    names = tuple(dict.fromkeys(p.strip() for p in peers.split(",")))
+    for name in names:
+        if name not in PEERS:
+            raise click.UsageError(f"--peers {name}: it must be auto, all, none or some of {', '.join(PEERS)}")
+    return names
+
+
+def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
+    """The peers that can serve, and what each said."""
+    from .peers import PEERS
+
+    chosen, states = [], {}
+    for name in names:
+        try:
+            states[name] = PEERS[name].start()
+            chosen.append(PEERS[name])
+        except Exception as error:  # whatever another library raises when it cannot start
+            states[name] = "not run: " + (str(error).splitlines() or [type(error).__name__])[0]
+    return chosen, states
+
+
+def _check_plot(file: str) -> None:
+    if Path(file).suffix not in (".png", ".svg", ".pdf"):
+        raise click.UsageError(f"--plot {file}: the name must end in .png, .svg or .pdf")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"') from None
+
+
+def _probe(make_flat: Any, cases: list[Case], device: Any) -> Any:
+    """What the ceiling is measured on: as much as the largest case reads, so that no cache can hold it."""
+    import wgdml
+
+    longest = max(case.elements for case in cases)
+    return wgdml.asarray(make_flat("random", min(max(longest, 1 << 24), 1 << 28)), device=device)
+
+
+def _write(file: str | None, document: dict[str, Any]) -> None:
+    if file is None:
+        return
+    temporary = Path(f"{file}.part")
+    temporary.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    temporary.replace(file)

@@ -5,6 +5,7 @@ Peers may settle ties as they like, so only this is asked of them: the right val
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from .cases import Case
 __all__ = ["PEERS", "Peer"]
 
 Floats = NDArray[np.float32]
+Call = Callable[[], Any]
+Results = Callable[[Any], tuple[Any, Any]]
 
 
 def check(case: Case, x: Floats, want: tuple[Any, Any], values: Any, indices: Any) -> str:
@@ -34,20 +37,21 @@ def check(case: Case, x: Floats, want: tuple[Any, Any], values: Any, indices: An
 
 
 class Peer:
-    """A library. ``start`` imports it and raises where it cannot serve; ``bind`` uploads an input and gives a call and its results."""
+    """A library, imported by ``start`` and bound to an input by ``bind``."""
 
     name = ""
-    device_resident = False  #: whether the input is in the device's memory beforehand
+    clock = "host clock"  #: how its calls are timed
+    on_gpu = False  #: whether it is meant for large inputs and every kind of data; the others get small and random ones
 
     def start(self) -> str:
         """Imports the library; returns its version and device."""
         raise NotImplementedError
 
-    def bind(self, case: Case, x: Floats) -> tuple[Callable[[], Any], Callable[[Any], tuple[Any, Any]]]:
+    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
         """A call to be timed, and what turns its result to NumPy values (or None) and indices."""
         raise NotImplementedError
 
-    def seconds(self, call: Callable[[], Any]) -> list[float]:
+    def seconds(self, call: Call) -> list[float]:
         """Times of many calls, by the host's clock."""
         started = time.perf_counter()
         call()
@@ -74,22 +78,23 @@ class NumPyPeer(Peer):
     def start(self) -> str:
         return np.__version__
 
-    def bind(self, case: Case, x: Floats) -> tuple[Callable[[], Any], Callable[[Any], tuple[Any, Any]]]:
-        axis, n, k = case.axis, case.length, case.k
+    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+        return (lambda: _select(np, case, x)), lambda result: result
 
-        def call() -> Any:
-            if case.operator == "argmax":
-                return None, np.argmax(x, axis=axis)
-            if k == n:
-                found = np.flip(np.argsort(x, axis=axis), axis)
-                return np.take_along_axis(x, found, axis), found
-            last = (slice(None),) * axis + (slice(n - k, None),)
-            part = np.argpartition(x, n - k, axis=axis)[last]
-            values = np.take_along_axis(x, part, axis)
-            order = np.flip(np.argsort(values, axis=axis), axis)
-            return np.take_along_axis(values, order, axis), np.take_along_axis(part, order, axis)
 
-        return call, lambda result: result
+def _select(library: Any, case: Case, x: Any) -> tuple[Any, Any]:
+    """A case by NumPy, or by a library that speaks as NumPy does."""
+    axis, n, k = case.axis, case.length, case.k
+    if case.operator == "argmax":
+        return None, library.argmax(x, axis=axis)
+    if k == n:
+        found = library.flip(library.argsort(x, axis=axis), axis)
+        return library.take_along_axis(x, found, axis), found
+    last = (slice(None),) * axis + (slice(n - k, None),)
+    part = library.argpartition(x, n - k, axis=axis)[last]
+    values = library.take_along_axis(x, part, axis)
+    order = library.flip(library.argsort(values, axis=axis), axis)
+    return library.take_along_axis(values, order, axis), library.take_along_axis(part, order, axis)
 
 
 class TorchPeer(Peer):
@@ -98,7 +103,8 @@ class TorchPeer(Peer):
     def __init__(self, device: str) -> None:
         self.device = device
         self.name = "torch" if device == "cuda" else "torch-cpu"
-        self.device_resident = device == "cuda"
+        self.on_gpu = device == "cuda"
+        self.clock = "CUDA events" if self.on_gpu else "host clock"
         self.kept: tuple[Floats, Any] | None = None
 
     def start(self) -> str:
@@ -111,7 +117,7 @@ class TorchPeer(Peer):
             return f"{torch.__version__}, {torch.cuda.get_device_name()}"
         return f"{torch.__version__}, {torch.get_num_threads()} threads"
 
-    def bind(self, case: Case, x: Floats) -> tuple[Callable[[], Any], Callable[[Any], tuple[Any, Any]]]:
+    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
         torch = self.torch
         data = self._upload(x)
 
@@ -140,32 +146,161 @@ class TorchPeer(Peer):
             self.kept = whole, self.torch.from_numpy(whole).cuda()
         return self.kept[1][: x.size].reshape(x.shape)
 
-    def seconds(self, call: Callable[[], Any]) -> list[float]:
+    def seconds(self, call: Call) -> list[float]:
         if self.device != "cuda":
             return super().seconds(call)
         cuda = self.torch.cuda
-        started = time.perf_counter()
-        call()
-        cuda.synchronize()
-        first = time.perf_counter() - started
-        count = int(min(max(10, 0.15 / first), 100))
-        events = [(cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)) for _ in range(count)]
-        # The clocks first, as for our own kernels.
-        end = time.perf_counter() + 0.4
-        while time.perf_counter() < end:
-            for _ in range(int(max(1, 0.01 / first))):
-                call()
-            cuda.synchronize()
-        for begin, finish in events:
-            begin.record()
+        return _by_events(call, cuda.synchronize, lambda: cuda.Event(enable_timing=True), lambda a, b: a.elapsed_time(b))
+
+
+def _by_events(call: Call, wait: Call, event: Call, milliseconds: Callable[[Any, Any], float]) -> list[float]:
+    """Times of many calls by CUDA events, all of them under way at once and the clocks warm, as for our own kernels."""
+    started = time.perf_counter()
+    call()
+    wait()
+    first = time.perf_counter() - started
+    events = [(event(), event()) for _ in range(int(min(max(10, 0.15 / first), 100)))]
+    end = time.perf_counter() + 0.4
+    while time.perf_counter() < end:
+        for _ in range(int(max(1, 0.01 / first))):
             call()
-            finish.record()
-        cuda.synchronize()
-        return [begin.elapsed_time(finish) * 1e-3 for begin, finish in events]
+        wait()
+    for begin, finish in events:
+        begin.record()
+        call()
+        finish.record()
+    wait()
+    return [milliseconds(begin, finish) * 1e-3 for begin, finish in events]
+
+
+class OnnxRuntimePeer(Peer):
+    """ONNX's ArgMax and TopK (also for a sort) by ONNX Runtime."""
+
+    def __init__(self, name: str, provider: str, device: str) -> None:
+        self.name = name
+        self.provider = provider
+        self.device = device
+        if device != "cpu":
+            self.clock = "host clock, input on the device, outputs read back"
+
+    def start(self) -> str:
+        import onnx
+        import onnxruntime
+
+        if self.provider not in onnxruntime.get_available_providers():
+            raise RuntimeError(f"this build of onnxruntime has no {self.provider}")
+        self.onnx, self.runtime = onnx, onnxruntime
+        return str(onnxruntime.__version__)
+
+    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+        options = self.runtime.SessionOptions()
+        options.log_severity_level = 3
+        session = self.runtime.InferenceSession(self._model(case), options, providers=[self.provider])
+        if self.provider not in session.get_providers():
+            raise RuntimeError(f"{self.provider} did not start")
+        if self.device == "cpu":
+            return (lambda: session.run(None, {"x": x})), self._results
+        binding = session.io_binding()
+        binding.bind_ortvalue_input("x", self.runtime.OrtValue.ortvalue_from_numpy(x, self.device, 0))
+        for output in session.get_outputs():
+            binding.bind_output(output.name, "cpu")
+
+        def call() -> Any:
+            session.run_with_iobinding(binding)
+            return binding.copy_outputs_to_cpu()
+
+        return call, self._results
+
+    @staticmethod
+    def _results(outputs: Any) -> tuple[Any, Any]:
+        return (None, outputs[0]) if len(outputs) == 1 else (outputs[0], outputs[1])
+
+    def _model(self, case: Case) -> bytes:
+        helper, kinds = self.onnx.helper, self.onnx.TensorProto
+        x = helper.make_tensor_value_info("x", kinds.FLOAT, case.shape)
+        indices = helper.make_tensor_value_info("indices", kinds.INT64, case.result_shape)
+        if case.operator == "argmax":
+            node = helper.make_node("ArgMax", ["x"], ["indices"], axis=case.axis, keepdims=1)
+            graph = helper.make_graph([node], "argmax", [x], [indices])
+        else:
+            values = helper.make_tensor_value_info("values", kinds.FLOAT, case.result_shape)
+            node = helper.make_node("TopK", ["x", "k"], ["values", "indices"], axis=case.axis)
+            k = helper.make_tensor("k", kinds.INT64, [1], [case.k])
+            graph = helper.make_graph([node], "topk", [x], [values, indices], [k])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        return bytes(model.SerializeToString())
+
+
+class JaxPeer(Peer):
+    """``jnp.argmax``, ``jax.lax.top_k``, ``jnp.argsort``, each compiled, on JAX's default device."""
+
+    name = "jax"
+
+    def start(self) -> str:
+        # It would take three quarters of a GPU's memory when it starts.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        import jax
+
+        self.jax = jax
+        device = jax.devices()[0]
+        self.on_gpu = device.platform == "gpu"
+        return f"{jax.__version__}, {device.platform}"
+
+    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+        jax, jnp, axis, k = self.jax, self.jax.numpy, case.axis, case.k
+
+        def selection(data: Any) -> Any:
+            if case.operator == "argmax":
+                return None, jnp.argmax(data, axis=axis)
+            if k == case.length:
+                order = jnp.argsort(data, axis=axis, descending=True)
+                return jnp.take_along_axis(data, order, axis=axis), order
+            values, indices = jax.lax.top_k(jnp.moveaxis(data, axis, -1), k)
+            return jnp.moveaxis(values, -1, axis), jnp.moveaxis(indices, -1, axis)
+
+        compiled = jax.jit(selection)
+        data = jax.device_put(x)
+        return (lambda: jax.block_until_ready(compiled(data))), lambda result: result
+
+
+class CupyPeer(Peer):
+    """``cupy.argmax``; argpartition, then a sort of the k; ``cupy.argsort``."""
+
+    name = "cupy"
+    clock = "CUDA events"
+    on_gpu = True
+
+    def start(self) -> str:
+        import cupy
+
+        cupy.cuda.runtime.getDeviceCount()
+        self.cupy = cupy
+        return str(cupy.__version__)
+
+    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+        cupy = self.cupy
+        data = cupy.asarray(x)
+
+        def results(result: Any) -> tuple[Any, Any]:
+            return None if result[0] is None else cupy.asnumpy(result[0]), cupy.asnumpy(result[1])
+
+        return (lambda: _select(cupy, case, data)), results
+
+    def seconds(self, call: Call) -> list[float]:
+        cuda = self.cupy.cuda
+        return _by_events(call, cuda.Device().synchronize, cuda.Event, cuda.get_elapsed_time)
 
 
 def _all() -> dict[str, Peer]:
-    peers: list[Peer] = [NumPyPeer(), TorchPeer("cpu"), TorchPeer("cuda")]
+    peers: list[Peer] = [
+        TorchPeer("cuda"),
+        CupyPeer(),
+        JaxPeer(),
+        OnnxRuntimePeer("ort-webgpu", "WebGpuExecutionProvider", "webgpu"),
+        NumPyPeer(),
+        OnnxRuntimePeer("ort-cpu", "CPUExecutionProvider", "cpu"),
+        TorchPeer("cpu"),
+    ]
     return {peer.name: peer for peer in peers}
 
 

@@ -1,4 +1,4 @@
-"""A run's results as a table for people, and as charts."""
+"""A run's results as tables for people, and as a chart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-__all__ = ["case_table", "steps_table"]
+from .summary import Check, curves
+
+__all__ = ["calls_table", "case_table", "check_table", "draw", "steps_table"]
 
 Result = dict[str, Any]
 
@@ -16,11 +18,7 @@ def us(value: float | None) -> str:
     """Microseconds to three figures."""
     if value is None:
         return ""
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
-
-
-def _ratio(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
 def _state(result: Result) -> str:
@@ -28,7 +26,7 @@ def _state(result: Result) -> str:
 
 
 def _runs(names: list[str]) -> str:
-    """Names in order, each followed by how often it comes one after the other."""
+    """Names in order; ``*n`` where one comes n times in a row."""
     out: list[list[Any]] = []
     for name in names:
         if out and out[-1][0] == name:
@@ -38,22 +36,33 @@ def _runs(names: list[str]) -> str:
     return " ".join(name if count == 1 else f"{name}*{count}" for name, count in out)
 
 
+def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="left" if column in left else "right", no_wrap=column not in ("algorithms", "constants"))
+    return table
+
+
 def case_table(results: list[Result]) -> Table:
     peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    columns = ["case", "data", "device us", "floor us", "of ceiling", "goal us", "to goal", *(f"{p} us" for p in peers)]
+    with_goals = any(r["goal_us"] for r in results)
     end_to_end = any("numpy_to_numpy_us" in r for r in results)
-    columns += [*(["NumPy-NumPy us"] if end_to_end else []), "scratch", "exact", "algorithms", "dispatches"]
-    left = {"case", "data", "exact", "algorithms"}
-    for column in columns:
-        table.add_column(column, justify="left" if column in left else "right", no_wrap=column != "algorithms")
+    table = _table(
+        *("case", "data", "device us", "floor us", "of ceiling"),
+        *(("goal us", "to goal") if with_goals else ()),
+        *(f"{name} us" for name in peers),
+        *(("NumPy-NumPy us",) if end_to_end else ()),
+        *("scratch", "exact", "algorithms", "dispatches"),
+        left=("case", "data", "exact", "algorithms"),
+    )
     for r in results:
         row = [r["case"], r["data"], us(r.get("device_us")), us(r.get("floor_us"))]
-        row += [f"{r['share_of_ceiling']:.0%}" if "share_of_ceiling" in r else "", us(r["goal_us"]), _ratio(r.get("ratio_to_goal"))]
+        row.append(f"{r['share_of_ceiling']:.0%}" if "share_of_ceiling" in r else "")
+        if with_goals:
+            row += [us(r["goal_us"]), f"{r['ratio_to_goal']:.2f}" if r.get("ratio_to_goal") else ""]
         for name in peers:
             peer = r.get("peers", {}).get(name, {})
-            mark = "" if peer.get("correct", True) else "!"
-            row.append("failed" if "error" in peer else mark + us(peer.get("us")))
+            row.append("failed" if "error" in peer else ("" if peer.get("correct", True) else "!") + us(peer.get("us")))
         if end_to_end:
             row.append(us(r.get("numpy_to_numpy_us")))
         row.append(f"{r['scratch_share']:.1%}" if "scratch_share" in r else "")
@@ -63,13 +72,95 @@ def case_table(results: list[Result]) -> Table:
 
 
 def steps_table(result: Result) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, title_justify="left")
-    table.title = f"{result['case']} {result['data']}: {us(result['device_us'])} us in one pass"
-    for column in ("dispatch", "workgroups", "alone us", "adds us", "constants"):
-        table.add_column(column, justify="left" if column in ("dispatch", "constants") else "right", no_wrap=column != "constants")
-    shown = ("WORKGROUP", "TEAM", "GROUPS", "CAPACITY", "PER_LOAD", "UNROLL", "BINS", "TILE", "ITEMS", "TEAMS", "SUBGROUPS")
+    title = f"{result['case']} {result['data']}: {us(result['device_us'])} us in one pass"
+    table = _table("dispatch", "workgroups", "alone us", "adds us", "constants", left=("dispatch", "constants"), title=title)
+    hidden = {"KEY_WORDS", "NEGATIVE_ZERO", "SIGN_BIT", "FLOAT_MASK", "LARGEST", "NAN_KEY", "DIRECTION", "INDEX_FLIP"}
+    hidden |= {"ELEMENT_BYTES", "INDEX_BYTES", "HAS_VALUES", "HAS_INDICES"}
     for step in result["steps"]:
         grid = "x".join(str(n) for n in step["workgroups"] if n > 1) or "1"
-        constants = " ".join(f"{name}={step['constants'][name]}" for name in shown if name in step["constants"])
+        constants = " ".join(f"{name}={n}" for name, n in step["constants"].items() if name not in hidden and n)
         table.add_row(step["kernel"], grid, us(step["alone_us"]), us(step["adds_us"]), constants)
     return table
+
+
+def calls_table(document: dict[str, Any]) -> Table:
+    table = _table("on the host", "measured", "", left=("on the host", ""))
+    for part, what in (("calls", "calls"), ("transfers", "transfers")):
+        if "error" in document.get(part, {}):
+            table.add_row(what, "failed", document[part]["error"])
+    calls = document.get("calls", {})
+    for key, what in (("tensor_to_tensor", "Tensor to Tensor, not waiting"), ("numpy_to_numpy", "NumPy to NumPy")):
+        for name, time in calls.get(f"{key}_us", {}).items():
+            ratio = calls[f"{key}_ratio"].get(name)
+            table.add_row(f"{what}: {name}", f"{us(time)} us", "" if ratio is None else f"{ratio:.2f} times the bare one")
+    for name, rate in document.get("transfers", {}).get("bytes_per_second", {}).items():
+        table.add_row(name.replace("_", " "), f"{rate / 1e9:.2f} GB/s", "")
+    return table
+
+
+def check_table(found: list[Check]) -> Table:
+    table = _table("goal", "measured", "wanted", "met", "", left=("goal", "met", ""))
+    for check in found:
+        wanted = f"{check['sign']} {check['bound']:g}"
+        state = "yes" if check["met"] else "no"
+        style = None if check["met"] else "yellow"
+        table.add_row(check["name"], f"{check['value']:.3g}", wanted, state, check["detail"], style=style)
+    return table
+
+
+# Validated for colour-blind readers; the measured thing first, others after it.
+_COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#4a3aa7", "#e34948", "#e87ba4", "#008300")
+
+
+def draw(document: dict[str, Any], file: str) -> None:
+    """The chart: every case's time beside floor, goal and peers; and the growth curves. Needs matplotlib."""
+    from matplotlib.figure import Figure
+
+    rows = [r for r in document["cases"] if not r["curve"] and r["data"] == "random" and "device_us" in r]
+    rows = rows or [r for r in document["cases"] if "device_us" in r]
+    lines = curves(document["cases"])
+    names = list(dict.fromkeys(name for r in rows for name in r["peers"]))
+    height = max(3.5, 0.42 * len(rows) + 1.6, 2.4 * -(-len(lines) // 2) + 1)
+    figure = Figure(figsize=(15 if lines else 9, height), layout="constrained")
+    grid = figure.add_gridspec(max(1, -(-len(lines) // 2)), 4 if lines else 2)
+    axes = figure.add_subplot(grid[:, :2])
+    places = range(len(rows))
+    axes.barh(places, [r["device_us"] for r in rows], 0.6, color=_COLOURS[0], label="wgdml", zorder=2)
+    for number, name in enumerate(names):
+        points = [(r["peers"][name]["us"], p) for r, p in zip(rows, places, strict=True) if r["peers"].get(name, {}).get("us")]
+        if points:
+            axes.scatter(
+                *zip(*points, strict=True), 28, _COLOURS[1 + number % 7], label=name, zorder=3, edgecolors="white", linewidths=0.8
+            )
+    for key, label, style in (("floor_us", "read once", "-"), ("goal_us", "goal", ":")):
+        marks = [(r[key], p) for r, p in zip(rows, places, strict=True) if r.get(key)]
+        if marks:
+            x, y = zip(*marks, strict=True)
+            axes.vlines(x, [p - 0.4 for p in y], [p + 0.4 for p in y], "#0b0b0b", style, linewidth=1.4, label=label, zorder=4)
+    axes.set_yticks(list(places), [r["case"] for r in rows])
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("microseconds (log scale)")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 * 4 / height), ncols=5, frameon=False, fontsize="small")
+    for number, (name, points) in enumerate(lines.items()):
+        small = figure.add_subplot(grid[number // 2, 2 + number % 2])
+        x = [p[0] for p in points]
+        by_k = name.endswith("by k")
+        y = [t if by_k else t / count * 1e3 for count, t in points]
+        small.plot(x, y, "o-", color=_COLOURS[0], linewidth=2, markersize=5)
+        small.set_xscale("log", base=10 if by_k else 2)
+        small.set_ylim(0, max(y) * 1.25)
+        small.set_title(name, fontsize="medium")
+        small.set_xlabel("k" if by_k else "rows" if "rows" in name else "elements")
+        small.set_ylabel("microseconds" if by_k else "nanoseconds a row" if "rows" in name else "nanoseconds an element")
+        _plain(small, "y")
+    _plain(axes, "x")
+    figure.suptitle(f"{document['adapter']['device']}, float32, {document['when'][:10]}", fontsize="medium")
+    figure.savefig(file, dpi=130)
+
+
+def _plain(axes: Any, grid: str) -> None:
+    axes.grid(axis=grid, color="#e1e0d9", linewidth=0.8, zorder=0)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

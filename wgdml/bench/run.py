@@ -6,7 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Options:
     peers: tuple[Peer, ...] = ()
     end_to_end: bool = True  #: also NumPy to NumPy
     explain: bool = False  #: also every dispatch by itself
+    peer_elements: int = 1 << 24  #: the most elements for peers that are not meant for large inputs
     budget: float = 0.15  #: seconds of timed device work a case
 
 
@@ -112,7 +113,7 @@ def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, Any]:
     """The case through the public functions."""
     if case.operator == "argmax":
         return None, wgdml.argmax(x, axis=case.axis, keepdims=True, device=device)
-    return tuple(wgdml.top_k(x, case.k, axis=case.axis, device=device))  # type: ignore[return-value]
+    return wgdml.top_k(x, case.k, axis=case.axis, device=device)
 
 
 def _end_to_end(case: Case, x: NDArray[np.float32], device: wgdml.Device, want: Any, budget: float) -> tuple[float, str]:
@@ -169,12 +170,13 @@ def run_case(clock: timing.Clock, ceiling: timing.Ceiling, case: Case, kind: str
     if options.explain:
         result["steps"] = _explain(clock, prepared)
     result["peers"] = {}
-    if not case.curve:
-        for peer in options.peers:
-            try:
-                result["peers"][peer.name] = peer.measure(case, host, want)
-            except Exception as error:  # another library's trouble must not end the run
-                result["peers"][peer.name] = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+    for peer in options.peers:
+        if case.curve or not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
+            continue
+        try:
+            result["peers"][peer.name] = peer.measure(case, host, want)
+        except Exception as error:  # another library's trouble must not end the run
+            result["peers"][peer.name] = {"error": _one_line(error)}
     result["exact"] = not problem
     result["problem"] = problem
     return result
@@ -211,43 +213,42 @@ def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
     ]
 
 
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0][:300]
+
+
+def _failed(case: Case, kind: str, error: Exception) -> Result:
+    facts = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k, "data": kind}
+    facts |= {"curve": case.curve, "goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
+    return facts | {"exact": False, "problem": "", "error": _one_line(error)}
+
+
 def run_cases(
     clock: timing.Clock,
     ceiling: timing.Ceiling,
     cases: Iterable[Case],
     options: Options,
-    progress: Callable[[str], None] = lambda _: None,
+    starting: Callable[[str], None] = lambda _: None,
+    so_far: Callable[[list[Result]], None] = lambda _: None,
 ) -> list[Result]:
-    """Every case on each of its kinds of data, in the order of the cases; failures are results too."""
+    """Every case on each of its kinds of data, in the order of the cases; failures are results too.
+
+    ``starting`` is told of each case before it runs, ``so_far`` has all results after each.
+    """
     cases = list(cases)
-    jobs = [(kind, number, case) for number, case in enumerate(cases) for kind in kinds_of(case, options)]
+    order = [(number, kind) for number, case in enumerate(cases) for kind in kinds_of(case, options)]
     # Kind by kind, so that each stream is made once; then shape by shape, for those that are not streams.
-    jobs.sort(key=lambda job: (DATA_KINDS.index(job[0]), job[2].shape, job[2].axis, job[1]))
-    inputs = Inputs(clock.device, [(kind, case) for kind, _, case in jobs])
+    jobs = sorted(order, key=lambda job: (DATA_KINDS.index(job[1]), cases[job[0]].shape, cases[job[0]].axis, job[0]))
+    inputs = Inputs(clock.device, [(kind, cases[number]) for number, kind in jobs])
     done: dict[tuple[int, str], Result] = {}
-    for kind, number, case in jobs:
-        progress(f"{case.name} {kind}")
+    for number, kind in jobs:
+        case = cases[number]
+        starting(f"{case.name} {kind}")
         try:
             done[number, kind] = run_case(clock, ceiling, case, kind, inputs, options)
         except Exception as error:  # reported with its case; the others still run
-            done[number, kind] = {
-                "case": case.name,
-                "operator": case.operator,
-                "shape": list(case.shape),
-                "axis": case.axis,
-                "k": case.k,
-                "data": kind,
-                "curve": case.curve,
-                "goal_us": case.goal,
-                "figures": dict(case.figures),
-                "exact": False,
-                "problem": "",
-                "error": f"{type(error).__name__}: {error}",
-            }
+            done[number, kind] = _failed(case, kind, error)
         gc.collect()
+        so_far([done[job] for job in order if job in done])
     inputs.drop()
-    return [done[number, kind] for number, case in enumerate(cases) for kind in kinds_of(case, options)]
-
-
-def ceiling_facts(ceiling: timing.Ceiling) -> Result:
-    return asdict(ceiling)
+    return [done[job] for job in order]

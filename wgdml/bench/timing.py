@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from wgdml import Device
 
-__all__ = ["Ceiling", "Clock", "Record", "measure_ceiling"]
+__all__ = ["STORAGE", "Ceiling", "Clock", "Record", "empty_dispatch", "measure_ceiling"]
+
+STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
 #: Records dispatches into a compute pass.
 Record = Callable[[Any], None]
@@ -72,6 +74,10 @@ class Clock:
         self._queries: Any = None
         self._period = _timestamp_period(self.gpu) if self.timestamps else 1.0
         self._burner: tuple[Record, float] | None = None
+        self._fence = (
+            self.gpu.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST),
+            self.gpu.create_buffer(size=4, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST),
+        )
         if self.timestamps:
             self._queries = self.gpu.create_query_set(type="timestamp", count=2 * _MOST_PASSES)
             self._resolved = self.gpu.create_buffer(
@@ -80,18 +86,19 @@ class Clock:
 
     @property
     def method(self) -> str:
-        return (
-            "timestamp queries"
-            if self.timestamps
-            else "host clock (the adapter has no timestamp queries): submit and wait are included"
-        )
+        return "timestamp queries" if self.timestamps else "host clock, submitting and waiting included (no timestamp queries)"
 
     def set_burner(self, record: Record, seconds: float) -> None:
         """Work to keep the device busy with while its clocks climb, and about how long it takes."""
         self._burner = record, seconds
 
     def wait(self) -> None:
-        self.gpu.queue.on_submitted_work_done_sync()
+        """Until all submitted work is done, by a word that is copied after it (wgpu-py 0.32's own call for it is broken)."""
+        encoder = self.gpu.create_command_encoder()
+        encoder.copy_buffer_to_buffer(self._fence[0], 0, self._fence[1], 0, 4)
+        self.gpu.queue.submit([encoder.finish()])
+        self._fence[1].map_sync(wgpu.MapMode.READ, 0, 4)
+        self._fence[1].unmap()
 
     def submit(self, records: Sequence[Record], *, each_a_pass: bool = False) -> None:
         encoder = self.gpu.create_command_encoder()
@@ -180,7 +187,7 @@ def _timestamp_period(gpu: Any) -> float:
         return 1.0
 
 
-def simple_kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
+def _kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
     """Pipeline and bind group of a small kernel of the benchmark's own."""
     pipeline = gpu.create_compute_pipeline(
         layout="auto", compute={"module": gpu.create_shader_module(code=code), "entry_point": "main"}
@@ -198,17 +205,18 @@ def _recording(pipeline: Any, group: Any, workgroups: int) -> Record:
     return record
 
 
-def empty_dispatch(device: Device, buffer: Any) -> Record:
-    """One dispatch of one invocation that does next to nothing."""
-    sums = device.gpu_device.create_buffer(size=256, usage=wgpu.BufferUsage.STORAGE)
-    return _recording(*simple_kernel(device.gpu_device, _EMPTY, [(buffer, 256), (sums, 256)]), 1)
+def empty_dispatch(device: Device, source: Any, target: Any = None) -> Record:
+    """One dispatch of one invocation that copies a word."""
+    gpu = device.gpu_device
+    target = target or gpu.create_buffer(size=256, usage=STORAGE)
+    return _recording(*_kernel(gpu, _EMPTY, [(source, 256), (target, 256)]), 1)
 
 
 def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
-    """Reads the buffer once with every shape of a plain summing kernel; the fastest median is the ceiling, and the burner from then on."""
+    """The fastest of some shapes of a plain summing kernel that reads the buffer once; it warms the clock from then on."""
     device = clock.device
     size = min(buffer.size, device.limits["max-storage-buffer-binding-size"]) // 256 * 256
-    sums = device.gpu_device.create_buffer(size=256, usage=wgpu.BufferUsage.STORAGE)
+    sums = device.gpu_device.create_buffer(size=256, usage=STORAGE)
     software = device.adapter_info["adapter_type"] == "CPU"
     if software:
         # A software adapter's own caches would answer for the memory; more would only take longer.
@@ -217,7 +225,7 @@ def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
     best: Ceiling | None = None
     for unroll in (4,) if software else (4, 8):
         loads = " ".join(f"sum += words[at + {i}u * stride];" for i in range(unroll))
-        pipeline, group = simple_kernel(device.gpu_device, _READ.format(unroll=unroll, loads=loads), [(buffer, size), (sums, 256)])
+        pipeline, group = _kernel(device.gpu_device, _READ.format(unroll=unroll, loads=loads), [(buffer, size), (sums, 256)])
         for workgroups in groups:
             record = _recording(pipeline, group, workgroups)
             if best is None:
