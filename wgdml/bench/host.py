@@ -1,0 +1,187 @@
+"""The host's side: what a cached call costs beside the barest one, and how fast bytes cross to the device and back."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import wgpu
+
+import wgdml
+
+from . import timing
+from .data import make_flat
+
+__all__ = ["TRANSFERS", "call_times", "transfer_rates"]
+
+#: The best seen on one NVIDIA H200, bytes a second, through a kept mapped buffer.
+TRANSFERS = {"upload": 10.6e9, "download": 3.1e9}
+
+_CALL_GOAL = 1.5  # times the bare encode, dispatch and submit
+_ROUND_TRIP_GOAL = 1.2  # times the bare write, dispatch and staged read
+
+Call = Callable[[], Any]
+
+
+def _per_call(clock: timing.Clock, calls: dict[str, Call], seconds: float, batch: int) -> dict[str, float]:
+    """Median microseconds of a call. The calls take turns, to meet the same noise; the device empties in between, untimed."""
+    for call in calls.values():
+        for _ in range(3):
+            call()
+    clock.wait()
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[next(iter(calls))]) < 5:
+        for name, call in calls.items():
+            started = time.perf_counter()
+            for _ in range(batch):
+                call()
+            times[name].append((time.perf_counter() - started) / batch * 1e6)
+            clock.wait()
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
+def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
+    """Cached calls on 1024 elements, and the barest submissions that could stand for them."""
+    device = clock.device
+    gpu = device.gpu_device
+    host = make_flat("random", 1024)
+    x = wgdml.asarray(host, device=device)
+    out = gpu.create_buffer(size=256, usage=timing.STORAGE)
+    trivial = timing.empty_dispatch(device, x.buffer, out)
+    staging = gpu.create_buffer(size=256, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
+
+    def bare_call() -> None:
+        clock.submit([trivial])
+
+    def bare_round_trip() -> Any:
+        gpu.queue.write_buffer(x.buffer, 0, host)
+        encoder = gpu.create_command_encoder()
+        compute_pass = encoder.begin_compute_pass()
+        trivial(compute_pass)
+        compute_pass.end()
+        encoder.copy_buffer_to_buffer(out, 0, staging, 0, 8)
+        gpu.queue.submit([encoder.finish()])
+        staging.map_sync(wgpu.MapMode.READ, 0, 8)
+        try:
+            return np.frombuffer(staging.read_mapped(0, 8), np.uint8)
+        finally:
+            staging.unmap()
+
+    tensors = _per_call(
+        clock,
+        {
+            "bare": bare_call,
+            "argmax": lambda: wgdml.argmax(x, device=device),
+            "top_k": lambda: wgdml.top_k(x, 5, device=device),
+        },
+        seconds,
+        batch=20,
+    )
+    arrays = _per_call(
+        clock,
+        {
+            "bare": bare_round_trip,
+            "argmax": lambda: wgdml.argmax(host, device=device),
+            "top_k": lambda: wgdml.top_k(host, 5, device=device),
+            "numpy argmax": lambda: np.argmax(host),
+        },
+        seconds,
+        batch=1,
+    )
+    return {
+        "tensor_to_tensor_us": tensors,
+        "tensor_to_tensor_ratio": {name: tensors[name] / tensors["bare"] for name in ("argmax", "top_k")},
+        "tensor_to_tensor_goal": _CALL_GOAL,
+        "numpy_to_numpy_us": arrays,
+        "numpy_to_numpy_ratio": {name: arrays[name] / arrays["bare"] for name in ("argmax", "top_k")},
+        "numpy_to_numpy_goal": _ROUND_TRIP_GOAL,
+    }
+
+
+def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, Any]:
+    """Bytes a second of ``asarray`` and ``Tensor.numpy``, of the queue's own calls, and of the best kept mapped buffer."""
+    device = clock.device
+    gpu = device.gpu_device
+    if size is None:
+        size = 32 << 20 if device.adapter_info["adapter_type"] == "CPU" else 256 << 20
+    size = min(size, device.limits["max-buffer-size"]) // 4096 * 4096
+    host = make_flat("random", size // 4)
+    raw = host.view(np.uint8)
+    tensor = wgdml.asarray(host, device=device)
+
+    def upload() -> None:
+        wgdml.asarray(host, device=device)
+        clock.wait()
+
+    def write() -> None:
+        gpu.queue.write_buffer(tensor.buffer, 0, raw)
+        gpu.queue.submit([])
+        clock.wait()
+
+    def read() -> None:
+        gpu.queue.read_buffer(tensor.buffer, 0, size)
+
+    rates = {
+        "upload": _rate(upload, size),
+        "upload_by_write_buffer": _rate(write, size),
+        "download": _rate(tensor.numpy, size),
+        "download_by_read_buffer": _rate(read, size),
+    }
+    for chunk in {min(16 << 20, size), min(64 << 20, size)}:
+        up, down = _kept(clock, tensor.buffer, raw, chunk)
+        rates["upload_by_kept_buffer"] = max(_rate(up, size), rates.get("upload_by_kept_buffer", 0.0))
+        rates["download_by_kept_buffer"] = max(_rate(down, size), rates.get("download_by_kept_buffer", 0.0))
+    return {
+        "bytes": size,
+        "bytes_per_second": rates,
+        "share_of_best": {
+            way: rates[way] / max(rate for name, rate in rates.items() if name.startswith(f"{way}_by")) for way in TRANSFERS
+        },
+        "best_on_h200": TRANSFERS,
+    }
+
+
+def _rate(transfer: Call, size: int) -> float:
+    transfer()
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        transfer()
+        times.append(time.perf_counter() - started)
+    return size / statistics.median(times)
+
+
+def _kept(clock: timing.Clock, buffer: Any, raw: Any, chunk: int) -> tuple[Call, Call]:
+    """Transfers through one mapped buffer that is made once: the measure for ``asarray`` and ``numpy``."""
+    gpu = clock.gpu
+    writing = gpu.create_buffer(size=chunk, usage=wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC)
+    reading = gpu.create_buffer(size=chunk, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
+
+    def copy(source: Any, source_offset: int, target: Any, target_offset: int, count: int) -> None:
+        encoder = gpu.create_command_encoder()
+        encoder.copy_buffer_to_buffer(source, source_offset, target, target_offset, count)
+        gpu.queue.submit([encoder.finish()])
+
+    def up() -> None:
+        for start in range(0, raw.size, chunk):
+            part = raw[start : start + chunk]
+            writing.map_sync(wgpu.MapMode.WRITE, 0, part.size)
+            writing.write_mapped(part, 0)
+            writing.unmap()
+            copy(writing, 0, buffer, start, part.size)
+        clock.wait()
+
+    def down() -> None:
+        out = np.empty(raw.size, np.uint8)
+        for start in range(0, raw.size, chunk):
+            count = min(chunk, raw.size - start)
+            copy(buffer, start, reading, 0, count)
+            reading.map_sync(wgpu.MapMode.READ, 0, count)
+            out[start : start + count] = np.frombuffer(reading.read_mapped(0, count, copy=False), np.uint8)
+            reading.unmap()
+
+    return up, down

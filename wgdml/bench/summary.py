@@ -1,0 +1,158 @@
+"""A run held against the goals: pure functions of its results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["checks", "curves"]
+
+Result = dict[str, Any]
+Check = dict[str, Any]
+
+_LARGE = 1 << 26  # elements from which on an argmax is a matter of reading alone
+
+
+def checks(document: dict[str, Any]) -> list[Check]:
+    """What was asked for, what came out, and whether it does; only of what was measured."""
+    results = [r for r in document["cases"] if "device_us" in r]
+    table = [r for r in results if not r["curve"]]
+    random = [r for r in table if r["data"] == "random"]
+    found = [
+        *_goals(table),
+        *_peers(random, document["preset"]),
+        *_reading(random),
+        *_spread(table),
+        *_growth(results),
+        *_memory(random),
+        *_host(document),
+    ]
+    return found
+
+
+def _check(name: str, value: float, sign: str, bound: float, detail: str = "") -> Check:
+    met = value <= bound if sign == "<=" else value >= bound
+    return {"name": name, "value": value, "sign": sign, "bound": bound, "met": bool(met), "detail": detail}
+
+
+def _goals(table: list[Result]) -> Iterable[Check]:
+    rows = [r for r in table if r.get("ratio_to_goal")]
+    if rows:
+        worst = max(rows, key=lambda r: r["ratio_to_goal"])
+        met = sum(r["ratio_to_goal"] <= 1 for r in rows)
+        detail = f"{met} of {len(rows)} within; worst {worst['case']} {worst['data']}"
+        yield _check("device time to the goal, worst case", worst["ratio_to_goal"], "<=", 1.0, detail)
+
+
+def peer_us(result: Result, name: str) -> float | None:
+    """A peer's time on this case in this run."""
+    peer = result.get("peers", {}).get(name, {})
+    return peer.get("us") if peer.get("correct", True) else None
+
+
+def _peers(random: list[Result], preset: str) -> Iterable[Check]:
+    for name, figure, smallest in (("torch", "torch", 0), ("RAFT", "raft", 0), ("CUB", "cub", 1 << 22)):
+        if preset != "gpu":
+            break
+        ratios = []
+        for r in random:
+            # CUB's figure settles no order; below 2^22 elements it is not asked for.
+            other = peer_us(r, name) or r["figures"].get(figure)
+            if other and math.prod(r["shape"]) >= smallest:
+                ratios.append((r["device_us"] / other, r))
+        if ratios:
+            worst, r = max(ratios, key=lambda pair: pair[0])
+            yield _check(f"time of {name}'s, worst case", worst, "<=", 1.0, r["case"])
+    tops = [(peer_us(r, "torch") or r["figures"].get("torch"), r) for r in random if r["operator"] == "topk"]
+    speedups = [other / r["device_us"] for other, r in tops if other]
+    if preset == "gpu" and speedups:
+        yield _check("times as fast as torch, geometric mean of the top-k rows", _geometric_mean(speedups), ">=", 10.0)
+    if preset == "software":
+        yield from _software_peers(random)
+
+
+def _software_peers(random: list[Result]) -> Iterable[Check]:
+    for r in random:
+        other = peer_us(r, "ort-webgpu")
+        if other:
+            wanted = 50.0 if r["operator"] == "topk" else 1.0
+            yield _check(f"times as fast as ONNX Runtime's WebGPU, {r['case']}", other / r["device_us"], ">=", wanted)
+        other = peer_us(r, "numpy")
+        elements = math.prod(r["shape"])
+        rows = elements // r["shape"][r["axis"]]
+        if other and r["operator"] == "topk" and (r["shape"][r["axis"]] >= 1 << 20 or (rows, r["k"]) == (64, 50)):
+            yield _check(f"times as fast as NumPy's argpartition, {r['case']}", other / r["device_us"], ">=", 3.0)
+        if other and r["operator"] == "argmax" and r["axis"] == 0 and rows > 1:
+            yield _check(f"times as fast as NumPy, {r['case']}", other / r["device_us"], ">=", 1.0)
+
+
+def _geometric_mean(values: list[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def _reading(random: list[Result]) -> Iterable[Check]:
+    rows = [r for r in random if r["operator"] == "argmax" and math.prod(r["shape"]) >= _LARGE]
+    if rows:
+        worst = min(rows, key=lambda r: r["share_of_ceiling"])
+        yield _check("argmax's share of the read ceiling, worst large case", worst["share_of_ceiling"], ">=", 0.97, worst["case"])
+
+
+def _spread(table: list[Result]) -> Iterable[Check]:
+    times: dict[str, dict[str, float]] = {}
+    for r in table:
+        if r["data"] != "shared_leading_bits":  # timed, but no part of the goal
+            times.setdefault(r["case"], {})[r["data"]] = r["device_us"]
+    spreads = {case: max(t.values()) / min(t.values()) for case, t in times.items() if len(t) > 1}
+    if spreads:
+        case = max(spreads, key=lambda c: spreads[c])
+        slowest = max(times[case], key=lambda kind: times[case][kind])
+        yield _check("slowest to fastest kind of data, worst case", spreads[case], "<=", 1.3, f"{case}, slowest {slowest}")
+
+
+def curves(results: list[Result]) -> dict[str, list[tuple[float, float]]]:
+    """(x, microseconds) of each growth curve's points, by what grows."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for r in results:
+        if r["curve"] and "device_us" in r:
+            length = r["shape"][r["axis"]]
+            by = r["k"] if r["curve"].endswith("by k") else math.prod(r["shape"]) // (1 if r["shape"][0] == 1 else length)
+            points.setdefault(r["curve"], []).append((by, r["device_us"]))
+    return {name: sorted(p) for name, p in points.items()}
+
+
+def _growth(results: list[Result]) -> Iterable[Check]:
+    for name, points in curves(results).items():
+        if len(points) < 2:
+            continue
+        if name.endswith("by k"):
+            grown = points[-1][1] / points[0][1]
+            yield _check(f"{name}: k = {points[-1][0]} to k = {points[0][0]}", grown, "<=", 1.25)
+        else:
+            each = [time / count for count, time in points]
+            yield _check(f"{name}: largest to smallest time an element or row", max(each) / min(each), "<=", 1.15)
+
+
+def _memory(random: list[Result]) -> Iterable[Check]:
+    few = [r for r in random if r["k"] * 32 <= r["shape"][r["axis"]]]
+    for name, bound, rows in (
+        ("scratch to input, k << n, worst case", 0.02, few),
+        ("scratch to input, sort, worst case", 2.0, [r for r in random if r["operator"] == "sort"]),
+    ):
+        if rows:
+            worst = max(rows, key=lambda r: r["scratch_share"])
+            yield _check(name, worst["scratch_share"], "<=", bound, worst["case"])
+
+
+def _host(document: dict[str, Any]) -> Iterable[Check]:
+    calls = document.get("calls")
+    if calls and "error" not in calls:
+        for name, ratio in calls["tensor_to_tensor_ratio"].items():
+            yield _check(f"cached {name}, Tensor to Tensor, to a bare submit", ratio, "<=", calls["tensor_to_tensor_goal"])
+        for name, ratio in calls["numpy_to_numpy_ratio"].items():
+            yield _check(f"{name} of 1024, NumPy to NumPy, to a bare round trip", ratio, "<=", calls["numpy_to_numpy_goal"])
+    transfers = document.get("transfers")
+    if transfers and "error" not in transfers:
+        for way, share in transfers["share_of_best"].items():
+            rate = transfers["bytes_per_second"][way] / 1e9
+            yield _check(f"bulk {way}, share of the best bare one", share, ">=", 0.9, f"{rate:.1f} GB/s")
