@@ -59,8 +59,9 @@ def test_the_wheel_holds_the_package_and_its_shaders_and_nothing_else(built: tup
     names = zipfile.ZipFile(built[1]).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"wgdml", f"wgdml-{wgdml.__version__}.dist-info"}
-    shaders = {path.relative_to(ROOT).as_posix() for path in (ROOT / "shaders").rglob("*.wgsl")}
-    assert {f"wgdml/{name}" for name in shaders} == {name for name in names if name.endswith(".wgsl")}
+    shaders = {f"wgdml/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "shaders").rglob("*.wgsl")}
+    shaders |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "wgdml" / "demo").glob("*.wgsl")}
+    assert shaders == {name for name in names if name.endswith(".wgsl")}
     assert "wgdml/py.typed" in names
 
 

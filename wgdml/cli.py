@@ -31,6 +31,7 @@ from rich.table import Table
 
 from wgdml._version import __version__
 from wgdml.bench.command import bench_command
+from wgdml.demo.command import demo_command
 
 Array = npt.NDArray[Any]
 
@@ -722,3 +723,4 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, outpu
 
 
 main.add_command(bench_command)
+main.add_command(demo_command)

@@ -1,0 +1,114 @@
+"""``wgdml demo``."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+__all__ = ["demo_command"]
+
+_EXTRA = 'the demo needs packages of its own: python -m pip install "wgdml[demo]"'
+
+
+def _size(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, int]:
+    width, cross, height = value.lower().partition("x")
+    if not (cross and width.isdecimal() and height.isdecimal()):
+        raise click.BadParameter(f"{value!r} is not a size like 512x512")
+    if not all(64 <= int(n) <= 4096 for n in (width, height)):
+        raise click.BadParameter(f"{value} must be 64 to 4096 pixels each way")
+    return int(width), int(height)
+
+
+@click.command(
+    "demo",
+    epilog="""\b
+Examples:
+  wgdml demo
+  wgdml demo --classes 24 -k 200 --map 768x512
+  wgdml demo --offscreen --frames 60 --screenshot demo.png
+
+In the window: Up and Down change k, Left and Right the number of classes, L largest or smallest,
+T which index wins ties, Space pauses, P hides the panel, R restarts, Q quits; the mouse drags sources.
+It needs the demo extra: python -m pip install "wgdml[demo]".""",
+)
+@click.option("--offscreen", is_flag=True, help="Draw without a display, and say what each pass took.")
+@click.option("--frames", type=click.IntRange(min=1), metavar="N", help="Stop after N frames.  [default offscreen: 60]")
+@click.option("--screenshot", metavar="OUT.png", help="Write the last frame to this file (with --offscreen).")
+@click.option("--classes", type=click.IntRange(1, 32), default=16, show_default=True, help="How many score maps.")
+@click.option("-k", type=click.IntRange(1, 512), default=64, show_default=True, help="How many points top-k marks.")
+@click.option("--smallest", is_flag=True, help="Mark the smallest points, not the largest.")
+@click.option("--last", is_flag=True, help="Among equal scores the last class wins, not the first.")
+@click.option("--map", "maps", metavar="WxH", callback=_size, default="512x512", show_default=True, help="Size of the maps.")
+@click.option(
+    "--window", metavar="WxH", callback=_size, default="840x544", show_default=True, help="Size of the window or picture."
+)
+@click.option("--panel/--no-panel", default=True, help="Show the panel and the sources' handles.")
+def demo_command(
+    offscreen: bool,
+    frames: int | None,
+    screenshot: str | None,
+    classes: int,
+    k: int,
+    smallest: bool,
+    last: bool,
+    maps: tuple[int, int],
+    window: tuple[int, int],
+    panel: bool,
+) -> None:
+    """See argmax and top-k work every frame, in a window.
+
+    A shader makes a score map for each class; argmax over the classes colours every pixel, and top-k of a saliency map marks
+    the points that stand out most. The results stay on the GPU: the buffers go from operator to render pass.
+    """
+    if screenshot is not None:
+        if not offscreen:
+            raise click.UsageError("--screenshot needs --offscreen")
+        if not screenshot.lower().endswith(".png"):
+            raise click.UsageError(f"--screenshot {screenshot}: the name must end in .png")
+        if not Path(screenshot).absolute().parent.is_dir():
+            raise click.UsageError(f"--screenshot {screenshot}: there is no directory {Path(screenshot).absolute().parent}")
+    if maps[0] % 4:
+        raise click.UsageError(f"--map {maps[0]}x{maps[1]}: the width must be a multiple of 4")
+    if k > maps[0] * maps[1]:
+        raise click.UsageError(f"-k {k} is more than the {maps[0] * maps[1]} pixels of the map")
+    try:
+        from . import run
+        from .scene import Settings
+        from .stage import NoDisplayError, save_picture
+    except ImportError as problem:
+        raise click.ClickException(f"{_EXTRA} ({problem})") from None
+
+    import wgdml
+
+    settings = Settings(classes, k, not smallest, last)
+    try:
+        if not offscreen:
+            run.live_window(window, maps, settings, panel, frames)
+            return
+        frames = frames or 60
+        columns = (TextColumn("frames"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("", total=frames)
+            report = run.live_picture(window, maps, settings, panel, frames, progress=lambda done: bar.update(task, completed=done))
+    except (NoDisplayError, wgdml.NoAdapterError) as problem:
+        raise click.ClickException(str(problem)) from None
+    adapter = report.adapter
+    click.echo(f"{adapter['device']} ({adapter['adapter_type']}) via {adapter['backend_type']}")
+    click.echo(f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {settings.k} points")
+    times = report.milliseconds
+    if times:
+        operators = times["argmax"] + times["top-k"]
+        click.echo("GPU milliseconds a frame: " + ", ".join(f"{name} {time:.2f}" for name, time in times.items()))
+        click.echo(f"argmax and top-k: {operators:.2f}, enough for {1000 / max(operators, 1e-6):.0f} frames a second")
+    if screenshot is not None:
+        png = io.BytesIO()
+        save_picture(report.image, png)
+        try:
+            Path(screenshot).write_bytes(png.getvalue())
+        except OSError as problem:
+            raise click.UsageError(f"cannot write {screenshot}: {problem.strerror}") from None
+        click.echo(f"wrote {screenshot}")

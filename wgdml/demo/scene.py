@@ -1,0 +1,259 @@
+"""The live demo's scene: scores and saliency made on the GPU, argmax and top-k over them, and a picture of the results.
+
+Everything of a frame goes into one command encoder, and no result is read back: the buffers that the operators write are the
+ones that the render pass reads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import wgpu
+
+import wgdml
+from wgdml import AxisDirection, DataType, TensorDesc
+
+__all__ = ["MAX_CLASSES", "MAX_K", "PASSES", "Scene", "Settings", "palette"]
+
+MAX_CLASSES = 32
+MAX_K = 512
+PASSES = ("scores", "argmax", "top-k", "picture")
+BACKGROUND = (0.055, 0.06, 0.075)
+
+_STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
+_UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the person chooses. ``ValueError`` for what the scene cannot show."""
+
+    classes: int = 16
+    k: int = 64
+    largest: bool = True
+    last_index: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value, least, most in (("classes", self.classes, 1, MAX_CLASSES), ("k", self.k, 1, MAX_K)):
+            if not least <= value <= most:
+                raise ValueError(f"{name} must lie in [{least}, {most}], not {value}")
+
+    def changed(self, **changes: Any) -> Settings:
+        """A copy with other values, each brought within its range."""
+        if "classes" in changes:
+            changes["classes"] = min(max(changes["classes"], 1), MAX_CLASSES)
+        if "k" in changes:
+            changes["k"] = min(max(changes["k"], 1), MAX_K)
+        return replace(self, **changes)
+
+    def __str__(self) -> str:
+        which = "largest" if self.largest else "smallest"
+        return f"{self.classes} classes, {self.k} {which}, {'last' if self.last_index else 'first'} index wins ties"
+
+
+def palette(count: int = MAX_CLASSES) -> npt.NDArray[np.float32]:
+    """sRGB colours of even strength (Ottosson's Oklab), neighbours far apart in hue."""
+    n = np.arange(count)
+    hue = 2 * np.pi * ((0.62 + n * 0.381966) % 1)
+    lightness = np.array([0.66, 0.76, 0.58])[n % 3]
+    a, b = 0.125 * np.cos(hue), 0.125 * np.sin(hue)
+    l3 = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    m3 = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    s3 = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = np.stack(
+        [
+            4.0767416621 * l3 - 3.3077115913 * m3 + 0.2309699292 * s3,
+            -1.2684380046 * l3 + 2.6097574011 * m3 - 0.3413193965 * s3,
+            -0.0041960863 * l3 - 0.7034186147 * m3 + 1.7076147010 * s3,
+        ],
+        axis=1,
+    ).clip(0, 1)
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055).astype(np.float32)
+
+
+class _Sources:
+    """Where each class's source is: it circles a home of its own, or hangs on the mouse."""
+
+    def __init__(self, aspect: tuple[float, float]) -> None:
+        rng = np.random.default_rng(7)
+        n = np.arange(MAX_CLASSES)
+        # Evenly spread, without a grid's regularity: the R2 sequence.
+        spread = (0.5 + n[:, None] * np.array([0.7548776662, 0.5698402910])) % 1
+        self.home: npt.NDArray[np.float64] = (0.1 + 0.8 * spread) * np.array(aspect)
+        self.orbit = rng.uniform(0.03, 0.1, MAX_CLASSES)
+        self.speed = rng.uniform(0.25, 0.7, MAX_CLASSES) * rng.choice([-1.0, 1.0], MAX_CLASSES)
+        self.phase = rng.uniform(0, 2 * math.pi, MAX_CLASSES)
+        self.weight = rng.uniform(-0.04, 0.04, MAX_CLASSES)
+
+    def _turn(self, time: float) -> npt.NDArray[np.float64]:
+        angle = self.phase + self.speed * time
+        turn: npt.NDArray[np.float64] = self.orbit[:, None] * np.stack([np.cos(angle), np.sin(1.3 * angle)], axis=1)
+        return turn
+
+    def positions(self, time: float) -> npt.NDArray[np.float64]:
+        return self.home + self._turn(time)
+
+    def move(self, source: int, to: tuple[float, float], time: float) -> None:
+        """Put a source there now; it goes on circling from there."""
+        self.home[source] = np.asarray(to) - self._turn(time)[source]
+
+
+class Scene:
+    """Buffers, operators and pipelines for maps of ``width`` by ``height`` pixels, drawn in ``colour_format``."""
+
+    def __init__(self, device: wgdml.Device, width: int, height: int, settings: Settings, colour_format: str) -> None:
+        if width % 4 or not 64 <= width <= 4096 or not 64 <= height <= 4096:
+            raise ValueError(f"the maps must be 64 to 4096 pixels each way, and a multiple of 4 wide, not {width} x {height}")
+        self.device = device
+        self.width = width
+        self.height = height
+        self.time = 0.0
+        short = min(width, height)
+        self.sources = _Sources((width / short, height / short))
+        pixels = width * height
+        self.scores = self._buffer("scores", 4 * MAX_CLASSES * pixels)
+        self.saliency = self._buffer("saliency", 4 * pixels)
+        self.labels = self._buffer("labels", 4 * pixels)
+        self.values = self._buffer("values", 4 * MAX_K)
+        self.indices = self._buffer("indices", 4 * MAX_K)
+        self._field = device.gpu_device.create_buffer(size=16 + 16 * MAX_CLASSES, usage=_UNIFORM)
+        self._view = device.gpu_device.create_buffer(size=32 + 16 * MAX_CLASSES, usage=_UNIFORM)
+        self._make_pipelines(colour_format)
+        self.settings = settings
+        self.apply(settings)
+
+    def _buffer(self, label: str, size: int) -> Any:
+        return self.device.gpu_device.create_buffer(label=label, size=size, usage=_STORAGE)
+
+    def _module(self, name: str) -> Any:
+        text = (files(__package__) / f"{name}.wgsl").read_text(encoding="utf-8")
+        return self.device.gpu_device.create_shader_module(label=name, code=text)
+
+    def _make_pipelines(self, colour_format: str) -> None:
+        gpu = self.device.gpu_device
+        self._field_pipeline = gpu.create_compute_pipeline(
+            layout="auto", compute={"module": self._module("field"), "entry_point": "main"}
+        )
+        self._field_group = self._group(self._field_pipeline, [self._field, self.scores, self.saliency])
+
+        # One layout for both, so that one bind group serves them.
+        visible = wgpu.ShaderStage.VERTEX | wgpu.ShaderStage.FRAGMENT
+        kinds = ["uniform"] + 4 * ["read-only-storage"]
+        entries = [{"binding": i, "visibility": visible, "buffer": {"type": kind}} for i, kind in enumerate(kinds)]
+        group_layout = gpu.create_bind_group_layout(entries=entries)
+        layout = gpu.create_pipeline_layout(bind_group_layouts=[group_layout])
+        module = self._module("picture")
+        blend = {"src_factor": "one", "dst_factor": "one-minus-src-alpha", "operation": "add"}
+        self._map_pipeline, self._mark_pipeline = (
+            gpu.create_render_pipeline(
+                layout=layout,
+                vertex={"module": module, "entry_point": f"{name}_vertex"},
+                primitive={"topology": topology},
+                fragment={
+                    "module": module,
+                    "entry_point": f"{name}_fragment",
+                    "targets": [{"format": colour_format, "blend": {"color": blend, "alpha": blend}}],
+                },
+            )
+            for name, topology in (("map", "triangle-list"), ("mark", "triangle-strip"))
+        )
+        buffers = [self._view, self.scores, self.saliency, self.labels, self.indices]
+        self._picture_group = gpu.create_bind_group(layout=group_layout, entries=self._entries(buffers))
+
+    @staticmethod
+    def _entries(buffers: list[Any]) -> list[dict[str, Any]]:
+        return [{"binding": i, "resource": {"buffer": b, "offset": 0, "size": b.size}} for i, b in enumerate(buffers)]
+
+    def _group(self, pipeline: Any, buffers: list[Any]) -> Any:
+        layout = pipeline.get_bind_group_layout(0)
+        return self.device.gpu_device.create_bind_group(layout=layout, entries=self._entries(buffers))
+
+    def apply(self, settings: Settings) -> None:
+        """Compiles the operators for these settings; the device keeps what it has seen before."""
+        self.settings = settings
+        sizes = [settings.classes, self.height, self.width]
+        argmax = wgdml.ArgmaxOperatorDesc(
+            input_tensor=TensorDesc(DataType.FLOAT32, sizes),
+            output_tensor=TensorDesc(DataType.UINT32, [1, self.height, self.width]),
+            axes=[0],
+            axis_direction=AxisDirection.DECREASING if settings.last_index else AxisDirection.INCREASING,
+        )
+        top_k = wgdml.TopK1OperatorDesc(
+            input_tensor=TensorDesc(DataType.FLOAT32, [self.height * self.width]),
+            output_value_tensor=TensorDesc(DataType.FLOAT32, [settings.k]),
+            output_index_tensor=TensorDesc(DataType.UINT32, [settings.k]),
+            axis=0,
+            k=settings.k,
+            axis_direction=AxisDirection.DECREASING if settings.largest else AxisDirection.INCREASING,
+        )
+        self._argmax = self.device.compile_operator(self.device.create_operator(argmax))
+        self._top_k = self.device.compile_operator(self.device.create_operator(top_k))
+
+    def positions(self) -> npt.NDArray[np.float64]:
+        """The sources of the classes shown, in map pixels."""
+        return self.sources.positions(self.time)[: self.settings.classes] * min(self.width, self.height)
+
+    def move_source(self, source: int, x: float, y: float) -> None:
+        """Puts a source at a place in map pixels."""
+        short = min(self.width, self.height)
+        self.sources.move(source, (x / short, y / short), self.time)
+
+    def record(self, encoder: Any, target: Any, area: tuple[int, int, int, int], stamps: Any = None) -> None:
+        """Records a whole frame, drawn into ``area`` (x, y, width, height) of the target view.
+
+        ``stamps``: a query set for the times of the frame's start and of the end of each of ``PASSES``.
+        """
+        self._write_uniforms(area)
+
+        def stamp(number: int) -> dict[str, Any]:
+            writes = {"query_set": stamps, "end_of_pass_write_index": number}
+            return {} if stamps is None else {"timestamp_writes": writes}
+
+        if stamps is not None:
+            # Ends only: a software adapter may stamp the beginning of a pass when the pass is over.
+            encoder.begin_compute_pass(**stamp(0)).end()
+
+        compute = encoder.begin_compute_pass(**stamp(1))
+        compute.set_pipeline(self._field_pipeline)
+        compute.set_bind_group(0, self._field_group)
+        compute.dispatch_workgroups(-(-self.width // 256), self.height)
+        compute.end()
+
+        compute = encoder.begin_compute_pass(**stamp(2))
+        self._argmax.record(compute, input_tensor=self.scores, output_tensor=self.labels)
+        compute.end()
+
+        compute = encoder.begin_compute_pass(**stamp(3))
+        self._top_k.record(compute, input_tensor=self.saliency, output_value_tensor=self.values, output_index_tensor=self.indices)
+        compute.end()
+
+        attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*BACKGROUND, 1)}
+        draw = encoder.begin_render_pass(color_attachments=[attachment], **stamp(4))
+        draw.set_viewport(*area, 0, 1)
+        draw.set_bind_group(0, self._picture_group)
+        draw.set_pipeline(self._map_pipeline)
+        draw.draw(3)
+        draw.set_pipeline(self._mark_pipeline)
+        draw.draw(4, self.settings.k)
+        draw.end()
+
+    def _write_uniforms(self, area: tuple[int, int, int, int]) -> None:
+        sources = np.zeros((MAX_CLASSES, 4), np.float32)
+        sources[:, :2] = self.sources.positions(self.time)
+        sources[:, 2] = self.sources.weight
+        sources[:, 3] = self.sources.phase
+        field = np.array([self.width, self.height, self.settings.classes], np.uint32).tobytes()
+        field += np.float32(self.time).tobytes() + sources.tobytes()
+        self.device.gpu_device.queue.write_buffer(self._field, 0, field)
+
+        colours = np.ones((MAX_CLASSES, 4), np.float32)
+        colours[:, :3] = palette()
+        view = np.array([self.width, self.height, self.settings.classes, self.settings.k], np.uint32).tobytes()
+        view += np.array([2 / area[2], 2 / area[3], area[2] / self.width], np.float32).tobytes()
+        view += np.uint32(self.settings.largest).tobytes() + colours.tobytes()
+        self.device.gpu_device.queue.write_buffer(self._view, 0, view)
