@@ -159,9 +159,11 @@ def bench_command(
                 output.print(
                     f"{name}, {r['case']} {r['data']}: {peer.get('error') or peer['problem']}", markup=False, soft_wrap=True
                 )
+    failed = [part for part in ("calls", "transfers") if "error" in document.get(part, {})]
+    for part in failed:
+        output.print(f"{part}: {document[part]['error']}", style="bold red", markup=False, soft_wrap=True)
     total = len(document["cases"])
     output.print(f"{total - len(bad)} of {total} exact, {document['seconds']:.0f} s")
-    failed = any("error" in document.get(part, {}) for part in ("calls", "transfers"))
     return 1 if bad or failed else 0
 
 

@@ -85,16 +85,16 @@ def steps_table(result: Result) -> Table:
 
 def calls_table(document: dict[str, Any]) -> Table:
     table = _table("on the host", "measured", "", left=("on the host", ""))
-    for part, what in (("calls", "calls"), ("transfers", "transfers")):
-        if "error" in document.get(part, {}):
-            table.add_row(what, "failed", document[part]["error"])
     calls = document.get("calls", {})
     for key, what in (("tensor_to_tensor", "Tensor to Tensor, not waiting"), ("numpy_to_numpy", "NumPy to NumPy")):
         for name, time in calls.get(f"{key}_us", {}).items():
             ratio = calls[f"{key}_ratio"].get(name)
             table.add_row(f"{what}: {name}", f"{us(time)} us", "" if ratio is None else f"{ratio:.2f} times the bare one")
     for name, rate in document.get("transfers", {}).get("bytes_per_second", {}).items():
-        table.add_row(name.replace("_", " "), f"{rate / 1e9:.2f} GB/s", "")
+        share = document["transfers"]["share_of_best"].get(name)
+        table.add_row(
+            name.replace("_", " "), f"{rate / 1e9:.2f} GB/s", "" if share is None else f"{share:.2f} of the best bare one"
+        )
     return table
 
 
@@ -127,16 +127,14 @@ def draw(document: dict[str, Any], file: str) -> None:
     places = range(len(rows))
     axes.barh(places, [r["device_us"] for r in rows], 0.6, color=_COLOURS[0], label="wgdml", zorder=2)
     for number, name in enumerate(names):
-        points = [(r["peers"][name]["us"], p) for r, p in zip(rows, places, strict=True) if r["peers"].get(name, {}).get("us")]
-        if points:
-            axes.scatter(
-                *zip(*points, strict=True), 28, _COLOURS[1 + number % 7], label=name, zorder=3, edgecolors="white", linewidths=0.8
-            )
-    for key, label, style in (("floor_us", "read once", "-"), ("goal_us", "goal", ":")):
+        marks = [(r["peers"][name]["us"], p) for r, p in zip(rows, places, strict=True) if r["peers"].get(name, {}).get("us")]
+        colour = _COLOURS[1 + number % (len(_COLOURS) - 1)]
+        axes.scatter([m[0] for m in marks], [m[1] for m in marks], s=28, color=colour, label=name, zorder=3, edgecolors="white")
+    for key, label, style in (("floor_us", "input read once", "solid"), ("goal_us", "goal", "dotted")):
         marks = [(r[key], p) for r, p in zip(rows, places, strict=True) if r.get(key)]
+        low, high = [p - 0.4 for _, p in marks], [p + 0.4 for _, p in marks]
         if marks:
-            x, y = zip(*marks, strict=True)
-            axes.vlines(x, [p - 0.4 for p in y], [p + 0.4 for p in y], "#0b0b0b", style, linewidth=1.4, label=label, zorder=4)
+            axes.vlines([m[0] for m in marks], low, high, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=4)  # type: ignore[arg-type]
     axes.set_yticks(list(places), [r["case"] for r in rows])
     axes.invert_yaxis()
     axes.set_xscale("log")
