@@ -2,6 +2,7 @@
 # Make .venv with the package in it, and see that there is a GPU adapter, installing Mesa's software one where that is
 # one apt-get away. Safe to run again: what is done already is not done twice.
 #
+# "setup.sh test" also sees to the virtual display that the tests of the demo's window need.
 # PYTHON=... chooses the interpreter; WGDML_NO_APT=1 forbids installing system packages.
 set -eu
 
@@ -146,6 +147,23 @@ ensure_adapter() {
     fail "no GPU adapter found (Vulkan, Metal or D3D12): $hint"
 }
 
+# --- A display for the tests ---
+
+ensure_test_display() {
+    [ "$(uname -s)" = Linux ] || return 0
+    have Xvfb && have xdotool && return
+    if have apt-get; then
+        apt_install "the tests open a window on a virtual display" xvfb xdotool || fail "Xvfb and xdotool are needed"
+        return
+    fi
+    hint="your system's packages of Xvfb and xdotool"
+    have dnf && hint="dnf install xorg-x11-server-Xvfb xdotool"
+    have pacman && hint="pacman -S xorg-server-xvfb xdotool"
+    have zypper && hint="zypper install xorg-x11-server-Xvfb xdotool"
+    fail "the tests open a window on a virtual display: $hint"
+}
+
 if ! "$venv_python" -c 'import pip' 2>/dev/null; then make_venv; fi
 if [ "$(wanted_stamp)" != "$(cat "$stamp" 2>/dev/null)" ]; then install_package; fi
 ensure_adapter
+[ "${1:-}" != test ] || ensure_test_display

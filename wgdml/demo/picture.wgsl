@@ -66,9 +66,10 @@ struct MarkVertex {
 fn mark_vertex(@builtin(vertex_index) vertex: u32, @builtin(instance_index) rank: u32) -> MarkVertex {
   let index = indices[rank];
   let point = vec2<f32>(f32(index % view.size.x), f32(index / view.size.x)) + 0.5;
-  // The first is the largest ring; the others shrink with their rank.
+  // The first is the largest ring; the others shrink with their rank, and all where there are many.
   let share = f32(rank) / f32(max(view.marks, 2u) - 1u);
-  let radius = select(mix(7.5, 4.5, share), 11.0, rank == 0u);
+  let crowd = clamp(sqrt(96.0 / f32(view.marks)), 0.55, 1.0);
+  let radius = select(mix(7.5, 4.5, share) * crowd, 11.0, rank == 0u);
   let warm = mix(vec3<f32>(1.0, 0.95, 0.7), vec3<f32>(1.0, 0.55, 0.2), share);
   let cold = mix(vec3<f32>(0.85, 0.97, 1.0), vec3<f32>(0.3, 0.7, 1.0), share);
   let away = (vec2<f32>(f32(vertex & 1u), f32(vertex >> 1u)) * 2.0 - 1.0) * (radius + 3.0);

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -124,8 +125,10 @@ def _glfw_canvas(size: tuple[int, int], title: str) -> Any:
         import glfw
         from rendercanvas.glfw import GlfwRenderCanvas
 
-        if not glfw.init():
-            raise NoDisplayError(_no_display())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", glfw.GLFWError)  # the error below says it better
+            if not glfw.init():
+                raise NoDisplayError(_no_display())
         return GlfwRenderCanvas(size=size, title=title, update_mode="continuous", max_fps=60)
     except (ImportError, RuntimeError) as problem:  # no display server, or no glfw library for it
         raise NoDisplayError(_no_display()) from problem
