@@ -102,34 +102,46 @@ def bench_command(
         "cases": [],
     }
     document["versions"] |= {"wgdml": wgdml.__version__, "python": platform.python_version()}
-    chosen, document["peers"] = _start(names)
-    clock = timing.Clock(device)
-    ceiling = timing.measure_ceiling(clock, _probe(inputs.make_flat, cases, device).buffer)
-    document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
-    if not device_only:
-        for part, measure in (("calls", host.call_times), ("transfers", host.transfer_rates)):
-            try:
-                document[part] = measure(clock)
-            except Exception as error:  # reported; the cases still run
-                document[part] = {"error": f"{type(error).__name__}: {error}"}
-    # Peers that are asked for by name take whatever comes.
-    limit = (1 << 26 if software else 1 << 24) if peers == "auto" else 1 << 32
-    options = run.Options(kinds, tuple(chosen), not device_only, explain, limit)
-
     columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=sum(len(run.kinds_of(case, options)) for case in cases))
+        task = bar.add_task("starting the other libraries", total=None)
+        chosen, document["peers"] = _start(names)
+        # Peers that are asked for by name take whatever comes.
+        limit = (1 << 26 if software else 1 << 24) if peers == "auto" else 1 << 32
+        options = run.Options(kinds, tuple(chosen), not device_only, explain, limit)
+        parts = {} if device_only else {"calls": host.call_times, "transfers": host.transfer_rates}
+        bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in cases))
 
         def starting(name: str) -> None:
             bar.update(task, description=name)
 
+        starting("the adapter's fastest read")
+        clock = timing.Clock(device)
+        probe = _probe(inputs.make_flat, cases, device)
+        ceiling = timing.measure_ceiling(clock, probe.buffer)
+        bar.advance(task)
+        for part, measure in parts.items():
+            starting(part)
+            try:
+                document[part] = measure(clock)
+            except Exception as error:  # reported; the cases still run
+                document[part] = {"error": f"{type(error).__name__}: {error}"}
+            bar.advance(task)
+
         def so_far(results: list[dict[str, Any]]) -> None:
             bar.advance(task)
+            run.hold_against(results, ceiling)
             document["cases"] = results
             _write(json_file, document)  # what is done stays, whatever becomes of the rest
 
-        run.run_cases(clock, ceiling, cases, options, starting, so_far)
-    document |= {"checks": summary.checks(document), "seconds": time.perf_counter() - started, "complete": True}
+        document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
+        run.run_cases(clock, cases, options, starting, so_far)
+        # Once more: on a machine that does other things too, the better of the two is nearer to the truth.
+        starting("the adapter's fastest read, again")
+        ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
+    run.hold_against(document["cases"], ceiling)
+    document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
+    document |= {"seconds": time.perf_counter() - started, "complete": True}
     _write(json_file, document)
     if plot_file:
         report.draw(document, plot_file)
@@ -218,8 +230,9 @@ def _probe(make_flat: Any, cases: list[Case], device: Any) -> Any:
     """What the ceiling is measured on: as much as the largest case reads, so that no cache can hold it."""
     import wgdml
 
+    least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
     longest = max(case.elements for case in cases)
-    return wgdml.asarray(make_flat("random", min(max(longest, 1 << 24), 1 << 28)), device=device)
+    return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)
 
 
 def _write(file: str | None, document: dict[str, Any]) -> None:

@@ -123,25 +123,28 @@ def draw(document: dict[str, Any], file: str) -> None:
     height = max(3.5, 0.42 * len(rows) + 1.6, 2.4 * -(-len(lines) // 2) + 1)
     figure = Figure(figsize=(15 if lines else 9, height), layout="constrained")
     grid = figure.add_gridspec(max(1, -(-len(lines) // 2)), 4 if lines else 2)
-    axes = figure.add_subplot(grid[:, :2])
+    axes: Any = figure.add_subplot(grid[:, :2])
     places = range(len(rows))
-    axes.barh(places, [r["device_us"] for r in rows], 0.6, color=_COLOURS[0], label="wgdml", zorder=2)
+    # Points, not bars: on a log scale a bar's length means nothing.
+    axes.scatter(
+        [r["device_us"] for r in rows], places, s=60, marker="D", color=_COLOURS[0], label="wgdml", zorder=5, edgecolors="white"
+    )
     for number, name in enumerate(names):
         marks = [(r["peers"][name]["us"], p) for r, p in zip(rows, places, strict=True) if r["peers"].get(name, {}).get("us")]
         colour = _COLOURS[1 + number % (len(_COLOURS) - 1)]
-        axes.scatter([m[0] for m in marks], [m[1] for m in marks], s=28, color=colour, label=name, zorder=3, edgecolors="white")
+        axes.scatter([m[0] for m in marks], [m[1] for m in marks], s=28, color=colour, label=name, zorder=4, edgecolors="white")
     for key, label, style in (("floor_us", "input read once", "solid"), ("goal_us", "goal", "dotted")):
         marks = [(r[key], p) for r, p in zip(rows, places, strict=True) if r.get(key)]
         low, high = [p - 0.4 for _, p in marks], [p + 0.4 for _, p in marks]
         if marks:
-            axes.vlines([m[0] for m in marks], low, high, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=4)  # type: ignore[arg-type]
+            axes.vlines([m[0] for m in marks], low, high, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=3)
     axes.set_yticks(list(places), [r["case"] for r in rows])
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("microseconds (log scale)")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 * 4 / height), ncols=5, frameon=False, fontsize="small")
     for number, (name, points) in enumerate(lines.items()):
-        small = figure.add_subplot(grid[number // 2, 2 + number % 2])
+        small: Any = figure.add_subplot(grid[number // 2, 2 + number % 2])
         x = [p[0] for p in points]
         by_k = name.endswith("by k")
         y = [t if by_k else t / count * 1e3 for count, t in points]
@@ -152,7 +155,7 @@ def draw(document: dict[str, Any], file: str) -> None:
         small.set_xlabel("k" if by_k else "rows" if "rows" in name else "elements")
         small.set_ylabel("microseconds" if by_k else "nanoseconds a row" if "rows" in name else "nanoseconds an element")
         _plain(small, "y")
-    _plain(axes, "x")
+    _plain(axes, "both")
     figure.suptitle(f"{document['adapter']['device']}, float32, {document['when'][:10]}", fontsize="medium")
     figure.savefig(file, dpi=130)
 

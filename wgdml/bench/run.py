@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from .cases import DATA_KINDS, Case
 from .data import FLAT_KINDS, make, make_flat
 from .peers import Peer
 
-__all__ = ["Inputs", "Options", "Prepared", "prepare", "run_case", "run_cases"]
+__all__ = ["Inputs", "Options", "Prepared", "hold_against", "kinds_of", "prepare", "run_case", "run_cases"]
 
 Result = dict[str, Any]
 
@@ -128,7 +129,7 @@ def _end_to_end(case: Case, x: NDArray[np.float32], device: wgdml.Device, want: 
     return statistics.median(times), problem
 
 
-def run_case(clock: timing.Clock, ceiling: timing.Ceiling, case: Case, kind: str, inputs: Inputs, options: Options) -> Result:
+def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options: Options) -> Result:
     """Times and checks one case on one kind of data."""
     device = clock.device
     host, x = inputs.get(kind, case)
@@ -136,30 +137,17 @@ def run_case(clock: timing.Clock, ceiling: timing.Ceiling, case: Case, kind: str
     seconds, times = clock.median(prepared.record, budget=options.budget)
     plan = prepared.plan.plan
     read = 4 * case.elements
-    outputs = (4 if case.operator == "argmax" else 8) * case.sequences * case.k
-    result: Result = {
-        "case": case.name,
-        "operator": case.operator,
-        "shape": list(case.shape),
-        "axis": case.axis,
-        "k": case.k,
-        "data": kind,
-        "curve": case.curve,
+    result = _facts(case, kind) | {
         "device_us": seconds * 1e6,
         "device_us_best": min(times) * 1e6,
         "device_us_worst": max(times) * 1e6,
         "passes": len(times),
-        "floor_us": read / ceiling.bytes_per_second * 1e6,
         "read_bytes_per_second": read / seconds,
-        "share_of_ceiling": read / seconds / ceiling.bytes_per_second,
-        "goal_us": case.goal,
         "ratio_to_goal": seconds * 1e6 / case.goal if case.goal else None,
-        "figures": dict(case.figures),
         "algorithms": [a.value for a in plan.algorithms],
         "dispatches": [d.kernel for d in plan.dispatches],
         "scratch_bytes": plan.scratch_size,
         "scratch_share": plan.scratch_size / read,
-        "output_bytes": outputs,
     }
     want = oracle.answer(case, host)
     problem = oracle.differences(case, want, prepared.answer())
@@ -169,7 +157,6 @@ def run_case(clock: timing.Clock, ceiling: timing.Ceiling, case: Case, kind: str
         problem = problem or (end_problem and f"NumPy to NumPy: {end_problem}")
     if options.explain:
         result["steps"] = _explain(clock, prepared)
-    result["peers"] = {}
     for peer in options.peers:
         if case.curve or not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
             continue
@@ -197,8 +184,9 @@ def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
 
     empty = timing.empty_dispatch(clock.device, prepared.resources["input"][0])
     # In order and whole rounds: a dispatch finds what those before it left.
-    alone = clock.time([empty, *(recording(i, i + 1) for i in range(len(steps)))], 20)
-    prefixes = clock.time([recording(0, i + 1) for i in range(len(steps))], 20)
+    rounds = min(20, timing.MOST_PASSES // (len(steps) + 1))
+    alone = clock.time([empty, *(recording(i, i + 1) for i in range(len(steps)))], rounds)
+    prefixes = clock.time([recording(0, i + 1) for i in range(len(steps))], rounds)
     own = np.median(alone, axis=0)
     until = np.diff(np.median(prefixes, axis=0), prepend=0)
     return [
@@ -217,15 +205,18 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0][:300]
 
 
-def _failed(case: Case, kind: str, error: Exception) -> Result:
+def _facts(case: Case, kind: str) -> Result:
+    """What a case is, in a result's terms."""
     facts = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k, "data": kind}
-    facts |= {"curve": case.curve, "goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
-    return facts | {"exact": False, "problem": "", "error": _one_line(error)}
+    return facts | {"curve": case.curve, "goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
+
+
+def _failed(case: Case, kind: str, error: Exception) -> Result:
+    return _facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)}
 
 
 def run_cases(
     clock: timing.Clock,
-    ceiling: timing.Ceiling,
     cases: Iterable[Case],
     options: Options,
     starting: Callable[[str], None] = lambda _: None,
@@ -245,10 +236,18 @@ def run_cases(
         case = cases[number]
         starting(f"{case.name} {kind}")
         try:
-            done[number, kind] = run_case(clock, ceiling, case, kind, inputs, options)
+            done[number, kind] = run_case(clock, case, kind, inputs, options)
         except Exception as error:  # reported with its case; the others still run
             done[number, kind] = _failed(case, kind, error)
         gc.collect()
         so_far([done[job] for job in order if job in done])
     inputs.drop()
     return [done[job] for job in order]
+
+
+def hold_against(results: list[Result], ceiling: timing.Ceiling) -> None:
+    """Adds what reading the input once takes at the ceiling, and the share of the ceiling that was reached."""
+    for result in results:
+        if "read_bytes_per_second" in result:
+            result["floor_us"] = 4 * prod(result["shape"]) / ceiling.bytes_per_second * 1e6
+            result["share_of_ceiling"] = result["read_bytes_per_second"] / ceiling.bytes_per_second

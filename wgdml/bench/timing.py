@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from wgdml import Device
 
-__all__ = ["STORAGE", "Ceiling", "Clock", "Record", "empty_dispatch", "measure_ceiling"]
+__all__ = ["MOST_PASSES", "STORAGE", "Ceiling", "Clock", "Record", "empty_dispatch", "measure_ceiling"]
 
 STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
 #: Records dispatches into a compute pass.
 Record = Callable[[Any], None]
 
-_MOST_PASSES = 1000  # of one query set, which holds at most 4096 timestamps
+MOST_PASSES = 1000  # of one query set, which holds at most 4096 timestamps
 
 _READ = """
 const WORKGROUP = 256u;
@@ -79,9 +79,9 @@ class Clock:
             self.gpu.create_buffer(size=4, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST),
         )
         if self.timestamps:
-            self._queries = self.gpu.create_query_set(type="timestamp", count=2 * _MOST_PASSES)
+            self._queries = self.gpu.create_query_set(type="timestamp", count=2 * MOST_PASSES)
             self._resolved = self.gpu.create_buffer(
-                size=16 * _MOST_PASSES, usage=wgpu.BufferUsage.QUERY_RESOLVE | wgpu.BufferUsage.COPY_SRC
+                size=16 * MOST_PASSES, usage=wgpu.BufferUsage.QUERY_RESOLVE | wgpu.BufferUsage.COPY_SRC
             )
 
     @property
@@ -133,8 +133,8 @@ class Clock:
         if not self.timestamps:
             return self._host_time(records, passes)
         count = passes * len(records)
-        if count > _MOST_PASSES:
-            raise ValueError(f"passes must be at most {_MOST_PASSES // len(records)}, not {passes}")
+        if count > MOST_PASSES:
+            raise ValueError(f"passes must be at most {MOST_PASSES // len(records)}, not {passes}")
         encoder = self.gpu.create_command_encoder()
         for number in range(count):
             writes = {
@@ -168,7 +168,7 @@ class Clock:
     def passes_for(self, seconds: float, budget: float, records: int = 1) -> int:
         """How many rounds of ``seconds`` each fit the budget, within reason."""
         fewest = 3 if seconds > 0.5 else 5 if seconds > 0.02 else 20
-        return int(min(max(fewest, budget / max(seconds, 1e-9)), 200, _MOST_PASSES // records))
+        return int(min(max(fewest, budget / max(seconds, 1e-9)), 200, MOST_PASSES // records))
 
     def median(self, record: Record, *, budget: float = 0.15) -> tuple[float, list[float]]:
         """The median and all of a case's times, after a first round that compiles, uploads and says how many more to run."""
