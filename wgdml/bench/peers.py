@@ -29,6 +29,8 @@ def check(case: Case, x: Floats, want: tuple[Any, Any], values: Any, indices: An
     right = want[0] if want[0] is not None else np.take_along_axis(x, want[1].astype(np.int64), case.axis)
     if (indices < 0).any() or (indices >= case.length).any():
         return "indices out of range"
+    if case.k > 1 and (np.diff(np.sort(indices, axis=case.axis), axis=case.axis) == 0).any():
+        return "an index comes twice"
     if not np.array_equal(np.take_along_axis(x, indices, case.axis), right):
         return "x at the indices is not the right values"
     if values is not None and not np.array_equal(np.asarray(values).reshape(case.result_shape), right):

@@ -1,0 +1,255 @@
+"""The benchmark: right inputs and answers, what it writes, and that it catches what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from click.testing import CliRunner, Result
+
+import wgdml.cli
+from wgdml.bench import cases, data, peers, report, run, summary, timing
+from wgdml.bench import oracle as answers
+
+CASES = (
+    cases.Case("argmax", (1, 70001), 1, 1),
+    cases.Case("argmax", (37, 129), 0, 1),
+    cases.Case("argmax", (3, 5, 7, 11), 1, 1),
+    cases.Case("topk", (13, 1000), 1, 5),
+    cases.Case("topk", (300, 17), 0, 9),
+    cases.Case("topk", (1, (1 << 18) + 77), 1, 100),
+    cases.Case("topk", (1, (1 << 18) + 77), 1, 8000),
+    cases.Case("sort", (6, 515), 1, 515),
+)
+
+
+def bench(*arguments: object) -> Result:
+    return CliRunner().invoke(wgdml.cli.main, ["bench", *map(str, arguments)], env={"COLUMNS": "250"})
+
+
+def quick(file: Path, pattern: str, *arguments: object) -> tuple[Result, dict[str, Any]]:
+    result = bench("--quick", "--cases", pattern, "--device-only", "--json", file, *arguments)
+    return result, json.loads(file.read_text())
+
+
+@pytest.mark.parametrize("kind", cases.DATA_KINDS)
+def test_the_answers_are_the_oracles(kind: str) -> None:
+    for case in CASES:
+        x = data.make(kind, case)
+        assert x.dtype == np.float32 and x.shape == case.shape
+        values, indices = answers.answer(case, x)
+        if case.operator == "argmax":
+            expected = oracle.argmax(x, case.axis, keepdims=True)
+            assert values is None
+        elif case.sequences == 1:
+            expected = oracle.top_k_long(x.reshape(-1), case.k)[1].reshape(case.result_shape)
+        else:
+            expected = oracle.top_k(x, case.k, case.axis)[1]
+        oracle.assert_same(indices, expected.astype(np.uint32), f"{case.name} {kind}")
+        if values is not None:
+            oracle.assert_same(values, oracle.take(x, expected, case.axis), f"{case.name} {kind}")
+
+
+def test_negative_zero_ties_with_zero() -> None:
+    x = np.array([[-0.0, 0.0, -1.0, -0.0]], np.float32)
+    assert answers.answer(cases.Case("sort", (1, 4), 1, 4), x)[1].tolist() == [[0, 1, 3, 2]]
+    long = np.tile(x, (1, 1 << 16))
+    found = answers.answer(cases.Case("topk", long.shape, 1, 5), long)[1]
+    assert found.tolist() == [[0, 1, 3, 4, 5]]
+
+
+def test_the_kinds_are_what_they_say() -> None:
+    case = cases.Case("topk", (50, 400), 0, 3)
+    ascending = data.make("sorted", case)
+    assert (np.diff(ascending, axis=0) > 0).all()
+    assert np.array_equal(data.make("reversed", case), ascending[::-1])
+    assert len(np.unique(data.make("eight_values", case))) == 8
+    assert len(np.unique(data.make("constant", case))) == 1
+    assert len(np.unique(data.make("shared_leading_bits", case).view(np.uint32) >> 16)) == 1
+    assert abs(float(data.make("random", case).std()) - 1) < 0.05
+    for kind in data.FLAT_KINDS:
+        # A stream: what is shared by cases of many sizes.
+        assert np.array_equal(data.make_flat(kind, 1000), data.make_flat(kind, (1 << 20) + 5)[:1000])
+
+
+def test_the_tables_have_every_case_and_goal() -> None:
+    gpu, software = cases.PRESETS["gpu"], cases.PRESETS["software"]
+    assert len(gpu.cases) == 23 and all(c.goal for c in gpu.cases) and all("torch" in c.figures for c in gpu.cases)
+    assert len(software.cases) == 11 and all("numpy" in c.figures for c in software.cases)
+    for preset in cases.PRESETS.values():
+        names = [c.name for c in preset.cases]
+        assert len(set(names)) == len(names)
+    assert [c.name for c in cases.choose(gpu.cases, "topk:1x2^28:*")] == [f"topk:1x2^28:k{k}" for k in ("100", "2048", "2^20")]
+    assert [c.name for c in cases.choose(gpu.cases, "sort, argmax:1x")] == ["argmax:1x2^28", "sort:16384x2048", "sort:8192x8192"]
+    assert [c.name for c in cases.choose(gpu.cases, "topk:1x2^26:k100")] == ["topk:1x2^26:k100"]
+
+
+def test_a_run_writes_all_that_it_measured(tmp_path: Path) -> None:
+    pattern = "argmax:1x2^16,argmax:256x1000:axis0,topk:1x2^16:k100"
+    result, document = quick(tmp_path / "out.json", pattern, "--peers", "numpy", "--explain", "--plot", tmp_path / "out.png")
+    assert result.exit_code == 0, result.output
+    assert "8 of 8 exact" in result.stdout
+    assert document["schema"] == 1 and document["complete"] and document["preset"] == "quick"
+    assert document["timer"] == "timestamp queries"
+    assert document["ceiling"]["bytes_per_second"] > 0
+    assert document["peers"] == {"numpy": np.__version__}
+    assert [(r["case"], r["data"]) for r in document["cases"]] == [
+        *(("argmax:1x2^16", kind) for kind in cases.DATA_KINDS),
+        ("argmax:256x1000:axis0", "random"),
+        ("topk:1x2^16:k100", "random"),
+    ]
+    for r in document["cases"]:
+        assert r["exact"] and r["problem"] == "" and "error" not in r
+        assert 0 < r["device_us_best"] <= r["device_us"] <= r["device_us_worst"]
+        assert r["floor_us"] > 0 and r["share_of_ceiling"] > 0 and r["scratch_bytes"] >= 0
+        assert r["algorithms"] and [s["kernel"] for s in r["steps"]] == r["dispatches"]
+        assert ("numpy" in r["peers"]) == (r["data"] == "random")
+        assert all(peer["correct"] and peer["us"] > 0 for peer in r["peers"].values())
+        assert r["case"] in result.stdout
+    assert {check["name"] for check in document["checks"]} >= {"slowest to fastest kind of data, worst case"}
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.json", "out.png"]
+
+
+def test_host_times_and_transfers(device: wgdml.Device) -> None:
+    from wgdml.bench import host
+
+    clock = timing.Clock(device)
+    calls = host.call_times(clock, 0.05)
+    assert set(calls["tensor_to_tensor_ratio"]) == set(calls["numpy_to_numpy_ratio"]) == {"argmax", "top_k"}
+    transfers = host.transfer_rates(clock, 1 << 20)
+    assert transfers["bytes"] == 1 << 20 and all(rate > 0 for rate in transfers["bytes_per_second"].values())
+    found = summary.checks({"cases": [], "preset": "gpu", "calls": calls, "transfers": transfers})
+    assert len(found) == 6
+    report.check_table(found)
+    report.calls_table({"calls": calls, "transfers": transfers})
+
+
+def test_the_host_clock_serves_where_there_are_no_timestamps(device: wgdml.Device) -> None:
+    clock = timing.Clock(device, warm_seconds=0.01)
+    clock.timestamps = False
+    case = cases.PRESETS["quick"].cases[0]
+    inputs = run.Inputs(device, [("random", case)])
+    timing.measure_ceiling(clock, inputs.get("random", case)[1].buffer)
+    result = run.run_case(clock, case, "random", inputs, run.Options(end_to_end=False))
+    assert result["exact"] and result["device_us"] > 0
+    assert "host clock" in clock.method
+
+
+def test_a_wrong_answer_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = run.Prepared.answer
+
+    def wrong(self: run.Prepared) -> tuple[Any, Any]:
+        values, indices = right(self)
+        if values is not None:
+            indices[0, 1] ^= 1
+        return values, indices
+
+    monkeypatch.setattr(run.Prepared, "answer", wrong)
+    result, document = quick(tmp_path / "out.json", "topk:256x1000:k5,argmax:1x2^16", "--data", "random", "--peers", "none")
+    assert result.exit_code == 1
+    assert [r["exact"] for r in document["cases"]] == [True, False]
+    assert document["cases"][1]["problem"].startswith("1 of 1280 indices are wrong, the first at 1: ")
+    assert "1 of 2 exact" in result.stdout and "WRONG" in result.stdout
+
+
+def test_a_case_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = run.prepare
+
+    def broken(device: wgdml.Device, case: cases.Case, x: wgdml.Tensor) -> run.Prepared:
+        if case.operator == "argmax":
+            raise MemoryError("no room")
+        return prepare(device, case, x)
+
+    monkeypatch.setattr(run, "prepare", broken)
+    file, chart = tmp_path / "out.json", tmp_path / "out.png"
+    result, document = quick(file, "topk:256x1000:k5,argmax:1x2^16", "--data", "constant", "--peers", "none", "--plot", chart)
+    assert result.exit_code == 1
+    assert [r.get("error") for r in document["cases"]] == ["MemoryError: no room", None]
+    assert "argmax:1x2^16 constant: MemoryError: no room" in result.stdout
+
+
+def test_differences_compare_bits() -> None:
+    case = cases.Case("topk", (1, 4), 1, 2)
+    indices = np.array([[0, 1]], np.uint32)
+    zeros, signed = np.array([[0.0, 0.0]], np.float32), np.array([[0.0, -0.0]], np.float32)
+    assert answers.differences(case, (zeros, indices), (zeros.copy(), indices.copy())) == ""
+    assert "values are wrong" in answers.differences(case, (zeros, indices), (signed, indices))
+    assert "1 values where 2" in answers.differences(case, (zeros, indices), (zeros[:, :1], indices))
+
+
+def test_peers_may_settle_ties_but_not_be_wrong() -> None:
+    case = cases.Case("topk", (1, 5), 1, 2)
+    x = np.array([[1, 3, 3, 3, 2]], np.float32)
+    want = answers.answer(case, x)
+    assert peers.check(case, x, want, [[3, 3]], [[3, 1]]) == ""
+    assert peers.check(case, x, want, [[3, 3]], [[1, 4]]) == "x at the indices is not the right values"
+    assert peers.check(case, x, want, [[3, 2]], [[1, 2]]) == "wrong values"
+    assert peers.check(case, x, want, [[3, 3]], [[1, 5]]) == "indices out of range"
+    assert peers.check(case, x, want, [[3, 3]], [[1, 1]]) == "an index comes twice"
+
+
+def test_a_peer_that_fails_is_only_reported(device: wgdml.Device) -> None:
+    class Broken(peers.Peer):
+        name = "broken"
+
+        def bind(self, case: cases.Case, x: Any) -> Any:
+            raise RuntimeError("out of memory")
+
+    case = cases.PRESETS["quick"].cases[0]
+    inputs = run.Inputs(device, [("random", case)])
+    result = run.run_case(timing.Clock(device), case, "random", inputs, run.Options(peers=(Broken(),), end_to_end=False))
+    assert result["exact"] and result["peers"] == {"broken": {"error": "RuntimeError: out of memory"}}
+
+
+def test_the_goals_are_judged() -> None:
+    def row(case: str, data: str, us: float, **more: Any) -> dict[str, Any]:
+        found = next(c for c in cases.PRESETS["gpu"].cases if c.name == case)
+        facts = run._facts(found, data) | {"device_us": us, "ratio_to_goal": us / found.goal, "scratch_share": 0.01}
+        return facts | {"share_of_ceiling": 0.98} | more
+
+    grown = [c for c in cases.PRESETS["gpu"].curves if c.curve.endswith("by k")]
+    document = {
+        "preset": "gpu",
+        "cases": [
+            row("topk:1x2^28:k100", "random", 270, peers={"torch": {"us": 5400.0, "correct": True}}),
+            row("topk:1x2^28:k100", "constant", 540),
+            row("argmax:1x2^28", "random", 240),
+            *(run._facts(c, "random") | {"device_us": 200.0 + c.k / 10} for c in grown),
+        ],
+    }
+    found = {check["name"]: check for check in summary.checks(document)}
+    assert found["device time to the goal, worst case"]["value"] == pytest.approx(540 / 280)
+    assert not found["device time to the goal, worst case"]["met"]
+    assert found["times as fast as torch, geometric mean of the top-k rows"]["value"] == pytest.approx(20)
+    assert found["slowest to fastest kind of data, worst case"]["value"] == 2
+    assert found["time of CUB's, worst case"]["met"]
+    assert found["argmax's share of the read ceiling, worst large case"]["met"]
+    assert found["top-k of 1 x 2^28 by k: k = 1000 to k = 10"]["value"] == pytest.approx(300 / 201)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "prime"], "--data prime: it must be all or some of random, sorted"),
+        (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
+        (["--quick", "--cases", "nothing*"], "--cases nothing* matches none of the cases"),
+        (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),
+        (["--json", "no/such/folder.json"], "cannot write no/such/folder.json: there is no directory"),
+        (["--quick", "--preset", "gpu"], "--quick and --preset gpu are two tables"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(arguments: list[str], message: str) -> None:
+    result = bench(*arguments)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert message in result.stderr
+
+
+def test_the_cases_can_be_listed() -> None:
+    result = bench("--list", "--preset", "gpu", "--no-growth")
+    assert result.exit_code == 0
+    assert result.stdout.split() == [c.name for c in cases.PRESETS["gpu"].cases]
