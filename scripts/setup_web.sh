@@ -1,0 +1,41 @@
+#!/bin/sh
+# What the tests with Dawn and with a browser need beyond setup.sh: "node" makes tests/web/node_modules, "chromium" installs a
+# browser, whose package also brings SwiftShader, a second software Vulkan. WGDML_NO_APT=1 forbids installing system packages.
+set -eu
+
+cd "$(dirname "$0")/.."
+
+fail() {
+    printf 'setup: error: %s\n' "$*" >&2
+    exit 1
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# apt_install COMMAND PACKAGE...: unless the command is there.
+apt_install() {
+    have "$1" && return
+    command=$1
+    shift
+    have apt-get && [ -z "${WGDML_NO_APT:-}" ] || fail "$command is not here: install it with your system's package manager"
+    if [ "$(id -u)" -ne 0 ]; then root="sudo"; else root=""; fi
+    printf 'setup: installing %s\n' "$*" >&2
+    $root apt-get -qq update || true
+    log=$($root env DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends install "$@" 2>&1) ||
+        fail "could not install $*: $log"
+}
+
+for what in "$@"; do
+    case $what in
+    node)
+        apt_install node nodejs
+        apt_install npm npm
+        if ! cmp -s tests/web/package-lock.json tests/web/node_modules/wgdml-lock.json; then
+            (cd tests/web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
+            cp tests/web/package-lock.json tests/web/node_modules/wgdml-lock.json
+        fi
+        ;;
+    chromium) apt_install chromium chromium ;;
+    *) fail "$what: unknown; say node or chromium" ;;
+    esac
+done

@@ -1,0 +1,297 @@
+"""Every shader variant that the planner can emit: the planner is run over a grid of problems and limits and the WGSL collected.
+
+The constants fall in two kinds. Those that shape the text or an array (algorithm, layout, width of the element, outputs,
+dimensions, limits) are swept in full against each other, as far as the planner lets them meet. Those that are only numbers to the
+compiler (the masks of an element's order) are swept against every kernel, on one layout each.
+
+``python tests/variants.py`` lets two compilers judge each one: Naga, as wgpu uses it, and Tint, as Dawn and Chromium use it, which
+also rejects barriers in control flow that is not uniform. It needs Node and, in tests/web, ``npm ci``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from wgdml import shaders
+from wgdml.plan import Algorithm, Limits, Plan, make_plan
+from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection
+
+GPU = Limits(
+    max_storage_buffer_binding_size=(2 << 30) - 4,
+    max_buffer_size=4 << 30,
+    max_compute_invocations_per_workgroup=1024,
+    max_compute_workgroup_storage_size=48 << 10,
+    subgroup_size=32,
+)
+
+#: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known adapters have.
+LIMITS = {
+    "minimum": Limits(),
+    "minimum, software": Limits(software=True),
+    "lavapipe": Limits(128 << 20, (2 << 30) - 1, 1024, 32 << 10, software=True),
+    "swiftshader": Limits(1 << 30, 1 << 30, 256, 32 << 10, software=True),
+    "metal": Limits(1 << 30, 1 << 30, 1024, 32 << 10, subgroup_size=32),
+    "gpu": GPU,
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One text and one way to come by it."""
+
+    kernel: str
+    text: str
+    constants: dict[str, int]
+    limits: Limits
+    origin: str  #: the problem that it was met in, for people
+
+
+def packed(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def padded(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides with a gap after every dimension, so that no two of them merge."""
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step = step * size + 1
+    return tuple(reversed(strides))
+
+
+def selection(
+    element: str,
+    sizes: tuple[int, ...],
+    axes: tuple[int, ...],
+    k: int,
+    order: Order,
+    outputs: str,
+    *,
+    strides: tuple[int, ...] | None = None,
+    index_bytes: int = 8,
+    last_index: bool = False,
+) -> Selection:
+    """A problem with packed outputs; ``outputs`` is "values", "indices" or "both"."""
+    shape = tuple(k if d in axes and len(axes) == 1 else 1 if d in axes else n for d, n in enumerate(sizes))
+    out = Layout(shape, packed(shape))
+    return make_selection(
+        element,
+        Layout(sizes, strides or packed(sizes)),
+        axes,
+        k,
+        order,
+        values=None if outputs == "indices" else out,
+        indices=None if outputs == "values" else out,
+        index_bytes=index_bytes,
+        last_index=last_index,
+    )
+
+
+#: Sizes and axis of the packed tensors: one row, many rows, very many short rows, columns, and an axis in the middle.
+SHAPES: list[tuple[tuple[int, ...], int]] = [
+    *(((1, n), 1) for n in (1, 5, 64, 1000, 4096, 50257, 1 << 20, 1 << 24, 1 << 28)),
+    *(((64, n), 1) for n in (64, 1000, 8192, 131072)),
+    *(((100_000, n), 1) for n in (3, 32, 100, 1000)),
+    *(((n, 64), 0) for n in (16, 1000, 65536)),
+    *(((n, 4096), 0) for n in (100, 1024)),
+    ((16, 128, 33), 1),
+]
+KS = (1, 2, 5, 10, 32, 33, 64, 100, 128, 129, 256, 257, 512, 1000, 1024, 2048, 4096, 1 << 20)
+#: One element of each width is enough where only the width matters.
+WIDTHS = ("uint8", "float16", "float32", "float64")
+#: What a quick look has in place of them.
+QUICK_SHAPES = [((1, 5), 1), ((1, 50257), 1), ((1, 1 << 24), 1), ((64, 1000), 1), ((100_000, 100), 1), ((65536, 64), 0)]
+QUICK_KS = (1, 5, 100, 1000, 1 << 20)
+
+
+def problems(quick: bool = False) -> Iterator[tuple[Selection, dict[str, bool]]]:
+    """Selections, and make_plan's options for each."""
+    for sizes, axis in QUICK_SHAPES if quick else SHAPES:
+        length = sizes[axis]
+        wanted = (*QUICK_KS, length) if quick else (*KS, length // 4, length // 2, length)
+        for element in WIDTHS:
+            for k in sorted({k for k in wanted if 1 <= k <= length}):
+                for outputs in ("both", "values", "indices"):
+                    for vectors in (True, False):
+                        yield selection(element, sizes, (axis,), k, Order.DESCENDING, outputs), {"vectors": vectors}
+    if quick:
+        return
+    # Numbers: every element format in every order, once for each kernel that k and length lead to.
+    for sizes, axis, k in (((64, 5000), 1, 1), ((64, 5000), 1, 50), ((64, 5000), 1, 3000), ((64, 50), 1, 9), ((5000, 64), 0, 9)):
+        for element in FORMATS:
+            for order in Order:
+                for last in (False, True) if k == 1 else (False,):
+                    yield selection(element, sizes, (axis,), k, order, "both" if k > 1 else "indices", last_index=last), {}
+    # An input in the same buffer as an output.
+    for (sizes, axis, k), element in product(
+        (((64, 5000), 1, 1), ((64, 5000), 1, 50), ((64, 50), 1, 9), ((5000, 64), 0, 9)), WIDTHS
+    ):
+        for vectors in (True, False):
+            yield selection(element, sizes, (axis,), k, Order.DESCENDING, "both"), {"vectors": vectors, "shared_input": True}
+    # Layouts: strided and misaligned axes, every number of batch dimensions and of axes, both widths of an index.
+    for element, index_bytes in product(WIDTHS, (4, 8)):
+        for k, step in product((1, 3, 200, 1000), (1, 2)):
+            strides: dict[str, Any] = {"strides": (4001, step), "index_bytes": index_bytes}
+            yield selection(element, (7, 2000), (1,), k, Order.ASCENDING, "both", **strides), {"vectors": step == 1}
+        for rank in range(1, 9):
+            sizes = (3,) * rank
+            strides = {"strides": padded(sizes), "index_bytes": index_bytes}
+            for vectors, axis in product((True, False), (0, rank - 1)):
+                yield selection(element, sizes, (axis,), 2, Order.ASCENDING, "both", **strides), {"vectors": vectors}
+            for count in range(1, rank + 1):
+                outer, inner = tuple(range(count)), tuple(range(rank - count, rank))
+                yield selection(element, sizes, outer, 1, Order.MAXIMUM, "indices", **strides), {}
+                yield selection(element, sizes, inner, 1, Order.MINIMUM, "indices", last_index=True, **strides), {}
+    # Inputs and outputs beyond one binding.
+    for element, sizes, axis, k in (
+        ("float32", (1, 3 << 28), 1, 1),
+        ("float32", (1, 3 << 28), 1, 100),
+        ("uint8", (1, (1 << 32) - 1), 1, 1),
+        ("float64", (3 << 26, 3), 1, 3),
+        ("float32", (3, 1 << 28), 1, 1 << 27),
+        ("float32", (1 << 14, 1 << 15), 0, 10),
+    ):
+        for outputs in ("both", "values", "indices"):
+            yield selection(element, sizes, (axis,), k, Order.ASCENDING, outputs), {}
+
+
+def plans(quick: bool = False) -> Iterator[tuple[str, Limits, Plan]]:
+    """Every plan of the grid, the planner's own choice and each algorithm forced where it can serve."""
+    for problem, options in problems(quick):
+        small = problem.sequences * problem.length < 1 << 22
+        for name, limits in LIMITS.items():
+            for algorithm in (None, *Algorithm) if small else (None,):
+                try:
+                    plan = make_plan(problem, limits, algorithm=algorithm, **options)
+                except (ValueError, MemoryError):
+                    continue  # this algorithm cannot serve, or this machine is too small: a clean refusal
+                how = f"{problem.element} {problem.sequences} x {problem.length}, k {problem.k}, {name} limits"
+                yield f"{how}, {algorithm.value} forced" if algorithm else how, limits, plan
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """The names in a WGSL file and in those that it imports: no other constant makes a difference to it."""
+    text = shaders.source(name)
+    imported = re.findall(r"^\s*#import (\w+)", text, re.MULTILINE)
+    return frozenset(re.findall(r"\w+", text)).union(*(words(f"lib/{other}") for other in imported))
+
+
+_CONSTANT = re.compile(r"^const (\w+): u32 = \d+u;$")
+
+
+def without_unused(text: str) -> str:
+    """The text without constants that nothing in it mentions, so that texts alike to a compiler are alike."""
+    lines = text.splitlines()
+    code = "\n".join(line.partition("//")[0] for line in lines if not _CONSTANT.match(line))
+    used = set(re.findall(r"\w+", code))
+    return "\n".join(line for line in lines if not (match := _CONSTANT.match(line)) or match[1] in used) + "\n"
+
+
+@cache
+def variants(quick: bool = False) -> tuple[Variant, ...]:
+    """Every distinct text, with the first problem that it was met in."""
+    seen: set[tuple[object, ...]] = set()
+    found: dict[str, Variant] = {}
+    for origin, limits, plan in plans(quick):
+        for dispatch in plan.dispatches:
+            constants = tuple((name, value) for name, value in dispatch.constants if name in words(dispatch.kernel))
+            key = dispatch.kernel, constants
+            if key in seen:
+                continue
+            seen.add(key)
+            text = without_unused(shaders.assemble(dispatch.kernel, dict(dispatch.constants)))
+            found.setdefault(text, Variant(dispatch.kernel, text, dict(constants), limits, origin))
+    return tuple(found.values())
+
+
+# The two judges ------------------------------------------------------------------------------------------------------------------
+
+_CHECKER = Path(__file__).parent / "web" / "check_shaders.mjs"
+
+
+_BATCH = 2000
+
+
+def judged_by_tint(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[dict[str, Any]]]]:
+    """What Tint says of each shader ({name, text, pipeline}) that it says anything of; and how many it judged."""
+    said: dict[str, list[dict[str, Any]]] = {}
+    for start in range(0, len(shaders_), _BATCH):
+        batch = shaders_[start : start + _BATCH]
+        given = "".join(json.dumps(shader) + "\n" for shader in batch)
+        for attempt in (1, 2, 3):  # Dawn for Node has been seen to abort after thousands of modules, whatever they were
+            run = subprocess.run(["node", str(_CHECKER)], input=given, capture_output=True, text=True)
+            answers = [json.loads(line) for line in run.stdout.splitlines() if line.endswith("}")]
+            if answers and answers[-1].get("checked") == len(batch):
+                break
+            print(f"Dawn stopped with exit status {run.returncode} (attempt {attempt}): {run.stderr[-300:]}", file=sys.stderr)
+        else:
+            raise RuntimeError("Tint did not judge every shader")
+        said |= {answer["name"]: answer["messages"] for answer in answers[:-1]}
+    return f"{len(shaders_)} by Tint, by Dawn", said
+
+
+def judged_by_naga(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[dict[str, Any]]]]:
+    """The same by the compiler inside wgpu."""
+    import wgdml
+    from wgdml.runtime.adapter import wgpu
+
+    gpu_device = wgdml.default_device().gpu_device
+    said: dict[str, list[dict[str, Any]]] = {}
+    for shader in shaders_:
+        try:
+            gpu_device.create_shader_module(code=shader["text"])
+        except wgpu.GPUError as error:
+            said[shader["name"]] = [{"type": "error", "line": 0, "message": str(error)}]
+    return f"{len(shaders_)} by Naga, by wgpu", said
+
+
+def as_shader(number: int, variant: Variant) -> dict[str, Any]:
+    return {
+        "name": f"{variant.kernel} #{number}, met in {variant.origin}",
+        "text": variant.text,
+        # The null backend has the specification's minimum limits: it can judge the sizes of what is planned for those.
+        "pipeline": variant.limits.max_compute_workgroup_storage_size == Limits().max_compute_workgroup_storage_size,
+    }
+
+
+def main() -> int:
+    every = variants()
+    for kernel, count in sorted(Counter(v.kernel for v in every).items()):
+        print(f"{kernel:20}{count:7}")
+    print(f"{'all':20}{len(every):7}", flush=True)
+    given = [as_shader(number, variant) for number, variant in enumerate(every)]
+    texts = {shader["name"]: shader["text"] for shader in given}
+    rejected = 0
+    for judge in (judged_by_naga, judged_by_tint):
+        summary, said = judge(given)
+        print(f"judged: {summary}; rejected or warned of: {len(said)}", flush=True)
+        shown: set[str] = set()
+        for name, messages in said.items():
+            rejected += 1
+            if messages[0]["message"] in shown:
+                continue
+            shown.add(messages[0]["message"])
+            print(f"\n{name}")
+            for m in messages:
+                line = texts[name].splitlines()[m["line"] - 1].strip() if m["line"] else ""
+                print(f"  {m['type']}, line {m['line']}: {m['message']}\n    {line}")
+    return 1 if rejected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
