@@ -1,0 +1,8 @@
+"""The bitonic network and top-k by delegates, drawn step by step: the same as ``python -m wgdml.demo.steps``."""
+
+from __future__ import annotations
+
+from wgdml.demo.steps import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What the kernels do, step by step, in plain Python: the data that ``steps`` draws.
+
+The bitonic network is that of ``shaders/lib/bitonic.wgsl``, comparator by comparator; the delegates are those of
+``shaders/select.wgsl``. Pairs are (value, index); the larger value comes first, and the lower index among equal ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Delegates", "NetworkStep", "Pair", "TreeStep", "before", "delegates", "network"]
+
+Pair = tuple[int, int]
+
+
+def before(a: Pair, b: Pair) -> bool:
+    """The one total order: no two pairs are equal in it."""
+    return a[0] > b[0] or (a[0] == b[0] and a[1] < b[1])
+
+
+@dataclass(frozen=True)
+class NetworkStep:
+    """One step of the network: comparators that touch every position once."""
+
+    run: int  # the sorted runs that this merge makes
+    reach: int
+    mirrored: bool
+    comparators: tuple[tuple[int, int, bool], ...]  # low, high, whether they swapped
+    pairs: tuple[Pair, ...]  # afterwards
+
+
+def network(values: Sequence[int]) -> list[NetworkStep]:
+    """Every step that sorts the values, a power of two of them."""
+    size = len(values)
+    if size < 2 or size & (size - 1):
+        raise ValueError(f"the network sorts a power of two of values, not {size}")
+    pairs: list[Pair] = [(int(v), i) for i, v in enumerate(values)]
+    steps = []
+    run = 2
+    while run <= size:
+        reach = run // 2
+        while reach:
+            comparators = []
+            for i in range(size // 2):
+                block = i // reach * (2 * reach)
+                low = block + i % reach
+                # The first step of a merge mirrors, the others shift.
+                mirrored = reach == run // 2
+                high = block + 2 * reach - 1 - i % reach if mirrored else low + reach
+                swap = before(pairs[high], pairs[low])
+                if swap:
+                    pairs[low], pairs[high] = pairs[high], pairs[low]
+                comparators.append((low, high, swap))
+            steps.append(NetworkStep(run, reach, mirrored, tuple(comparators), tuple(pairs)))
+            reach //= 2
+        run *= 2
+    return steps
+
+
+@dataclass(frozen=True)
+class TreeStep:
+    """One level of the trees that find the delegates, all subsets at once."""
+
+    reach: int
+    moved: frozenset[tuple[int, int]]  # (member, subset) that took the pair from ``reach`` members on
+    rows: tuple[tuple[Pair, ...], ...]  # [member][subset] afterwards
+
+
+@dataclass(frozen=True)
+class Delegates:
+    """Top-k by delegates: the best of each subset, those ranked, and the winners' subsets looked at again."""
+
+    k: int
+    rows: tuple[tuple[Pair, ...], ...]  # [member][subset] of the input: subset = index modulo their number
+    tree: tuple[TreeStep, ...]
+    ranked: tuple[Pair, ...]  # the delegates in order
+    winners: frozenset[int]  # subsets
+    threshold: Pair  # the last winner's delegate
+    candidates: tuple[Pair, ...]  # of the winners' subsets, what does not come after the threshold; as met
+    result: tuple[Pair, ...]
+
+
+def delegates(values: Sequence[int], subsets: int, k: int) -> Delegates:
+    """Every stage of the first k of the values; the members of a subset are a power of two."""
+    members = len(values) // subsets
+    if members * subsets != len(values) or members & (members - 1):
+        raise ValueError(f"{len(values)} values do not make {subsets} subsets of a power of two each")
+    if not 1 <= k <= subsets:
+        raise ValueError(f"k must lie in [1, {subsets}], the number of subsets, not {k}")
+    pairs: list[Pair] = [(int(v), i) for i, v in enumerate(values)]
+    rows = [pairs[m * subsets : (m + 1) * subsets] for m in range(members)]
+    work = [list(row) for row in rows]
+    tree = []
+    reach = members // 2
+    while reach:
+        moved = set()
+        for m in range(reach):
+            for s in range(subsets):
+                if before(work[m + reach][s], work[m][s]):
+                    work[m][s] = work[m + reach][s]
+                    moved.add((m, s))
+        tree.append(TreeStep(reach, frozenset(moved), tuple(tuple(row) for row in work[:reach])))
+        reach //= 2
+    ranked = sorted(work[0], key=lambda pair: (-pair[0], pair[1]))
+    threshold = ranked[k - 1]
+    winners = frozenset(index % subsets for _, index in ranked[:k])
+    candidates = [p for p in pairs if p[1] % subsets in winners and not before(threshold, p)]
+    result = sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:k]
+    return Delegates(
+        k,
+        tuple(tuple(row) for row in rows),
+        tuple(tree),
+        tuple(ranked),
+        winners,
+        threshold,
+        tuple(candidates),
+        tuple(result),
+    )

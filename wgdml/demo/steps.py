@@ -1,0 +1,431 @@
+"""The learning demo: the bitonic network and the delegates, drawn step by step.
+
+``python -m wgdml.demo.steps``, or ``demos/steps.py`` in a checkout.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+from imgui_bundle import imgui
+from PIL import Image
+
+import wgdml
+
+from .diagrams import Delegates, Pair, delegates, network
+from .stage import ACCENT, MUTED, NoDisplayError, Stage, save_picture
+
+__all__ = ["DIAGRAMS", "Steps", "main", "values_of"]
+
+WINDOW = (1060, 736)
+_BACKGROUND = (0.063, 0.069, 0.086, 1.0)
+_INK = (0.9, 0.91, 0.93)
+_LINE = (0.27, 0.29, 0.34)
+_QUIET = (0.5, 0.53, 0.6)
+_MARK = (1.0, 0.36, 0.52)
+_LANE = 5.0  # pixels between the comparators of one step
+_SECONDS = 1.3  # a step, when it plays
+
+
+def values_of(diagram: str) -> list[int]:
+    """The values shown: random, with ties."""
+    count, most = (32, 40) if diagram == "network" else (64, 90)
+    return np.random.default_rng(11).integers(0, most, count).tolist()  # type: ignore[no-any-return]
+
+
+def _ramp(share: float) -> tuple[float, float, float]:
+    """From deep blue over teal to yellow, evenly lighter (Oklab, in straight lines)."""
+    stops = np.array([[0.30, 0.02, -0.10], [0.50, -0.05, -0.08], [0.68, -0.11, 0.02], [0.90, -0.04, 0.16]])
+    place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+    left = min(int(place), len(stops) - 2)
+    lightness, a, b = stops[left] + (stops[left + 1] - stops[left]) * (place - left)
+    l3 = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    m3 = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    s3 = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = (
+        4.0767416621 * l3 - 3.3077115913 * m3 + 0.2309699292 * s3,
+        -1.2684380046 * l3 + 2.6097574011 * m3 - 0.3413193965 * s3,
+        -0.0041960863 * l3 - 0.7034186147 * m3 + 1.7076147010 * s3,
+    )
+    red, green, blue = (min(max(12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055, 0.0), 1.0) for c in linear)
+    return red, green, blue
+
+
+class Pen:
+    """imgui's draw list in a fixed drawing of ``WINDOW`` size, scaled to the window."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+        self.list = imgui.get_background_draw_list()
+
+    def at(self, x: float, y: float) -> imgui.ImVec2:
+        return imgui.ImVec2(x * self.scale, y * self.scale)
+
+    @staticmethod
+    def colour(rgb: tuple[float, float, float], alpha: float = 1.0) -> int:
+        return imgui.color_convert_float4_to_u32(imgui.ImVec4(*rgb, alpha))
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        colour: tuple[float, float, float] = _INK,
+        size: float = 15,
+        align: float = 0.0,
+        alpha: float = 1.0,
+    ) -> None:
+        """``align``: 0 left of the place, 0.5 centred, 1 right; y is the middle of the line."""
+        points = size * self.scale
+        width = imgui.calc_text_size(text).x * points / imgui.get_font_size()
+        place = imgui.ImVec2(round(x * self.scale - align * width), round(y * self.scale - points / 2))
+        self.list.add_text(imgui.get_font(), points, place, self.colour(colour, alpha), text)
+
+    def line(self, x0: float, y0: float, x1: float, y1: float, colour: Any, width: float = 1.0, alpha: float = 1.0) -> None:
+        self.list.add_line(self.at(x0, y0), self.at(x1, y1), self.colour(colour, alpha), width * self.scale)
+
+    def dot(self, x: float, y: float, radius: float, colour: Any, alpha: float = 1.0) -> None:
+        self.list.add_circle_filled(self.at(x, y), radius * self.scale, self.colour(colour, alpha))
+
+    def box(self, x: float, y: float, width: float, height: float, colour: Any, alpha: float = 1.0, round_by: float = 3) -> None:
+        corner = self.at(x + width, y + height)
+        self.list.add_rect_filled(self.at(x, y), corner, self.colour(colour, alpha), round_by * self.scale)
+
+    def frame(self, x: float, y: float, width: float, height: float, colour: Any, thick: float = 2) -> None:
+        corner = self.at(x + width, y + height)
+        self.list.add_rect(self.at(x, y), corner, self.colour(colour), 3 * self.scale, thick * self.scale)
+
+    def cell(self, x: float, y: float, width: float, height: float, value: int, share: float, alpha: float = 1.0) -> None:
+        """A value in the colour of its size, centred on (x, y)."""
+        colour = _ramp(share)
+        self.box(x - width / 2, y - height / 2, width, height, colour, alpha)
+        faint = alpha < 0.6
+        ink = (0.05, 0.06, 0.08) if share > 0.55 and not faint else (1.0, 1.0, 1.0)
+        self.text(x, y, str(value), ink, min(height * 0.78, 17), 0.5, 0.5 if faint else 1.0)
+
+
+class NetworkDiagram:
+    """The bitonic sorting network: one column a step, one wire a position."""
+
+    name = "Bitonic network"
+
+    def __init__(self, values: list[int]) -> None:
+        self.first: tuple[Pair, ...] = tuple((v, i) for i, v in enumerate(values))
+        self.steps = network(values)
+        self.most = max(values)
+        self.last = len(self.steps)
+
+    def caption(self, step: int) -> tuple[str, str]:
+        if step == 0:
+            return (
+                f"{len(self.first)} values in workgroup memory, each with its index.",
+                "A comparator swaps two positions that are out of order: the larger value first, the lower index among equals.",
+            )
+        now = self.steps[step - 1]
+        swaps = sum(swapped for _, _, swapped in now.comparators)
+        how = "mirrored, the first with the last" if now.mirrored else f"{now.reach} apart"
+        first = f"Step {step} of {self.last}, towards sorted runs of {now.run}: compare positions {how}."
+        first += f" {swaps} of {len(now.comparators)} swap."
+        if step == self.last:
+            return first, "All in order, after the same steps for any values. The first k rows are top-k; all of them are a sort."
+        return first, "All comparators of a step touch different positions, so they run at once; a barrier parts the steps."
+
+    def draw(self, pen: Pen, step: int) -> None:
+        rows = len(self.first)
+        top, pitch, cell = 96.0, 17.6, 22.0
+        y = [top + pitch * i for i in range(rows)]
+        x = 74.0
+
+        def column(pairs: tuple[Pair, ...], at: float, alpha: float) -> None:
+            for i, (value, _) in enumerate(pairs):
+                pen.cell(at, y[i], cell, 15, value, value / self.most, alpha)
+
+        widths = [13.0 + _LANE * s.reach for s in self.steps]
+        end = x + sum(widths) + (cell + 4) * self.last
+        for i in range(rows):
+            pen.line(x, y[i], end, y[i], _LINE, 1, 0.55)
+            pen.text(x - 22, y[i], str(i), MUTED, 12, 1.0)
+        pen.text(x - 22, top - 26, "index", MUTED, 12, 1.0)
+        column(self.first, x, 1.0)
+        for number, (now, width) in enumerate(zip(self.steps, widths, strict=True), 1):
+            left = x + cell / 2 + 3
+            if now.mirrored:
+                # A band over each merge names it.
+                merge = [w for s, w in zip(self.steps, widths, strict=True) if s.run == now.run]
+                whole = sum(merge) + (cell + 4) * len(merge)
+                pen.box(left - 1, top - 36, whole - 3, 20, (0.13, 0.14, 0.175))
+                pen.text(left + whole / 2 - 2, top - 26, f"runs of {now.run}" if now.run > 2 else "2", MUTED, 12, 0.5)
+            shown = number <= step
+            for low, high, swapped in now.comparators:
+                lane = min(low % (2 * now.reach), 2 * now.reach - 1 - low % (2 * now.reach)) if now.mirrored else low % now.reach
+                at = left + 5 + _LANE * lane
+                colour = _LINE if not shown else ACCENT if swapped else _QUIET
+                strong = 1.0 if number == step else 0.75 if shown else 0.5
+                pen.line(at, y[low], at, y[high], colour, 1.8 if number == step else 1.2, strong)
+                pen.dot(at, y[low], 2.6, colour, strong)
+                pen.dot(at, y[high], 2.6, colour, strong)
+            x += width + cell + 4
+            if shown:
+                column(now.pairs, x, 1.0 if number == step else 0.5)
+        if step == self.last:
+            for i, (_, index) in enumerate(self.steps[-1].pairs):
+                pen.text(x + 20, y[i], str(index), MUTED, 12, 0.0)
+            pen.text(x + 20, top - 26, "index", MUTED, 12, 0.0)
+        pen.dot(224, 31, 4, ACCENT)
+        pen.text(234, 31, "swapped", MUTED, 13)
+        pen.dot(304, 31, 4, _QUIET)
+        pen.text(314, 31, "in order already", MUTED, 13)
+
+
+class DelegateDiagram:
+    """Top-k by delegates: trees, a ranking, and a second look at few."""
+
+    name = "Delegates"
+    k = 4
+    subsets = 8
+
+    def __init__(self, values: list[int]) -> None:
+        self.data: Delegates = delegates(values, self.subsets, self.k)
+        self.most = max(values)
+        self.last = len(self.data.tree) + 3
+
+    def caption(self, step: int) -> tuple[str, str]:
+        d, levels, total = self.data, len(self.data.tree), len(self.data.rows) * self.subsets
+        if step == 0:
+            return (
+                f"The {self.k} largest of {total} values. Each column is a subset: every {self.subsets}th value.",
+                "Reading all of the input once is the least that any method can do; what follows touches little more.",
+            )
+        if step <= levels:
+            done = "The top row now holds the best of each column: its delegate. Its own best would be argmax."
+            return (
+                f"Tree, level {step} of {levels}: each cell takes the better of itself and the one {d.tree[step - 1].reach} below."
+                " Framed ones moved up.",
+                done if step == levels else "Half of the cells are done with after each level.",
+            )
+        if step == levels + 1:
+            return (
+                f"Rank the {self.subsets} delegates. Only the columns of the first {self.k} can hold anything of the answer:",
+                f"every value of another column comes after its own delegate, and so after {self.k} better ones.",
+            )
+        if step == levels + 2:
+            return (
+                f"Look again at those {self.k} columns; keep what does not come after the last winning delegate, {d.threshold[0]}.",
+                f"{len(d.candidates)} of {total} values are left: always at least {self.k}, and seldom many more.",
+            )
+        return (
+            f"Sort those {len(d.candidates)}: the first {self.k} are the answer, with their indices, equal values by index.",
+            "No two (value, index) pairs are equal, so the answer cannot depend on how the work was cut.",
+        )
+
+    def draw(self, pen: Pen, step: int) -> None:
+        d, levels = self.data, len(self.data.tree)
+        pitch_x, pitch_y, width, height = 44.0, 60.0, 39.0, 46.0
+        top = 162.0
+        chosen = {pair for pair in d.result} if step == self.last else set()
+
+        def grid(left: float, rows: Any, alpha: Callable[[int, int, Pair], float]) -> None:
+            for m, row in enumerate(rows):
+                for s, pair in enumerate(row):
+                    x, y = left + pitch_x * s, top + pitch_y * m
+                    pen.cell(x, y, width, height, pair[0], pair[0] / self.most, alpha(m, s, pair))
+
+        # The input.
+        left = 66.0
+        pen.text(left - 18, top - 66, "Input", _INK, 17)
+        pen.text(left - 18, top - 44, "index = 8 x row + column", MUTED, 13)
+
+        def input_alpha(m: int, s: int, pair: Pair) -> float:
+            if step <= levels:
+                return 1.0
+            if s not in d.winners:
+                return 0.16
+            return 1.0 if step == levels + 1 or pair in d.candidates else 0.3
+
+        grid(left, d.rows, input_alpha)
+        for s in range(self.subsets):
+            if step > levels and s in d.winners:
+                pen.frame(left + pitch_x * s - 22, top - pitch_y / 2, 44, pitch_y * len(d.rows), _MARK, 1.5)
+        for pair in chosen:
+            x, y = left + pitch_x * (pair[1] % self.subsets), top + pitch_y * (pair[1] // self.subsets)
+            pen.frame(x - width / 2, y - height / 2, width, height, (1, 1, 1), 2.5)
+
+        # The trees.
+        left = 452.0
+        pen.text(left - 18, top - 66, "Workgroup memory", _INK, 17)
+        pen.text(left - 18, top - 44, "a tree in every column", MUTED, 13)
+        level = min(step, levels)
+        rows: list[tuple[Pair, ...]] = list(d.rows)
+        for now in d.tree[:level]:
+            rows[: now.reach] = now.rows
+        kept = d.tree[level - 1].reach if level else len(d.rows)
+        if step == 0:
+            for m in range(len(d.rows)):
+                for s in range(self.subsets):
+                    pen.frame(left + pitch_x * s - width / 2, top + pitch_y * m - height / 2, width, height, _LINE, 1)
+        else:
+            grid(left, rows, lambda m, s, pair: 1.0 if m < kept else 0.13)
+        if 0 < step <= levels:
+            now = d.tree[step - 1]
+            for m in range(now.reach):
+                for s in range(self.subsets):
+                    x, y = left + pitch_x * s, top + pitch_y * m
+                    if (m, s) in now.moved:
+                        pen.frame(x - width / 2, y - height / 2, width, height, _MARK)
+        if step > levels:
+            for s in range(self.subsets):
+                if s in d.winners:
+                    pen.frame(left + pitch_x * s - width / 2, top - height / 2, width, height, _MARK)
+
+        # The lists.
+        left = 856.0
+        self._list(pen, left, top, "Delegates", "in order", d.ranked if step > levels else (), self.subsets, marked=self.k)
+        found = sorted(d.candidates, key=lambda p: p[1]) if step == levels + 2 else ()
+        if step == self.last:
+            found = sorted(d.candidates, key=lambda p: (-p[0], p[1]))
+        subtitle = "in order" if step == self.last else "as found"
+        self._list(pen, left + 112, top, "Candidates", subtitle, found, len(d.candidates), marked=self.k if chosen else 0)
+
+    def _list(self, pen: Pen, x: float, top: float, title: str, subtitle: str, pairs: Any, places: int, marked: int) -> None:
+        pen.text(x - 18, top - 66, title, _INK, 17)
+        pen.text(x - 18, top - 44, subtitle, MUTED, 13)
+        for i in range(places):
+            y = top + 60.0 * i
+            if i >= len(pairs):
+                pen.frame(x - 19.5, y - 23, 39, 46, _LINE, 1)
+                continue
+            value, index = pairs[i]
+            strong = i < marked or not marked
+            pen.cell(x, y, 39, 46, value, value / self.most, 1.0 if strong else 0.3)
+            pen.text(x + 26, y, f"[{index}]", MUTED, 13, 0.0, 1.0 if strong else 0.5)
+            if i < marked:
+                pen.frame(x - 19.5, y - 23, 39, 46, _MARK)
+
+
+DIAGRAMS: dict[str, Callable[[list[int]], NetworkDiagram | DelegateDiagram]] = {
+    "network": NetworkDiagram,
+    "delegates": DelegateDiagram,
+}
+
+
+class Steps:
+    """The show: one diagram at one step, with keys to go on."""
+
+    passes = ()
+
+    def __init__(self, stage: Stage, diagram: str, *, playing: bool = True) -> None:
+        self.stage = stage
+        self.playing = playing
+        self.choose(diagram)
+
+    def choose(self, diagram: str) -> None:
+        self.which = diagram
+        self.diagram = DIAGRAMS[diagram](values_of(diagram))
+        self.go_to(0)
+
+    def go_to(self, step: int) -> None:
+        self.step = min(max(step, 0), self.diagram.last)
+        self.waited = 0.0
+        self.stage.canvas.set_title(f"wgdml: {self.diagram.name}, step {self.step} of {self.diagram.last}")
+
+    def record(self, encoder: Any, target: Any, size: tuple[int, int], seconds: float, stamps: Any) -> None:
+        if self.playing:
+            self.waited += seconds
+            if self.waited > _SECONDS * (3 if self.step == self.diagram.last else 1):
+                self.go_to((self.step + 1) % (self.diagram.last + 1))
+        attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": _BACKGROUND}
+        encoder.begin_render_pass(color_attachments=[attachment]).end()
+
+    def key(self, name: str) -> None:
+        match name:
+            case "ArrowRight" | "ArrowLeft":
+                self.playing = False
+                self.go_to(self.step + (1 if name == "ArrowRight" else -1))
+            case "Home" | "End":
+                self.playing = False
+                self.go_to(0 if name == "Home" else self.diagram.last)
+            case " ":
+                self.playing = not self.playing
+            case "Tab" | "n" | "N":
+                names = list(DIAGRAMS)
+                self.choose(names[(names.index(self.which) + 1) % len(names)])
+
+    def pointer(self, kind: str, x: float, y: float) -> None:
+        if kind == "down":
+            self.key("ArrowRight")
+
+    def overlay(self) -> None:
+        width, height = self.stage.canvas.get_logical_size()
+        pen = Pen(min(width / WINDOW[0], height / WINDOW[1]))
+        pen.text(44, 30, self.diagram.name, ACCENT, 22)
+        if not self.stage.offscreen:
+            keys = "Left, Right step    Space plays    Tab other diagram    Q quits"
+            pen.text(WINDOW[0] - 30, 30, keys, MUTED, 13, 1.0)
+        self.diagram.draw(pen, self.step)
+        first, second = self.diagram.caption(self.step)
+        pen.text(44, WINDOW[1] - 50, first, _INK, 16)
+        pen.text(44, WINDOW[1] - 25, second, MUTED, 15)
+
+
+def draw_steps(diagram: str, progress: Callable[[int, int], None] | None = None) -> list[npt.NDArray[np.uint8]]:
+    """A picture of every step, drawn without a window."""
+    stage = Stage(WINDOW, "wgdml", offscreen=True)
+    try:
+        show = Steps(stage, diagram, playing=False)
+        images = []
+        for step in range(show.diagram.last + 1):
+            show.go_to(step)
+            images.append(stage.pictures(show, 1))
+            if progress is not None:
+                progress(step + 1, show.diagram.last + 1)
+        return images
+    finally:
+        stage.close()
+
+
+def save_animation(images: list[npt.NDArray[np.uint8]], path: Path) -> None:
+    """A GIF, or another animated format that Pillow knows by the file's ending; the last picture stays longer."""
+    frames = [Image.fromarray(image) for image in images]
+    if path.suffix.lower() == ".gif":
+        frames = [frame.quantize(128, dither=Image.Dither.NONE) for frame in frames]
+    times = [round(1000 * _SECONDS)] * (len(frames) - 1) + [round(4000 * _SECONDS)]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+
+
+@click.command(epilog="Without an option a window plays the steps; Tab changes the diagram.")
+@click.argument("diagram", type=click.Choice([*DIAGRAMS]), default="network")
+@click.option("--picture", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write one step as a PNG.")
+@click.option("--step", type=click.IntRange(min=0), help="The step of --picture.  [default: the last]")
+@click.option("--animation", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write all steps as a GIF.")
+@click.option("--frames", type=click.IntRange(min=1), metavar="N", help="Close the window after N frames.")
+def main(diagram: str, picture: Path | None, step: int | None, animation: Path | None, frames: int | None) -> None:
+    """The bitonic network and top-k by delegates, drawn step by step."""
+    try:
+        if picture is None and animation is None:
+            stage = Stage(WINDOW, "wgdml", offscreen=False)
+            try:
+                stage.run(Steps(stage, diagram), frames)
+            finally:
+                stage.close()
+            return
+        images = draw_steps(diagram)
+        if step is not None and step >= len(images):
+            raise click.UsageError(f"--step {step}: the last step of {diagram} is {len(images) - 1}")
+        if picture is not None:
+            save_picture(images[-1 if step is None else step], picture)
+        if animation is not None:
+            save_animation(images, animation)
+    except (NoDisplayError, wgdml.NoAdapterError) as problem:
+        raise click.ClickException(str(problem)) from None
+    except OSError as problem:
+        raise click.UsageError(f"cannot write {problem.filename}: {problem.strerror}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
