@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run test check-shaders clean
+.PHONY: help setup run test bench check-shaders clean
 
 PYTHON =
 ARGS =
@@ -10,6 +10,7 @@ IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"
 help:
 	@echo 'make run      the main job: classify handwritten digits by nearest neighbours on the GPU'
 	@echo 'make test     every test (ARGS="-k digits" to choose)'
+	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
 	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
 	@echo 'make clean    remove .venv, builds and caches'
@@ -24,6 +25,9 @@ run: setup
 
 test: setup
 	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 $(ARGS)
+
+bench: setup
+	@$(IN_ENVIRONMENT) .venv/bin/python benchmarks/bench.py $(ARGS)
 
 check-shaders: setup
 	@sh scripts/setup_web.sh node
