@@ -6,8 +6,7 @@
 
 const SLICES: u32 = WORKGROUP / ITEMS;
 
-var<workgroup> tile_keys: array<Key, WORKGROUP>;
-var<workgroup> tile_indices: array<u32, WORKGROUP>;
+var<workgroup> tile_pairs: array<Stored, WORKGROUP>;
 var<workgroup> places: array<atomic<u32>, ITEMS>;
 
 @compute @workgroup_size(WORKGROUP)
@@ -26,11 +25,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var tile = 0u; tile < params.length; tile += WORKGROUP) {
     workgroupBarrier();
     let other = item(row, tile + local, load(row, min(tile + local, row.loads - 1u)), 0u);
-    tile_keys[local] = other.key;
-    tile_indices[local] = other.index;
+    tile_pairs[local] = store_of(other);
     workgroupBarrier();
-    for (var j = slice; j < WORKGROUP; j += SLICES) {
-      place += select(0u, 1u, before(Pair(tile_keys[j], tile_indices[j]), mine));
+    for (var j = slice; j < WORKGROUP; j += 4u * SLICES) {
+#for u in 4
+      let other$u = tile_pairs[j + $uu * SLICES];
+#endfor
+#for u in 4
+      place += select(0u, 1u, before(pair_of(other$u), mine));
+#endfor
     }
   }
   atomicAdd(&places[local % ITEMS], place);

@@ -13,8 +13,9 @@ const TEAMS: u32 = WORKGROUP / TEAM;
 
 #import bitonic
 
-// A few candidates are ranked by counting those before each; more are sorted.
-const FEW: u32 = 2u * TEAM;
+// As many candidates as invocations are ranked by counting those before each; more are sorted.
+const FEW: u32 = min(TEAM, CAPACITY);
+const SLICES: u32 = TEAM / GROUPS;
 const NOBODY: u32 = 0xffffffffu;
 
 var<workgroup> delegates: array<Stored, WORKGROUP>;
@@ -78,8 +79,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   {
     let mine = pair_of(delegates[home + group]);
     var place = 0u;
-    for (var j = lane / GROUPS; j < GROUPS; j += TEAM / GROUPS) {
-      place += select(0u, 1u, before(pair_of(delegates[home + j]), mine));
+    for (var j = lane / GROUPS; j < GROUPS; j += 4u * SLICES) {
+#for u in 4
+      let other$u = delegates[home + (j + $uu * SLICES) % TEAM];
+#endfor
+#for u in 4
+      place += select(0u, 1u, j + $uu * SLICES < GROUPS && before(pair_of(other$u), mine));
+#endfor
     }
 #if TEAM == GROUPS
     if (place < params.k && mine.index != NO_INDEX) {
@@ -94,6 +100,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   workgroupBarrier();
   if (lane < GROUPS) {
     let place = atomicLoad(&places[local]);
+    atomicStore(&places[local], 0u);
     if (place < params.k && best.index != NO_INDEX) {
       winners[home + place] = lane;
       if (place == params.k - 1u) { thresholds[slot] = store_of(best); }
@@ -106,15 +113,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var threshold = pair_of(thresholds[slot]);
   let members = (end - begin + GROUPS - 1u) / GROUPS;
   let again = params.k * members;
-  for (var w = lane; w < again; w += TEAM) {
-    let winner = winners[home + w % params.k];
-    let at = begin + winner + w / params.k * GROUPS;
-    if (winner != NOBODY && at < end) {
-      let v = load_of(row, at);
-      let data = load(row, v);
+  for (var w = lane; w < again; w += 4u * TEAM) {
+#for u in 4
+    let w$u = w + $uu * TEAM;
+    let winner$u = winners[home + w$u % params.k];
+    let at$u = begin + winner$u + w$u / params.k * GROUPS;
+    let there$u = w$u < again && winner$u != NOBODY && at$u < end;
+    let v$u = load_of(row, select(begin, at$u, there$u));
+    let data$u = load(row, v$u);
+#endfor
+#for u in 4
+    if (there$u) {
 #for c in PER_LOAD
       {
-        let candidate = item(row, v, data, $cu);
+        let candidate = item(row, v$u, data$u, $cu);
         if (!before(threshold, candidate) && candidate.index != NO_INDEX) {
           let place = atomicAdd(&counts[slot], 1u);
           if (place < CAPACITY) { list[slot * CAPACITY + place] = store_of(candidate); }
@@ -122,6 +134,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       }
 #endfor
     }
+#endfor
   }
   workgroupBarrier();
   var count = atomicLoad(&counts[slot]);
@@ -179,14 +192,29 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   // 4. In order, to the sink; a part with fewer than k items fills up with nothing.
   if (largest <= FEW) {
-    for (var c = lane; c < count; c += TEAM) {
-      let mine = pair_of(list[slot * CAPACITY + c]);
-      var place = 0u;
-      for (var j = 0u; j < count; j++) {
-        place += select(0u, 1u, before(pair_of(list[slot * CAPACITY + j]), mine));
-      }
-      if (place < params.k && live) { put(sequence, part * params.k + place, mine); }
+    // The invocations beyond the candidates share the counting.
+    var width = 32u;
+    while (width < largest) { width *= 2u; }
+    width = min(width, TEAM);
+    let c = lane % width;
+    let mine = pair_of(list[slot * CAPACITY + min(c, CAPACITY - 1u)]);
+    let step = TEAM / width;
+    var place = 0u;
+    for (var j = lane / width; j < count; j += 4u * step) {
+#for u in 4
+      let j$u = j + $uu * step;
+      let other$u = list[slot * CAPACITY + min(j$u, CAPACITY - 1u)];
+#endfor
+#for u in 4
+      place += select(0u, 1u, j$u < count && before(pair_of(other$u), mine));
+#endfor
     }
+    if (step > 1u) {
+      atomicAdd(&places[home + c], place);
+      workgroupBarrier();
+      place = atomicLoad(&places[home + c]);
+    }
+    if (lane < count && place < params.k && live) { put(sequence, part * params.k + place, mine); }
   } else {
     var size = 1u;
     while (size < largest) { size *= 2u; }

@@ -4,12 +4,10 @@
 
 var<workgroup> bins: array<atomic<u32>, BINS>;
 
-fn shares(pair: Pair, prefix: Prefix) -> bool {
-  for (var w = 0u; w < params.digit_word; w++) {
-    if (word_of(pair, w) != prefix.words[w]) { return false; }
-  }
-  let differing = word_of(pair, params.digit_word) ^ prefix.words[params.digit_word];
-  return ((differing >> params.digit_shift) >> params.digit_bits) == 0u;
+// The bits of each word of a pair that lie above the digit.
+fn mask_of(word: u32) -> u32 {
+  let above = (0xffffffffu << params.digit_shift) << params.digit_bits;
+  return select(select(0u, above, word == params.digit_word), 0xffffffffu, word < params.digit_word);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -24,16 +22,37 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   workgroupBarrier();
   if (live && prefix.rank != SETTLED) {
     let row = row_of(sequence);
-    for (var q = part * WORKGROUP + local; q < row.loads; q += params.split * WORKGROUP) {
-      let v = load_of(row, q);
-      let data = load(row, v);
+    let wanted = threshold_of(prefix);
+#if KEY_WORDS == 1
+    let key_mask = mask_of(0u);
+#else
+    let key_mask = vec2<u32>(mask_of(0u), mask_of(1u));
+#endif
+    let index_mask = mask_of(KEY_WORDS);
+    let digit_mask = (1u << params.digit_bits) - 1u;
+    let stride = params.split * WORKGROUP;
+    for (var q = part * WORKGROUP + local; q < row.loads; q += 4u * stride) {
+#for u in 4
+      let q$u = q + $uu * stride;
+      let v$u = load_of(row, min(q$u, row.loads - 1u));
+      let data$u = load(row, v$u);
+#endfor
+#for u in 4
+      if (q$u < row.loads) {
 #for c in PER_LOAD
-      {
-        let candidate = item(row, v, data, $cu);
-        if (candidate.index != NO_INDEX && shares(candidate, prefix)) {
-          let digit = (word_of(candidate, params.digit_word) >> params.digit_shift) & ((1u << params.digit_bits) - 1u);
-          atomicAdd(&bins[digit], 1u);
+        {
+          let candidate = item(row, v$u, data$u, $cu);
+#if KEY_WORDS == 1
+          let differing = ((candidate.key ^ wanted.key) & key_mask) | ((candidate.index ^ wanted.index) & index_mask);
+#else
+          let both = (candidate.key ^ wanted.key) & key_mask;
+          let differing = both.x | both.y | ((candidate.index ^ wanted.index) & index_mask);
+#endif
+          if (differing == 0u && candidate.index != NO_INDEX) {
+            atomicAdd(&bins[(word_of(candidate, params.digit_word) >> params.digit_shift) & digit_mask], 1u);
+          }
         }
+#endfor
       }
 #endfor
     }

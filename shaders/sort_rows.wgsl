@@ -19,11 +19,10 @@ var<workgroup> room: array<u32, TEAMS * ROOM>;
 var<workgroup> room: array<Stored, TEAMS * ROOM>;
 #endif
 
-fn position(s: u32, t: u32, i: u32) -> u32 {
-  return ((t >> s) << (s + 3u)) | (i << s) | (t & ((1u << s) - 1u));
-}
+// The positions of an invocation are its first one plus a register's number shifted by s.
+fn first_position(s: u32, t: u32) -> u32 { return ((t >> s) << (s + 3u)) | (t & ((1u << s) - 1u)); }
 
-// One spare place in nine keeps the banks of the memory apart.
+// Where positions lie in memory: one spare place in nine keeps the banks apart. Sums of positions without a common bit add up.
 fn place(position: u32) -> u32 { return position + (position >> 3u); }
 
 fn order(a: ptr<function, Pair>, b: ptr<function, Pair>) {
@@ -66,36 +65,35 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     for (var step = 0u; step <= top; step++) {
       let lowest = 3u * (top - step);
       let next = select(min(lowest, LOOSE), LOOSE, run > SIZE);
-      // The first step of a merge reads the second half of each run backwards.
-      let half = select(0u, 1u << (run - 1u), step == 0u && run <= SIZE);
+      // The first step of a merge reads the second half of each run backwards: there all lower bits of the position are turned
+      // over, those of the register's number as well as the others.
+      let turned = select(0u, (1u << (run - 1u)) - 1u, step == 0u && run <= SIZE);
+      let back = turned & ~(7u << next);
+      let back_number = (turned >> next) & 7u;
+      let half = select(0u, 1u << (run - 1u - next), turned != 0u);
+      let write = home + place(first_position(s, t));
+      let read = home + place(first_position(next, t));
+      let read_back = home + place(first_position(next, t) ^ back);
 
 #if SPLIT
 #for w in WORDS
       workgroupBarrier();
 #for i in 8
-      room[home + place(position(s, t, $iu))] = word_$w(x$i);
+      room[write + place($iu << s)] = word_$w(x$i);
 #endfor
       workgroupBarrier();
 #for i in 8
-      {
-        var origin = position(next, t, $iu);
-        origin ^= select(0u, half - 1u, (origin & half) != 0u);
-        set_word_$w(&x$i, room[home + place(origin)]);
-      }
+      set_word_$w(&x$i, room[select(read + place($iu << next), read_back + place(($iu ^ back_number) << next), ($iu & half) != 0u)]);
 #endfor
 #endfor
 #else
       workgroupBarrier();
 #for i in 8
-      room[home + place(position(s, t, $iu))] = store_of(x$i);
+      room[write + place($iu << s)] = store_of(x$i);
 #endfor
       workgroupBarrier();
 #for i in 8
-      {
-        var origin = position(next, t, $iu);
-        origin ^= select(0u, half - 1u, (origin & half) != 0u);
-        x$i = pair_of(room[home + place(origin)]);
-      }
+      x$i = pair_of(room[select(read + place($iu << next), read_back + place(($iu ^ back_number) << next), ($iu & half) != 0u)]);
 #endfor
 #endif
 

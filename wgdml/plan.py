@@ -37,6 +37,7 @@ class Algorithm(Enum):
 
     REDUCE = "reduce"  #: k = 1: a tree; one read
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
+    LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
     COLUMNS = "columns"  #: delegates down adjacent sequences, then the winners' subsets again; one read and a little
     SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
     RADIX_SELECT = "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
@@ -67,8 +68,11 @@ class Tuning:
     loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
     sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
     select_k: int  #: the largest k for SELECT
+    lists_k: int  #: the largest k for LISTS
+    lists_length: int  #: and the longest sequence
     rank_length: int  #: the longest list that is sorted by counting
     tile: int  #: pairs of a radix sort's tile
+    delegate_loads: int  #: loads that a delegate must stand for, to be worth a dispatch
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -108,8 +112,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             loads_each=64,
             sort_capacity=min(capacity, 4096),
             select_k=128,
+            lists_k=16,
+            lists_length=4096,
             rank_length=512,
             tile=tile,
+            delegate_loads=32,
             barrier_free=True,
         )
     return Tuning(
@@ -120,8 +127,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         loads_each=8,
         sort_capacity=min(capacity, 8192),
         select_k=256,
+        lists_k=16,
+        lists_length=4096,
         rank_length=8192,
         tile=tile,
+        delegate_loads=16,
     )
 
 
@@ -199,13 +209,14 @@ class _Box:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Pairs in scratch: ``length`` a sequence, ``step`` apart, from pair ``base`` of the regions on."""
+    """Pairs in scratch: ``length`` a sequence, from pair ``base`` of the regions on; pairs between sequences and between items."""
 
     keys: tuple[int, int]  # byte offset and size
     indices: tuple[int, int]
     base: int
     step: int
     length: int
+    item_step: int = 1
 
 
 _Source = _Box | _Pairs
@@ -245,9 +256,9 @@ _PARAMS = [
     for line in (
         "sequences length k split",
         "input_base input_size value_base value_step index_base index_step",
-        "source_step source_base sink_step sink_base",
+        "source_step source_base source_item_step sink_step sink_item_step sink_base",
         "members subsets first_index",
-        "digit_word digit_shift digit_bits before_word before_shift level rank_base",
+        "digit_word digit_shift digit_bits before_word before_shift level rank_base spare0 spare1",
     )
     for name in line.split()
 ]
@@ -343,10 +354,10 @@ class _Builder:
                 c["SOURCE_ELEMENTS"] = 1
         elif source is not None:
             c["SOURCE_PAIRS"] = 1
-            values |= {"length": source.length, "source_base": source.base, "source_step": source.step}
+            values |= {"length": source.length, "source_base": source.base, "source_step": source.step, "source_item_step": source.item_step}
             bindings += [Binding(2, "scratch", *source.keys), Binding(3, "scratch", *source.indices)]
         if gathered is not None:
-            values |= {"source_base": gathered.base, "source_step": gathered.step}
+            values |= {"source_base": gathered.base, "source_step": gathered.step, "source_item_step": gathered.item_step}
             bindings.append(Binding(3, "scratch", *gathered.indices))
         reads_values = isinstance(sink, _Final) and s.has_values
         if box is not None:
@@ -359,7 +370,7 @@ class _Builder:
                 "first_index": box.first_index,
             }
         if isinstance(sink, _Pairs):
-            values |= {"sink_base": sink.base, "sink_step": sink.step}
+            values |= {"sink_base": sink.base, "sink_step": sink.step, "sink_item_step": sink.item_step}
             bindings += [Binding(4, "scratch", *sink.keys), Binding(5, "scratch", *sink.indices)]
         elif sink is not None:
             ranks = params.get("ranks", s.k)
@@ -415,10 +426,12 @@ class _Builder:
         words += [0] * (4 * (8 - len(axes)))
         return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))
 
-    def new_pairs(self, sequences: int, length: int) -> _Pairs:
+    def new_pairs(self, sequences: int, length: int, *, side_by_side: bool = False) -> _Pairs:
+        """Room for pairs; ``side_by_side`` puts the same item of all sequences together, as kernels down columns write them."""
         count = sequences * length
         keys = self.arena.take(count * 4 * self.selection.format.key_words)
-        return _Pairs(keys, self.arena.take(count * 4), 0, length, length)
+        step, item_step = (1, sequences) if side_by_side else (length, 1)
+        return _Pairs(keys, self.arena.take(count * 4), 0, step, length, item_step)
 
     # -- the whole --
 
@@ -515,7 +528,9 @@ class _Builder:
         """The first k of every sequence of the source, in order, to the sink."""
         algorithm, self.forced = self.forced, None
         if algorithm is None:
-            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), self.tuning)
+            algorithm = choose_algorithm(
+                source.length, sequences, k, self.is_columns(source), isinstance(source, _Box), self.tuning
+            )
         self.algorithms.append(algorithm)
         getattr(self, algorithm.value)(source, sequences, k, sink)
 
@@ -577,7 +592,7 @@ class _Builder:
             if not t.barrier_free:
                 team = min(8, _power_of_two_below(cuts))
             split = max(1, cuts // team)
-            parts = self.new_pairs(sequences, split) if split > 1 else None
+            parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
         blocks = -(-groups // (t.workgroup // team))
         self.emit(
             "reduce_columns",
@@ -662,13 +677,36 @@ class _Builder:
         if parts:
             self.run(parts, sequences, k, sink)
 
+    def lists(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """Sorted lists in registers; as many invocations a sequence as fill the machine."""
+        t = self.tuning
+        if not isinstance(source, _Box) or k > t.lists_k:
+            raise ValueError(f"lists takes k up to {t.lists_k} of the input's elements, not k={k}")
+        loads = self.loads(source)
+        team = 1
+        if not t.barrier_free:
+            team = min(32, _power_of_two_below(t.workgroups * 128 // sequences), _power_of_two_below(loads // 4))
+        workgroup = t.workgroup
+        pair = 8 * self.selection.format.key_words
+        while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
+            workgroup //= 2
+        self.emit(
+            "select_lists",
+            -(-sequences * team // workgroup),
+            source,
+            sink,
+            constants={"WORKGROUP": workgroup, "TEAM": min(team, workgroup), "K": k},
+            in_order=True,
+            k=k,
+        )
+
     def columns(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
         """Delegates down adjacent sequences; the first k delegates; then their subsets again."""
         if not isinstance(source, _Box) or not self.is_columns(source) or len(source.selection.axes) != 1:
             raise ValueError("columns needs adjacent sequences side by side and one axis")
         subsets = min(source.length, max(2 * k, _power_of_two_above(int(math.sqrt(source.length * k) * 1.5))))
         members = -(-source.length // subsets)
-        delegates = self.new_pairs(sequences, subsets)
+        delegates = self.new_pairs(sequences, subsets, side_by_side=True)
         self.reduce_columns(source, sequences, delegates, split=subsets)
         winners = self.new_pairs(sequences, k)
         self.run(delegates, sequences, k, winners)
@@ -704,30 +742,61 @@ class _Builder:
         )
 
     def radix_select(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """The k-th pair by histograms, digit by digit; then the pairs up to it; then those in order."""
+        """The first k in any order by histograms, then those in order.
+
+        Where k is small for a long contiguous sequence, only the k subsets with the first delegates are looked at.
+        """
+        loads = self.loads(source)
+        gathered = None
+        if isinstance(source, _Box) and len(source.selection.axes) == 1:
+            subsets = _power_of_two_above(int(math.sqrt(loads * k)))
+            members = -(-(loads + 1) // subsets)
+            if subsets >= 2 * k and members >= self.tuning.delegate_loads:
+                delegates = self.new_pairs(sequences, subsets)
+                self.emit(
+                    "reduce",
+                    -(-sequences * subsets // self.tuning.workgroup),
+                    source,
+                    delegates,
+                    constants={"TEAM": 1},
+                    in_order=True,
+                    split=subsets,
+                )
+                gathered = self.find(delegates, sequences, k), members, subsets
+        self.sort_pairs(self.find(source, sequences, k, gathered), sequences, k, sink)
+
+    def find(
+        self, source: _Source, sequences: int, k: int, gathered: tuple[_Pairs, int, int] | None = None
+    ) -> _Pairs:
+        """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it."""
         t = self.tuning
         bins = 2048 if self.limits.max_compute_workgroup_storage_size >= 16384 else 1024
         digits = list(_digits(self.key_bits(), self.selection.length, bins.bit_length() - 1, self.selection.format.key_words))
         levels = len(digits)
+        start = self.arena.used
         histogram = self.arena.take(levels * sequences * bins * 4)
-        progress = self.arena.take((levels + 1) * sequences * 16)
         kept = self.arena.take(sequences * 4)
-        loads = self.loads(source)
-        split = max(1, min(t.workgroups // sequences, loads // (t.workgroup * 4)))
-        for region in (histogram, kept):
-            self.clear(region)
+        self.clear((start, kept[0] + kept[1] - start))
+        progress = self.arena.take((levels + 1) * sequences * 16)
+        members, subsets = gathered[1:] if gathered else (0, 0)
+        loads = k * members if gathered else self.loads(source)
+        split = max(1, min(t.workgroups // sequences, loads // (t.workgroup * 16)))
+        found = self.new_pairs(sequences, k)
         before = (0, 0, 0)
-        shared = {6: histogram, 7: progress}
-        for level, (word, shift, bits) in enumerate(digits):
+        for level, digit in enumerate([*digits, None]):
+            word, shift, bits = digit or (0, 0, 0)
             self.emit(
-                "select_digit",
+                "select_digit" if digit else "select_keep",
                 sequences * split,
                 source,
-                None,
-                scratch=shared,
+                None if digit else found,
+                gathered=gathered[0] if gathered else None,
+                scratch={6: histogram, 7: progress} | ({} if digit else {8: kept}),
                 constants={"BINS": bins},
                 split=split,
                 k=k,
+                members=members,
+                subsets=subsets,
                 level=level,
                 digit_word=word,
                 digit_shift=shift,
@@ -736,21 +805,7 @@ class _Builder:
                 before_shift=before[1],
             )
             before = (word, shift, bits)
-        found = self.new_pairs(sequences, k)
-        self.emit(
-            "select_keep",
-            sequences * split,
-            source,
-            found,
-            scratch={**shared, 8: kept},
-            constants={"BINS": bins},
-            split=split,
-            k=k,
-            level=levels,
-            before_word=before[0],
-            before_shift=before[1],
-        )
-        self.sort_pairs(found, sequences, k, sink)
+        return found
 
     def clear(self, region: tuple[int, int]) -> None:
         words = region[1] // 4
@@ -764,7 +819,8 @@ class _Builder:
         elif pairs.length <= t.rank_length:
             items = 32
             blocks = -(-pairs.length // items)
-            self.emit("rank", sequences * blocks, pairs, sink, constants={"ITEMS": items}, k=k)
+            workgroup = min(t.large_workgroup, max(t.workgroup, _power_of_two_above(pairs.length)))
+            self.emit("rank", sequences * blocks, pairs, sink, constants={"ITEMS": items, "WORKGROUP": workgroup}, k=k)
         elif pairs.length <= t.sort_capacity:
             self.sort_rows(pairs, sequences, k, sink)
         else:
@@ -849,13 +905,15 @@ def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
     return sizes
 
 
-def choose_algorithm(length: int, sequences: int, k: int, columns: bool, tuning: Tuning) -> Algorithm:
+def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning) -> Algorithm:
     """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference."""
     if k == 1:
         return Algorithm.REDUCE
     fits = length <= tuning.sort_capacity
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.COLUMNS
+    if in_order and k <= tuning.lists_k and length <= tuning.lists_length and length >= 4 * k:
+        return Algorithm.LISTS
     if fits and (length <= 64 or 4 * k > length):
         return Algorithm.SORT_ROWS
     if k <= tuning.select_k and length >= 2 * k:

@@ -13,7 +13,9 @@ struct Params {
   index_step: u32,     // elements between consecutive ranks of the index output
   source_step: u32,    // pairs between consecutive sequences of the pair source
   source_base: u32,    // first pair of the pair source
+  source_item_step: u32,  // and between consecutive items
   sink_step: u32,      // pairs between consecutive sequences of the pair sink
+  sink_item_step: u32, // and between consecutive items
   sink_base: u32,      // first pair of the pair sink
   members: u32,        // gathered source: items in each subset
   subsets: u32,        // gathered source: subsets of each sequence; subset p holds the loads p, p + subsets, ...
@@ -25,6 +27,8 @@ struct Params {
   before_shift: u32,
   level: u32,          // radix select: number of this digit, 0 is the most significant
   rank_base: u32,      // emit: first rank of this dispatch
+  spare0: u32,
+  spare1: u32,
   // One entry a dimension of the batch, innermost first: size, strides of input, values and indices.
   batch: array<vec4<u32>, 8>,
   // One entry a selected dimension, innermost first: size, input stride, step of the flattened index, whole size.

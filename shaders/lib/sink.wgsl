@@ -11,7 +11,7 @@
 @group(0) @binding(5) var<storage, read_write> sink_indices: array<u32>;
 
 fn put(sequence: u32, rank: u32, pair: Pair) {
-  let at = params.sink_base + sequence * params.sink_step + rank;
+  let at = params.sink_base + sequence * params.sink_step + rank * params.sink_item_step;
   sink_keys[at] = pair.key;
   sink_indices[at] = pair.index;
 }

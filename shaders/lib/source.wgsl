@@ -28,7 +28,8 @@ fn row_of(sequence: u32) -> Row {
 }
 fn load_of(row: Row, q: u32) -> u32 { return q; }
 fn load(row: Row, v: u32) -> Load {
-  return Pair(source_keys[row.start + v], source_indices[row.start + v]);
+  let at = row.start + v * params.source_item_step;
+  return Pair(source_keys[at], source_indices[at]);
 }
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   if (v < row.loads) { return data; }
@@ -54,7 +55,7 @@ fn gathered_loads(loads: u32) -> u32 {
 // The load that comes q-th: itself, or the q-th of the winning subsets (one past every load where there is none).
 fn load_of(row: Row, q: u32) -> u32 {
 #if GATHERED
-  let winner = source_indices[row.winners + q / params.members];
+  let winner = source_indices[row.winners + q / params.members * params.source_item_step];
   if (winner == NO_INDEX) { return 0x80000000u / PER_LOAD; }
   let first = (winner - params.first_index + row.skew) / PER_LOAD;
   return first % params.subsets + (q % params.members) * params.subsets;
