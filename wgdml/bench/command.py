@@ -153,7 +153,11 @@ def bench_command(
     output.print(f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({shape})")
     for name, state in document["peers"].items():
         output.print(f"{name}: {state}", markup=False, soft_wrap=True)
-    output.print(report.case_table(document["cases"]))
+    # Figures of another GPU are something to hold a GPU against; of another day's CPU they are nothing.
+    figures = ("torch", "raft", "cub") if table.name == "gpu" else ()
+    output.print(report.case_table(document["cases"], figures))
+    if figures:
+        output.print(f"goal and *: {table.source}", soft_wrap=True)
     for result in document["cases"]:
         if "steps" in result:
             output.print(report.steps_table(result))

@@ -43,26 +43,31 @@ def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) 
     return table
 
 
-def case_table(results: list[Result]) -> Table:
+def case_table(results: list[Result], shown_figures: tuple[str, ...] = ()) -> Table:
+    """One row a result. ``shown_figures``: others' figures of another day to show, where the run itself has none."""
     peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
     with_goals = any(r["goal_us"] for r in results)
+    figures = [name for name in shown_figures if name not in peers and any(name in r["figures"] for r in results)]
     end_to_end = any("numpy_to_numpy_us" in r for r in results)
     table = _table(
-        *("case", "data", "device us", "floor us", "of ceiling"),
+        *("case", "data", "device us", "floor us", "GB/s", "of ceiling"),
         *(("goal us", "to goal") if with_goals else ()),
         *(f"{name} us" for name in peers),
+        *(f"{name} us*" for name in figures),
         *(("NumPy-NumPy us",) if end_to_end else ()),
         *("scratch", "exact", "algorithms", "dispatches"),
         left=("case", "data", "exact", "algorithms"),
     )
     for r in results:
         row = [r["case"], r["data"], us(r.get("device_us")), us(r.get("floor_us"))]
-        row.append(f"{r['share_of_ceiling']:.0%}" if "share_of_ceiling" in r else "")
+        measured = "share_of_ceiling" in r
+        row += [f"{r['read_bytes_per_second'] / 1e9:,.1f}", f"{r['share_of_ceiling']:.0%}"] if measured else ["", ""]
         if with_goals:
             row += [us(r["goal_us"]), f"{r['ratio_to_goal']:.2f}" if r.get("ratio_to_goal") else ""]
         for name in peers:
             peer = r.get("peers", {}).get(name, {})
             row.append("failed" if "error" in peer else ("" if peer.get("correct", True) else "!") + us(peer.get("us")))
+        row += [us(r["figures"].get(name)) for name in figures]
         if end_to_end:
             row.append(us(r.get("numpy_to_numpy_us")))
         row.append(f"{r['scratch_share']:.1%}" if "scratch_share" in r else "")

@@ -36,13 +36,18 @@ def _check(name: str, value: float, sign: str, bound: float, detail: str = "") -
     return {"name": name, "value": value, "sign": sign, "bound": bound, "met": bool(met), "detail": detail}
 
 
+def _worst(name: str, values: list[tuple[str, float]], sign: str, bound: float) -> Iterable[Check]:
+    """One check for all cases: the worst value, where it is, and how many keep the bound."""
+    if not values:
+        return
+    case, value = (max if sign == "<=" else min)(values, key=lambda v: v[1])
+    met = sum(v <= bound if sign == "<=" else v >= bound for _, v in values)
+    yield _check(name, value, sign, bound, f"{met} of {len(values)}; worst {case}")
+
+
 def _goals(table: list[Result]) -> Iterable[Check]:
-    rows = [r for r in table if r.get("ratio_to_goal")]
-    if rows:
-        worst = max(rows, key=lambda r: r["ratio_to_goal"])
-        met = sum(r["ratio_to_goal"] <= 1 for r in rows)
-        detail = f"{met} of {len(rows)} within; worst {worst['case']} {worst['data']}"
-        yield _check("device time to the goal, worst case", worst["ratio_to_goal"], "<=", 1.0, detail)
+    rows = [(f"{r['case']} {r['data']}", r["ratio_to_goal"]) for r in table if r.get("ratio_to_goal")]
+    yield from _worst("device time to the goal", rows, "<=", 1.0)
 
 
 def peer_us(result: Result, name: str) -> float | None:
@@ -55,15 +60,9 @@ def _peers(random: list[Result], preset: str) -> Iterable[Check]:
     for name, figure, smallest in (("torch", "torch", 0), ("RAFT", "raft", 0), ("CUB", "cub", 1 << 22)):
         if preset != "gpu":
             break
-        ratios = []
-        for r in random:
-            # CUB's figure settles no order; below 2^22 elements it is not asked for.
-            other = peer_us(r, name) or r["figures"].get(figure)
-            if other and math.prod(r["shape"]) >= smallest:
-                ratios.append((r["device_us"] / other, r))
-        if ratios:
-            worst, r = max(ratios, key=lambda pair: pair[0])
-            yield _check(f"time of {name}'s, worst case", worst, "<=", 1.0, r["case"])
+        # CUB's figure settles no order; below 2^22 elements it is not asked for.
+        others = [(r, peer_us(r, name) or r["figures"].get(figure)) for r in random if math.prod(r["shape"]) >= smallest]
+        yield from _worst(f"device time to {name}'s", [(r["case"], r["device_us"] / o) for r, o in others if o], "<=", 1.0)
     tops = [(peer_us(r, "torch") or r["figures"].get("torch"), r) for r in random if r["operator"] == "topk"]
     speedups = [other / r["device_us"] for other, r in tops if other]
     if preset == "gpu" and speedups:
@@ -93,9 +92,7 @@ def _geometric_mean(values: list[float]) -> float:
 
 def _reading(random: list[Result]) -> Iterable[Check]:
     rows = [r for r in random if r["operator"] == "argmax" and math.prod(r["shape"]) >= _LARGE]
-    if rows:
-        worst = min(rows, key=lambda r: r["share_of_ceiling"])
-        yield _check("argmax's share of the read ceiling, worst large case", worst["share_of_ceiling"], ">=", 0.97, worst["case"])
+    yield from _worst("share of the read ceiling, large argmax", [(r["case"], r["share_of_ceiling"]) for r in rows], ">=", 0.97)
 
 
 def _spread(table: list[Result]) -> Iterable[Check]:
@@ -103,11 +100,12 @@ def _spread(table: list[Result]) -> Iterable[Check]:
     for r in table:
         if r["data"] != "shared_leading_bits":  # timed, but no part of the goal
             times.setdefault(r["case"], {})[r["data"]] = r["device_us"]
-    spreads = {case: max(t.values()) / min(t.values()) for case, t in times.items() if len(t) > 1}
-    if spreads:
-        case = max(spreads, key=lambda c: spreads[c])
-        slowest = max(times[case], key=lambda kind: times[case][kind])
-        yield _check("slowest to fastest kind of data, worst case", spreads[case], "<=", 1.3, f"{case}, slowest {slowest}")
+    spreads = [
+        (f"{case}, slowest {max(t, key=lambda kind: t[kind])}", max(t.values()) / min(t.values()))
+        for case, t in times.items()
+        if len(t) > 1
+    ]
+    yield from _worst("slowest to fastest kind of data", spreads, "<=", 1.3)
 
 
 def curves(results: list[Result]) -> dict[str, list[tuple[float, float]]]:
@@ -134,14 +132,10 @@ def _growth(results: list[Result]) -> Iterable[Check]:
 
 
 def _memory(random: list[Result]) -> Iterable[Check]:
-    few = [r for r in random if r["k"] * 32 <= r["shape"][r["axis"]]]
-    for name, bound, rows in (
-        ("scratch to input, k << n, worst case", 0.02, few),
-        ("scratch to input, sort, worst case", 2.0, [r for r in random if r["operator"] == "sort"]),
-    ):
-        if rows:
-            worst = max(rows, key=lambda r: r["scratch_share"])
-            yield _check(name, worst["scratch_share"], "<=", bound, worst["case"])
+    few = [(r["case"], r["scratch_share"]) for r in random if r["k"] * 32 <= r["shape"][r["axis"]]]
+    yield from _worst("scratch to input, k << n", few, "<=", 0.02)
+    sorts = [(r["case"], r["scratch_share"]) for r in random if r["operator"] == "sort"]
+    yield from _worst("scratch to input, sort", sorts, "<=", 2.0)
 
 
 def _host(document: dict[str, Any]) -> Iterable[Check]:
