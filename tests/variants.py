@@ -116,6 +116,8 @@ WIDTHS = ("uint8", "float16", "float32", "float64")
 #: What a quick look has in place of them.
 QUICK_SHAPES = [((1, 5), 1), ((1, 50257), 1), ((1, 1 << 24), 1), ((64, 1000), 1), ((100_000, 100), 1), ((65536, 64), 0)]
 QUICK_KS = (1, 5, 100, 1000, 1 << 20)
+QUICK_WIDTHS = ("uint8", "float64")
+QUICK_LIMITS = ("minimum", "lavapipe", "gpu")
 
 
 def problems(quick: bool = False) -> Iterator[tuple[Selection, dict[str, bool]]]:
@@ -123,7 +125,7 @@ def problems(quick: bool = False) -> Iterator[tuple[Selection, dict[str, bool]]]
     for sizes, axis in QUICK_SHAPES if quick else SHAPES:
         length = sizes[axis]
         wanted = (*QUICK_KS, length) if quick else (*KS, length // 4, length // 2, length)
-        for element in WIDTHS:
+        for element in QUICK_WIDTHS if quick else WIDTHS:
             for k in sorted({k for k in wanted if 1 <= k <= length}):
                 for outputs in ("both", "values", "indices"):
                     for vectors in (True, False):
@@ -173,7 +175,8 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Limits, Plan]]:
     """Every plan of the grid, the planner's own choice and each algorithm forced where it can serve."""
     for problem, options in problems(quick):
         small = problem.sequences * problem.length < 1 << 22
-        for name, limits in LIMITS.items():
+        for name in QUICK_LIMITS if quick else LIMITS:
+            limits = LIMITS[name]
             for algorithm in (None, *Algorithm) if small else (None,):
                 try:
                     plan = make_plan(problem, limits, algorithm=algorithm, **options)
@@ -216,6 +219,10 @@ def variants(quick: bool = False) -> tuple[Variant, ...]:
             seen.add(key)
             text = without_unused(shaders.assemble(dispatch.kernel, dict(dispatch.constants)))
             found.setdefault(text, Variant(dispatch.kernel, text, dict(constants), limits, origin))
+    for kernel in sorted(set(shaders.names()) - {variant.kernel for variant in found.values()}):
+        # Not the planner's: a kernel of another part of the library, which takes no constants.
+        text = shaders.assemble(kernel, {})
+        found[text] = Variant(kernel, text, {}, Limits(), "a text without constants")
     return tuple(found.values())
 
 

@@ -1,0 +1,244 @@
+"""What every shader keeps to so that it runs on any driver: rules of the text of the files and of what the planner makes of them.
+
+``make check-shaders`` has two compilers judge all variants; here a few hundred of each kernel do.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from variants import LIMITS, Variant, as_shader, judged_by_naga, plans, variants
+
+from wgdml import shaders
+from wgdml.plan import Limits
+
+FOLDER = Path(__file__).parent.parent / "shaders"
+FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.wgsl"))
+MAX_STORAGE_BUFFERS = 8
+
+
+def code_of(text: str) -> str:
+    """The text without comments and directives."""
+    lines = (line.partition("//")[0] for line in text.splitlines())
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
+# The files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_file_says_what_it_computes(file):
+    first = (FOLDER / file).read_text(encoding="utf-8").splitlines()[0]
+    assert re.match(r"// \S.{20,}", first), f"shaders/{file} must open with a comment that says what it computes, not {first!r}"
+
+
+FLOATS = re.compile(
+    r"""\b(
+        f16 | f32 | f64 | vec[234][fh] | mat\dx\d\w*           # types
+        | (?:0x)?[0-9]+\.[0-9]* | [0-9]+[eE][+-]?[0-9]+ | [0-9]+[fh]  # literals
+        | sqrt | exp2? | log2? | pow | floor | ceil | round | trunc | fract | mix | fma | ldexp | quantizeToF16 | (?:un)?pack\w+
+    )\b""",
+    re.VERBOSE,
+)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_float_anywhere(file):
+    # A driver may assume that NaN and infinity do not occur and may flush denormals: only integers are safe for exact order.
+    found = FLOATS.search(code_of((FOLDER / file).read_text(encoding="utf-8")))
+    assert found is None, f"shaders/{file} uses {found[0]!r}: elements are ordered as integers only"
+
+
+@pytest.mark.parametrize(
+    "line", ["let x = 1.0;", "var<private> y: f32;", "let v = vec4f(a);", "let z = bitcast<f32>(bits);", "let e = 1e5;"]
+)
+def test_the_float_rule_sees_floats(line):
+    assert FLOATS.search(line)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_compare_and_swap(file):
+    # Its only use is to try until it succeeds, which relies on other invocations' progress.
+    text = code_of((FOLDER / file).read_text(encoding="utf-8"))
+    assert not re.search(r"\batomic(CompareExchangeWeak|Exchange)\b", text), f"shaders/{file}"
+
+
+# Every variant -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def every() -> tuple[Variant, ...]:
+    found = variants(quick=True)
+    assert {v.kernel for v in found} == set(shaders.names())
+    return found
+
+
+def blocks(code: str, opening: str) -> list[str]:
+    """The head and the braces' contents of each statement that starts so."""
+    found = []
+    for match in re.finditer(rf"\b{opening}\b", code):
+        depth = 0
+        for brace in re.compile(r"[{}]").finditer(code, match.start()):
+            depth += 1 if brace[0] == "{" else -1
+            if depth == 0:
+                found.append(code[match.start() : brace.end()])
+                break
+    return found
+
+
+def spins(code: str) -> str | None:
+    """A loop that may wait for another workgroup: one whose end depends on an atomic in storage."""
+    storage = re.findall(r"var<storage[^>]*>\s*(\w+)\s*:[^;]*atomic", code)
+    if not storage:
+        return None
+    touches = re.compile(rf"atomic\w+\(\s*&\s*(?:{'|'.join(storage)})\b")
+    functions = [name for name in re.findall(r"fn (\w+)", code) if any(touches.search(b) for b in blocks(code, f"fn {name}"))]
+    calls = re.compile(rf"\b(?:{'|'.join(functions)})\s*\(") if functions else None
+    for opening in ("loop", "while"):
+        for block in blocks(code, opening):
+            if touches.search(block) or (calls and calls.search(block)):
+                return block
+    for block in blocks(code, "for"):
+        head = block[: block.index("{")]
+        exits = "\n".join(line for line in block.splitlines() if "break" in line or "return" in line)
+        if touches.search(head) or touches.search(exits):
+            return block
+    return None
+
+
+def test_nothing_waits_for_another_workgroup(every):
+    # Constants alone do not change how a text flows.
+    texts = {re.sub(r"^const .*$", "", code_of(v.text), flags=re.MULTILINE): v for v in every}
+    for text, variant in texts.items():
+        assert (found := spins(text)) is None, f"{variant.kernel} ({variant.origin}) may spin:\n{found}"
+
+
+def test_the_rule_sees_a_spinning_loop():
+    code = """
+    @group(0) @binding(2) var<storage, read_write> flags: array<atomic<u32>>;
+    fn main() { while (atomicLoad(&flags[0]) == 0u) { } }
+    """
+    assert spins(code)
+    assert spins(code.replace("while (atomicLoad(&flags[0]) == 0u) { }", "loop { if (atomicLoad(&flags[0]) != 0u) { break; } }"))
+    assert spins(code.replace("while (atomicLoad(&flags[0]) == 0u) { }", "for (; atomicLoad(&flags[0]) == 0u;) { }"))
+    assert not spins(
+        code.replace("while (atomicLoad(&flags[0]) == 0u) { }", "for (var i = 0u; i < 3u; i++) { atomicAdd(&flags[i], 1u); }")
+    )
+
+
+def number(expression: str, constants: dict[str, int]) -> int:
+    """The value of an integer expression of WGSL."""
+    python = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[ui]?\b", r"\1", expression).replace("/", "//")
+    return int(eval(python, {"__builtins__": {"min": min, "max": max, "select": lambda f, t, c: t if c else f}}, dict(constants)))
+
+
+def constants_of(code: str) -> dict[str, int]:
+    """The module's constants; those that are not integers of one word are of no interest here."""
+    constants: dict[str, int] = {}
+    for name, value in re.findall(r"^\s*const (\w+)\s*(?::\s*u32)?\s*=\s*([^;]+);", code, re.MULTILINE):
+        constants[name] = number(value, constants)
+    return constants
+
+
+def size_of(kind: str, code: str, constants: dict[str, int]) -> int:
+    """Bytes of a type in workgroup memory."""
+    kind = kind.strip()
+    if kind in ("u32", "i32", "bool", "atomic<u32>", "atomic<i32>"):
+        return 4
+    if match := re.fullmatch(r"vec([234])<[ui]32>|vec([234])[ui]", kind):
+        return {2: 8, 3: 16, 4: 16}[int(match[1] or match[2])]
+    if match := re.fullmatch(r"array<(.+),([^,]+)>", kind):
+        return size_of(match[1], code, constants) * number(match[2], constants)
+    if match := re.search(rf"\balias {kind}\s*=\s*([^;]+);", code):
+        return size_of(match[1], code, constants)
+    if match := re.search(rf"\bstruct {kind}\s*{{([^}}]*)}}", code):
+        members = [member.split(":", 1)[1] for member in match[1].split(",") if ":" in member]
+        return -(-sum(size_of(member, code, constants) for member in members) // 8) * 8
+    raise AssertionError(f"no size is known for {kind!r}")
+
+
+def workgroup_memory(code: str) -> int:
+    """Bytes, each variable rounded up to 16 as Dawn counts them."""
+    constants = constants_of(code)
+    kinds = re.findall(r"var<workgroup>\s*\w+\s*:\s*([^;]+);", code)
+    return sum(-(-size_of(kind, code, constants) // 16) * 16 for kind in kinds)
+
+
+def invocations(code: str) -> int:
+    sizes = re.search(r"@workgroup_size\(([^)]*)\)", code)
+    assert sizes
+    product = 1
+    for size in sizes[1].split(","):
+        product *= number(size, constants_of(code))
+    return product
+
+
+def test_workgroups_keep_to_the_limits_that_they_are_planned_for(every):
+    for variant in every:
+        code = code_of(variant.text)
+        memory, most = workgroup_memory(code), variant.limits.max_compute_workgroup_storage_size
+        assert memory <= most, f"{variant.kernel} ({variant.origin}) takes {memory} bytes of workgroup memory, over {most}"
+        wide, widest = invocations(code), variant.limits.max_compute_invocations_per_workgroup
+        assert wide <= widest, f"{variant.kernel} ({variant.origin}) has {wide} invocations a workgroup, over {widest}"
+
+
+def test_memory_is_counted_right():
+    code = """
+    const WORKGROUP: u32 = 64u;
+    const TWICE = WORKGROUP * 2u;
+    alias Key = vec2<u32>;
+    var<workgroup> a: array<Key, WORKGROUP>;
+    var<workgroup> b: array<atomic<u32>, TWICE / 2u>;
+    var<workgroup> c: u32;
+    @compute @workgroup_size(WORKGROUP) fn main() { }
+    """
+    assert workgroup_memory(code) == 64 * 8 + 64 * 4 + 16
+    assert invocations(code) == 64
+
+
+def test_storage_buffers(every):
+    for variant in every:
+        count = len(re.findall(r"var<storage", code_of(variant.text)))
+        assert count <= MAX_STORAGE_BUFFERS, f"{variant.kernel} ({variant.origin}) binds {count} storage buffers"
+        assert "@group(1)" not in variant.text, f"{variant.kernel}: one bind group is enough everywhere"
+
+
+def test_subgroups_only_where_they_are_planned(every):
+    for variant in every:
+        if not variant.limits.subgroup_size:
+            assert not re.search(r"\bsubgroup\w*\(", code_of(variant.text)), f"{variant.kernel} ({variant.origin})"
+
+
+def test_naga_takes_a_sample(device, every):
+    sample = [as_shader(n, v) for n, v in enumerate(every) if n % 3 == 0]
+    _, said = judged_by_naga(sample)
+    assert not said, next(iter(said.items()))
+
+
+# Every plan --------------------------------------------------------------------------------------
+
+
+def test_dispatches_keep_to_the_limits():
+    for origin, limits, plan in plans(quick=True):
+        check_plan(origin, limits, plan)
+
+
+def check_plan(origin: str, limits: Limits, plan) -> None:
+    assert plan.scratch_size <= limits.max_buffer_size, origin
+    for dispatch in plan.dispatches:
+        where = f"{dispatch.kernel} ({origin})"
+        assert len(dispatch.bindings) <= MAX_STORAGE_BUFFERS, where
+        assert all(1 <= count <= limits.max_compute_workgroups_per_dimension for count in dispatch.grid), (
+            f"{where}: {dispatch.grid}"
+        )
+        for binding in dispatch.bindings:
+            assert binding.offset % 256 == 0 and binding.size % 4 == 0 and binding.size > 0, f"{where}: {binding}"
+            assert binding.size <= limits.max_storage_buffer_binding_size, f"{where}: {binding}"
+            if binding.resource == "scratch":
+                assert binding.offset + binding.size <= plan.scratch_size, f"{where}: {binding}"
+
+
+def test_the_minima_are_the_specifications():
+    assert LIMITS["minimum"] == Limits(128 << 20, 256 << 20, 256, 16 << 10, 65535)
