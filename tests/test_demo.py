@@ -17,8 +17,9 @@ from click.testing import CliRunner
 from PIL import Image, ImageGrab
 
 from wgdml.cli import main
+from wgdml.demo.colours import palette
 from wgdml.demo.live import Live
-from wgdml.demo.scene import MAX_K, Scene, Settings, palette
+from wgdml.demo.scene import MAX_CLASSES, MAX_K, Scene, Settings
 from wgdml.demo.stage import Stage
 
 MAPS = (256, 192)
@@ -51,7 +52,7 @@ def expected_indices(saliency: np.ndarray, settings: Settings) -> np.ndarray:
 def expected_picture(scores: np.ndarray, saliency: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The label map in NumPy: the class's colour, lit by its score, with the points; no marks."""
     best = np.take_along_axis(scores, labels[None], 0)[0]
-    lit = palette()[labels] * np.clip(0.92 + 1.5 * best, 0.3, 1.05)[..., None]
+    lit = palette(MAX_CLASSES)[labels] * np.clip(0.92 + 1.5 * best, 0.3, 1.05)[..., None]
     point = saliency.reshape(labels.shape)[..., None]
     return np.clip(lit + ((point > 0) - lit) * 0.75 * np.abs(point), 0, 1) * 255
 

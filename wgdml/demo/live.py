@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from imgui_bundle import imgui
 
-from .scene import MAX_CLASSES, MAX_K, PASSES, Scene, Settings, palette
-from .stage import ACCENT, MUTED, Stage
+from .colours import ACCENT, MUTED, palette
+from .scene import MAX_CLASSES, MAX_K, PASSES, Scene, Settings
+from .stage import Stage
 
 __all__ = ["PANEL", "Live"]
 
@@ -128,7 +129,7 @@ class Live:
         """A handle for each source, in its class's colour and with its number."""
         (left, top, width, _), ratio = self._area()
         scale = width / self.size[0]
-        colours = palette()
+        colours = palette(MAX_CLASSES)
         canvas = imgui.get_background_draw_list()
         for number, (x, y) in enumerate(self.scene.positions()):
             centre = imgui.ImVec2((left + x * scale) / ratio, (top + y * scale) / ratio)

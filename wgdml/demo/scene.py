@@ -18,12 +18,13 @@ import wgpu
 import wgdml
 from wgdml import AxisDirection, DataType, TensorDesc
 
-__all__ = ["MAX_CLASSES", "MAX_K", "PASSES", "Scene", "Settings", "palette"]
+from .colours import PAPER, palette
+
+__all__ = ["MAX_CLASSES", "MAX_K", "PASSES", "Scene", "Settings"]
 
 MAX_CLASSES = 32
 MAX_K = 512
 PASSES = ("scores", "argmax", "top-k", "picture")
-BACKGROUND = (0.055, 0.06, 0.075)
 
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
 _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
@@ -54,26 +55,6 @@ class Settings:
     def __str__(self) -> str:
         which = "largest" if self.largest else "smallest"
         return f"{self.classes} classes, {self.k} {which}, {'last' if self.last_index else 'first'} index wins ties"
-
-
-def palette(count: int = MAX_CLASSES) -> npt.NDArray[np.float32]:
-    """sRGB colours of even strength (Ottosson's Oklab), neighbours far apart in hue."""
-    n = np.arange(count)
-    hue = 2 * np.pi * ((0.62 + n * 0.381966) % 1)
-    lightness = np.array([0.66, 0.76, 0.58])[n % 3]
-    a, b = 0.125 * np.cos(hue), 0.125 * np.sin(hue)
-    l3 = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    m3 = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    s3 = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    linear = np.stack(
-        [
-            4.0767416621 * l3 - 3.3077115913 * m3 + 0.2309699292 * s3,
-            -1.2684380046 * l3 + 2.6097574011 * m3 - 0.3413193965 * s3,
-            -0.0041960863 * l3 - 0.7034186147 * m3 + 1.7076147010 * s3,
-        ],
-        axis=1,
-    ).clip(0, 1)
-    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055).astype(np.float32)
 
 
 class _Sources:
@@ -232,7 +213,7 @@ class Scene:
         self._top_k.record(compute, input_tensor=self.saliency, output_value_tensor=self.values, output_index_tensor=self.indices)
         compute.end()
 
-        attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*BACKGROUND, 1)}
+        attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*PAPER, 1)}
         draw = encoder.begin_render_pass(color_attachments=[attachment], **stamp(4))
         draw.set_viewport(*area, 0, 1)
         draw.set_bind_group(0, self._picture_group)
@@ -252,7 +233,7 @@ class Scene:
         self.device.gpu_device.queue.write_buffer(self._field, 0, field)
 
         colours = np.ones((MAX_CLASSES, 4), np.float32)
-        colours[:, :3] = palette()
+        colours[:, :3] = palette(MAX_CLASSES)
         view = np.array([self.width, self.height, self.settings.classes, self.settings.k], np.uint32).tobytes()
         view += np.array([2 / area[2], 2 / area[3], area[2] / self.width], np.float32).tobytes()
         view += np.uint32(self.settings.largest).tobytes() + colours.tobytes()

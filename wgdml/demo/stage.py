@@ -24,12 +24,12 @@ from wgpu.utils.imgui import ImguiRenderer
 
 import wgdml
 
+from .colours import ACCENT, INK, MUTED
+
 __all__ = ["NoDisplayError", "PassTimes", "Show", "Stage", "save_picture"]
 
 _FONT_SIZE = 15.0
 _RECENT = 31  # frames that the times shown are the median of
-ACCENT = (1.0, 0.71, 0.33)
-MUTED = (0.62, 0.65, 0.71)
 
 
 class NoDisplayError(RuntimeError):
@@ -298,7 +298,7 @@ def _style() -> None:
     colour = imgui.Col_
     for name, value in {
         colour.window_bg: (0.075, 0.082, 0.102, 1.0),
-        colour.text: (0.9, 0.91, 0.93, 1.0),
+        colour.text: (*INK, 1.0),
         colour.text_disabled: (*MUTED, 1.0),
         colour.frame_bg: (0.14, 0.15, 0.18, 1.0),
         colour.frame_bg_hovered: (0.18, 0.2, 0.24, 1.0),

@@ -18,17 +18,15 @@ from PIL import Image
 
 import wgdml
 
+from .colours import ACCENT, INK, MARK, MUTED, PAPER, ramp
 from .diagrams import Delegates, Pair, delegates, network
-from .stage import ACCENT, MUTED, NoDisplayError, Stage, save_picture
+from .stage import NoDisplayError, Stage, save_picture
 
 __all__ = ["DIAGRAMS", "Steps", "main", "values_of"]
 
 WINDOW = (1060, 736)
-_BACKGROUND = (0.063, 0.069, 0.086, 1.0)
-_INK = (0.9, 0.91, 0.93)
 _LINE = (0.27, 0.29, 0.34)
 _QUIET = (0.5, 0.53, 0.6)
-_MARK = (1.0, 0.36, 0.52)
 _LANE = 5.0  # pixels between the comparators of one step
 _SECONDS = 1.3  # a step, when it plays
 
@@ -37,24 +35,6 @@ def values_of(diagram: str) -> list[int]:
     """The values shown: random, with ties."""
     count, most = (32, 40) if diagram == "network" else (64, 90)
     return np.random.default_rng(11).integers(0, most, count).tolist()  # type: ignore[no-any-return]
-
-
-def _ramp(share: float) -> tuple[float, float, float]:
-    """From deep blue over teal to yellow, evenly lighter (Oklab, in straight lines)."""
-    stops = np.array([[0.30, 0.02, -0.10], [0.50, -0.05, -0.08], [0.68, -0.11, 0.02], [0.90, -0.04, 0.16]])
-    place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
-    left = min(int(place), len(stops) - 2)
-    lightness, a, b = stops[left] + (stops[left + 1] - stops[left]) * (place - left)
-    l3 = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    m3 = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    s3 = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    linear = (
-        4.0767416621 * l3 - 3.3077115913 * m3 + 0.2309699292 * s3,
-        -1.2684380046 * l3 + 2.6097574011 * m3 - 0.3413193965 * s3,
-        -0.0041960863 * l3 - 0.7034186147 * m3 + 1.7076147010 * s3,
-    )
-    red, green, blue = (min(max(12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055, 0.0), 1.0) for c in linear)
-    return red, green, blue
 
 
 class Pen:
@@ -76,7 +56,7 @@ class Pen:
         x: float,
         y: float,
         text: str,
-        colour: tuple[float, float, float] = _INK,
+        colour: tuple[float, float, float] = INK,
         size: float = 15,
         align: float = 0.0,
         alpha: float = 1.0,
@@ -103,8 +83,7 @@ class Pen:
 
     def cell(self, x: float, y: float, width: float, height: float, value: int, share: float, alpha: float = 1.0) -> None:
         """A value in the colour of its size, centred on (x, y)."""
-        colour = _ramp(share)
-        self.box(x - width / 2, y - height / 2, width, height, colour, alpha)
+        self.box(x - width / 2, y - height / 2, width, height, tuple(ramp(share).tolist()), alpha)
         faint = alpha < 0.6
         ink = (0.05, 0.06, 0.08) if share > 0.55 and not faint else (1.0, 1.0, 1.0)
         self.text(x, y, str(value), ink, min(height * 0.78, 17), 0.5, 0.5 if faint else 1.0)
@@ -238,7 +217,7 @@ class DelegateDiagram:
 
         # The input.
         left = 66.0
-        pen.text(left - 18, top - 66, "Input", _INK, 17)
+        pen.text(left - 18, top - 66, "Input", INK, 17)
         pen.text(left - 18, top - 44, "index = 8 x row + column", MUTED, 13)
 
         def input_alpha(m: int, s: int, pair: Pair) -> float:
@@ -251,14 +230,14 @@ class DelegateDiagram:
         grid(left, d.rows, input_alpha)
         for s in range(self.subsets):
             if step > levels and s in d.winners:
-                pen.frame(left + pitch_x * s - 22, top - pitch_y / 2, 44, pitch_y * len(d.rows), _MARK, 1.5)
+                pen.frame(left + pitch_x * s - 22, top - pitch_y / 2, 44, pitch_y * len(d.rows), MARK, 1.5)
         for pair in chosen:
             x, y = left + pitch_x * (pair[1] % self.subsets), top + pitch_y * (pair[1] // self.subsets)
             pen.frame(x - width / 2, y - height / 2, width, height, (1, 1, 1), 2.5)
 
         # The trees.
         left = 452.0
-        pen.text(left - 18, top - 66, "Workgroup memory", _INK, 17)
+        pen.text(left - 18, top - 66, "Workgroup memory", INK, 17)
         pen.text(left - 18, top - 44, "a tree in every column", MUTED, 13)
         level = min(step, levels)
         rows: list[tuple[Pair, ...]] = list(d.rows)
@@ -277,11 +256,11 @@ class DelegateDiagram:
                 for s in range(self.subsets):
                     x, y = left + pitch_x * s, top + pitch_y * m
                     if (m, s) in now.moved:
-                        pen.frame(x - width / 2, y - height / 2, width, height, _MARK)
+                        pen.frame(x - width / 2, y - height / 2, width, height, MARK)
         if step > levels:
             for s in range(self.subsets):
                 if s in d.winners:
-                    pen.frame(left + pitch_x * s - width / 2, top - height / 2, width, height, _MARK)
+                    pen.frame(left + pitch_x * s - width / 2, top - height / 2, width, height, MARK)
 
         # The lists.
         left = 856.0
@@ -293,7 +272,7 @@ class DelegateDiagram:
         self._list(pen, left + 112, top, "Candidates", subtitle, found, len(d.candidates), marked=self.k if chosen else 0)
 
     def _list(self, pen: Pen, x: float, top: float, title: str, subtitle: str, pairs: Any, places: int, marked: int) -> None:
-        pen.text(x - 18, top - 66, title, _INK, 17)
+        pen.text(x - 18, top - 66, title, INK, 17)
         pen.text(x - 18, top - 44, subtitle, MUTED, 13)
         for i in range(places):
             y = top + 60.0 * i
@@ -305,7 +284,7 @@ class DelegateDiagram:
             pen.cell(x, y, 39, 46, value, value / self.most, 1.0 if strong else 0.3)
             pen.text(x + 26, y, f"[{index}]", MUTED, 13, 0.0, 1.0 if strong else 0.5)
             if i < marked:
-                pen.frame(x - 19.5, y - 23, 39, 46, _MARK)
+                pen.frame(x - 19.5, y - 23, 39, 46, MARK)
 
 
 DIAGRAMS: dict[str, Callable[[list[int]], NetworkDiagram | DelegateDiagram]] = {
@@ -339,7 +318,7 @@ class Steps:
             self.waited += seconds
             if self.waited > _SECONDS * (3 if self.step == self.diagram.last else 1):
                 self.go_to((self.step + 1) % (self.diagram.last + 1))
-        attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": _BACKGROUND}
+        attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*PAPER, 1)}
         encoder.begin_render_pass(color_attachments=[attachment]).end()
 
     def key(self, name: str) -> None:
@@ -369,7 +348,7 @@ class Steps:
             pen.text(WINDOW[0] - 30, 30, keys, MUTED, 13, 1.0)
         self.diagram.draw(pen, self.step)
         first, second = self.diagram.caption(self.step)
-        pen.text(44, WINDOW[1] - 50, first, _INK, 16)
+        pen.text(44, WINDOW[1] - 50, first, INK, 16)
         pen.text(44, WINDOW[1] - 25, second, MUTED, 15)
 
 
