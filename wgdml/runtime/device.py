@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import OrderedDict
@@ -22,6 +23,24 @@ if TYPE_CHECKING:
 __all__ = ["Device", "PreparedPlan", "default_device"]
 
 _WANTED_FEATURES = ("subgroup", "timestamp-query", "timestamp-query-inside-passes")
+#: The least that WebGPU's specification promises of any adapter, as far as computing is concerned.
+_MINIMUM_LIMITS = {
+    "max-bind-groups": 4,
+    "max-bindings-per-bind-group": 1000,
+    "max-buffer-size": 256 << 20,
+    "max-compute-invocations-per-workgroup": 256,
+    "max-compute-workgroup-size-x": 256,
+    "max-compute-workgroup-size-y": 256,
+    "max-compute-workgroup-size-z": 64,
+    "max-compute-workgroup-storage-size": 16 << 10,
+    "max-compute-workgroups-per-dimension": 65535,
+    "max-storage-buffer-binding-size": 128 << 20,
+    "max-storage-buffers-per-shader-stage": 8,
+    "max-uniform-buffer-binding-size": 64 << 10,
+    "max-uniform-buffers-per-shader-stage": 12,
+    "min-storage-buffer-offset-alignment": 256,
+    "min-uniform-buffer-offset-alignment": 256,
+}
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _PLANS_KEPT = 1024
 _POOLED_BYTES = 256 << 20
@@ -151,8 +170,13 @@ class Device:
         if gpu_device is None:
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
-            features = [f for f in _WANTED_FEATURES if f in adapter.features]
-            gpu_device = adapter.request_device_sync(label="wgdml", required_features=features)
+            wanted = os.environ.get("WGDML_LIMITS", "")
+            if wanted not in ("", "minimum"):
+                raise ValueError(f'WGDML_LIMITS must be "minimum" or unset, not {wanted!r}')
+            # "minimum" is for tests: the device that any adapter would give at least, without optional features.
+            limits = _MINIMUM_LIMITS if wanted else None
+            features = [] if wanted else [f for f in _WANTED_FEATURES if f in adapter.features]
+            gpu_device = adapter.request_device_sync(label="wgdml", required_features=features, required_limits=limits)
         self.gpu_device = gpu_device
         self.adapter_info: dict[str, Any] = dict(gpu_device.adapter.info)
         self.limits: dict[str, int] = dict(gpu_device.limits)
