@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, overload
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .runtime.device import Device, PreparedPlan
+from .runtime.device import Device, PreparedPlan, default_device
 from .runtime.operator import bind_offsets, fits_vectors, with_offsets
 from .runtime.tensor import Tensor, _int, _ints, as_numpy, asarray, element_name, packed_strides
 from .selection import Layout, Order, make_selection
@@ -17,6 +18,8 @@ from .selection import Layout, Order, make_selection
 __all__ = ["TopKResult", "argmax", "argmin", "argsort", "sort", "top_k"]
 
 _LARGEST = 2**32 - 1  # elements, by the contract
+_KEPT_WHOLE = 256 << 20  # bytes of a file that are worth the device's memory
+_SMALLEST_LARGEST_BUFFER = 256 << 20  # bytes: the least that WebGPU lets a device have as its max-buffer-size
 
 
 class TopKResult(NamedTuple):
@@ -47,6 +50,11 @@ def top_k(
     """
     if mode not in ("largest", "smallest"):
         raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+    if _streams(x, device):
+        from . import outofcore
+
+        source = cast("outofcore.Source", x)
+        return outofcore.top_k(source, k, axis=axis, mode=mode, index_dtype=index_dtype, device=device)
     order = Order.DESCENDING if mode == "largest" else Order.ASCENDING
     return TopKResult(*_select(x, k, axis, order, True, True, index_dtype, device))
 
@@ -139,6 +147,24 @@ def _index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return found
 
 
+def _streams(x: Any, device: Device | None) -> bool:
+    """Must the array go through the device block by block? (``wgdml.outofcore``)"""
+    if not isinstance(device, Device | None):
+        return False  # refused with the rest
+    if isinstance(x, np.ndarray):
+        if x.nbytes <= _SMALLEST_LARGEST_BUFFER:
+            return False
+        kept_whole = _KEPT_WHOLE if isinstance(x, np.memmap) else sys.maxsize
+    elif not isinstance(x, Tensor) and hasattr(type(x), "chunks") and hasattr(x, "dtype"):  # as HDF5's and Zarr's data sets have
+        kept_whole = _KEPT_WHOLE
+    else:
+        return False
+    size = prod(x.shape) * x.dtype.itemsize
+    limit = min(kept_whole, (device or default_device()).limits["max-buffer-size"])
+    # Repeated elements make an array of any size: one that nobody can have meant to read to its end.
+    return bool(limit < size) and not (isinstance(x, np.ndarray) and 0 in x.strides)
+
+
 def _input(x: ArrayLike | Tensor, device: Device | None) -> Tensor | NDArray[Any]:
     """A Tensor, or a checked NumPy array that is not uploaded yet."""
     if isinstance(x, Tensor):
@@ -209,6 +235,18 @@ def _arg(
     index_dtype_in: DTypeLike,
     device: Device | None,
 ) -> Any:
+    if _streams(x_in, device):
+        from . import outofcore
+
+        function = outofcore.argmax if order is Order.MAXIMUM else outofcore.argmin
+        return function(
+            cast("outofcore.Source", x_in),
+            axis=axis_in,
+            keepdims=keepdims,
+            select_last_index=last_index,
+            index_dtype=index_dtype_in,
+            device=device,
+        )
     x = _input(x_in, device)
     index_dtype = _index_dtype(index_dtype_in)
     if axis_in is None:
