@@ -72,6 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Recognise handwritten digits on the GPU.")
     parser.add_argument("-k", "--k", type=int, default=5, help="how many neighbours vote (default 5)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--picture", metavar="OUT.png", help="save some digits and their neighbours (needs the demo extra)")
     options = parser.parse_args(arguments)
 
     known, known_labels, unknown, unknown_labels = split()
@@ -116,11 +117,44 @@ def main(arguments: list[str] | None = None) -> int:
         print(json.dumps(result))
     else:
         show(result, unknown, recognised)
+    if options.picture:
+        draw(options.picture, unknown, unknown_labels, known, known_labels, neighbours)
     if not result["same_as_numpy"]:
         what = "neighbours" if not same_neighbours else "votes"
         print(f"digits: error: the {what} differ from NumPy's", file=sys.stderr)
         return 1
     return 0
+
+
+def draw(
+    path: str,
+    unknown: np.ndarray,
+    unknown_labels: np.ndarray,
+    known: np.ndarray,
+    known_labels: np.ndarray,
+    neighbours: np.ndarray,
+) -> None:
+    """Saves a picture of the hardest digit of each class with its neighbours."""
+    from wgdml.demo.colours import ramp
+    from wgdml.demo.gallery import Tile, gallery
+
+    def tile(pixels: np.ndarray, caption: str, good: bool | None = None) -> Tile:
+        return Tile(ramp(pixels.reshape(8, 8) / 16), caption, good)
+
+    agree = (known_labels[neighbours] == unknown_labels[:, None]).sum(1)
+    rows = []
+    for digit in range(CLASSES):
+        # The one whose neighbours agree least tells most.
+        chosen = min(np.flatnonzero(unknown_labels == digit), key=lambda i: agree[i])
+        tiles = []
+        for neighbour in neighbours[chosen, :10]:
+            distance = int(((unknown[chosen] - known[neighbour]) ** 2).sum())
+            label = known_labels[neighbour]
+            tiles.append(tile(known[neighbour], f"{label}   d {distance}", bool(label == digit)))
+        rows.append((tile(unknown[chosen], f"a {digit}"), tiles))
+    title = "The hardest digits and their nearest neighbours"
+    subtitle = "each neighbour's label and squared distance d; framed green where the label is right"
+    gallery(title, subtitle, rows, scale=8).save(path, format="PNG", optimize=True)
 
 
 def drawing(pixels: np.ndarray) -> list[str]:
