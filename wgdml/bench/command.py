@@ -217,7 +217,8 @@ def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
             states[name] = PEERS[name].start()
             chosen.append(PEERS[name])
         except Exception as error:  # whatever another library raises when it cannot start
-            states[name] = "not run: " + (str(error).splitlines() or [type(error).__name__])[0]
+            # Long ones say at their end what is the matter.
+            states[name] = "not run: " + (str(error).splitlines() or [type(error).__name__])[0][-120:]
     return chosen, states
 
 
