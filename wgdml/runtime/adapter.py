@@ -15,7 +15,7 @@ if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RU
 
 import wgpu
 
-__all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "rank"]
+__all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "equal_adapters", "rank"]
 
 
 class NoAdapterError(RuntimeError):
@@ -57,12 +57,19 @@ def adapters() -> list[dict[str, Any]]:
 def choose_adapter() -> tuple[Any, str]:
     """The adapter to use and why.
 
-    wgpu-py's own variables are honoured: ``WGPUPY_WGPU_ADAPTER_NAME`` (part of the name) and ``WGPU_BACKEND_TYPE``.
-    Raises ``NoAdapterError``.
+    ``WGDML_ADAPTER`` is a number in the order of ``adapters()`` or a part of the name; wgpu-py's own variables are honoured too:
+    ``WGPUPY_WGPU_ADAPTER_NAME`` (part of the name) and ``WGPU_BACKEND_TYPE``. Raises ``NoAdapterError``.
     """
     found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
     everything = [describe(a) for a in found]
     reasons = []
+    chosen = os.environ.get("WGDML_ADAPTER", "")
+    if chosen:
+        if chosen.isdecimal():
+            found = found[int(chosen) : int(chosen) + 1]
+        else:
+            found = [a for a in found if chosen.lower() in a.summary.lower() or chosen.lower() in describe(a).lower()]
+        reasons.append(f"WGDML_ADAPTER={chosen}")
     name = os.environ.get("WGPUPY_WGPU_ADAPTER_NAME", "")
     if name:
         found = [a for a in found if name.lower() in a.summary.lower() or name.lower() in describe(a).lower()]
@@ -77,6 +84,12 @@ def choose_adapter() -> tuple[Any, str]:
         raise NoAdapterError(f"wgpu found no adapter. {_install_hint()}")
     kind = "software, as there is no hardware adapter" if found[0].info["adapter_type"] == "CPU" else "hardware first"
     return found[0], ", ".join(reasons) or kind
+
+
+def equal_adapters() -> list[Any]:
+    """The best adapter and its equals in kind and backend: the GPUs of a host that has several."""
+    found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
+    return [a for a in found if rank(a) == rank(found[0])]
 
 
 def _install_hint() -> str:
