@@ -15,7 +15,7 @@ if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RU
 
 import wgpu
 
-__all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "equal_adapters", "rank"]
+__all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "environment_names_adapter", "equal_adapters", "rank"]
 
 
 class NoAdapterError(RuntimeError):
@@ -84,6 +84,11 @@ def choose_adapter() -> tuple[Any, str]:
         raise NoAdapterError(f"wgpu found no adapter. {_install_hint()}")
     kind = "software, as there is no hardware adapter" if found[0].info["adapter_type"] == "CPU" else "hardware first"
     return found[0], ", ".join(reasons) or kind
+
+
+def environment_names_adapter() -> bool:
+    """Does an environment variable choose the adapter?"""
+    return any(os.environ.get(name) for name in ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME"))
 
 
 def equal_adapters() -> list[Any]:

@@ -1,0 +1,285 @@
+"""``top_k``, ``argmax`` and ``argmin`` of Dask arrays, along any axis and in any chunks (``pip install "wgdml[dask]"``).
+
+Every chunk is reduced on the GPU to (value, global index) pairs, which ``dask.array.reduction`` merges in a tree; ties are settled
+by index, exactly as ``wgdml.top_k``, ``argmax`` and ``argmin`` settle them on the whole array.
+
+The threaded scheduler shares the default device. Each worker process of ``distributed`` has a device of its own: the one that
+``WGDML_ADAPTER`` names in its environment, else the best adapters in turn by the worker's number.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import prod
+from typing import Any, Literal, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+try:
+    import dask.array as da
+except ImportError as missing:
+    raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
+
+from . import functions
+from .functions import TopKResult, _axis, _index_dtype
+from .runtime.adapter import environment_names_adapter, equal_adapters
+from .runtime.device import Device, default_device
+from .runtime.tensor import _int, _ints, element_name
+
+__all__ = ["argmax", "argmin", "top_k", "worker_device"]
+
+
+def top_k(
+    x: Any,
+    k: SupportsIndex,
+    /,
+    *,
+    axis: SupportsIndex = -1,
+    mode: Literal["largest", "smallest"] = "largest",
+    index_dtype: DTypeLike = "int64",
+    split_every: int | None = None,
+) -> TopKResult:
+    """``wgdml.top_k`` of a Dask array: two Dask arrays, computed together for the price of one (``dask.compute(*result)``).
+
+    ``split_every``: how many chunks' pairs are merged at once (Dask's default: 4). Raises as ``wgdml.top_k`` does, and
+    ``ValueError`` where the size of a chunk is not known.
+    """
+    array = _checked(x)
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+    if not array.ndim:
+        raise ValueError("x must have at least one dimension")
+    along = _axis(axis, array.ndim)
+    count = _int("k", k)
+    if not 0 <= count <= array.shape[along]:
+        raise ValueError(f"k must lie between 0 and the axis's size of {array.shape[along]}, not {count}")
+    if not count:
+        shape = (*array.shape[:along], 0, *array.shape[along + 1 :])
+        return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=_index_dtype(index_dtype)))
+    pick = _TopK((along,), array.shape, count, mode)
+    values, indices = _reduce(array, pick, True, count, _index_dtype(index_dtype), split_every)
+    return TopKResult(values, indices)
+
+
+def argmax(
+    x: Any,
+    /,
+    *,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    keepdims: bool = False,
+    select_last_index: bool = False,
+    index_dtype: DTypeLike = "int64",
+    split_every: int | None = None,
+) -> Any:
+    """``wgdml.argmax`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
+    return _arg(x, "argmax", axis, keepdims, select_last_index, index_dtype, split_every)
+
+
+def argmin(
+    x: Any,
+    /,
+    *,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    keepdims: bool = False,
+    select_last_index: bool = False,
+    index_dtype: DTypeLike = "int64",
+    split_every: int | None = None,
+) -> Any:
+    """``wgdml.argmin`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
+    return _arg(x, "argmin", axis, keepdims, select_last_index, index_dtype, split_every)
+
+
+# ---------------------------------------------------------------------------------------------------------------------------------
+
+_worker_devices: dict[int, Device] = {}
+_worker_lock = threading.Lock()
+
+
+def worker_device() -> Device:
+    """The device for a task: in a worker of ``distributed`` without ``WGDML_ADAPTER``, the adapter of the worker's number."""
+    number = None if environment_names_adapter() else _worker_number()
+    if number is None:
+        return default_device()
+    with _worker_lock:
+        if number not in _worker_devices:
+            adapters = equal_adapters()
+            if len(adapters) < 2:
+                return default_device()
+            _worker_devices[number] = Device(adapter=adapters[number % len(adapters)])
+        return _worker_devices[number]
+
+
+def _worker_number() -> int | None:
+    """The number in the name of the worker that runs this task: 0, 1, ... in a LocalCluster."""
+    try:
+        from distributed import get_worker
+
+        name = str(get_worker().name)
+    except (ImportError, ValueError):
+        return None
+    digits = re.search(r"\d+$", name)
+    return int(digits.group()) if digits else None
+
+
+class _Pairs(NamedTuple):
+    """Pairs of every sequence of a chunk, along the last dimension; the others are the batch's. Indices are the whole array's."""
+
+    values: NDArray[Any]
+    indices: NDArray[Any]
+
+
+def _flat(parts: Any) -> Iterator[_Pairs]:
+    if isinstance(parts, _Pairs):
+        yield parts
+    else:
+        for part in parts:
+            yield from _flat(part)
+
+
+class _Pick:
+    """Which pairs are kept of a chunk, and of several chunks together. Sent to the workers."""
+
+    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...]) -> None:
+        self.axes = axes
+        self.shape = shape
+
+    def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
+        starts = [start for start, _ in block_info[0]["array-location"]]
+        block = np.asarray(block)
+        if any(block.shape[a] == 0 for a in self.axes):
+            batch = [n for d, n in enumerate(block.shape) if d not in self.axes]
+            return _Pairs(np.empty((*batch, 0), block.dtype), np.empty((*batch, 0), np.int64))
+        return self.select(block, starts)
+
+    def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
+        raise NotImplementedError
+
+    def positions(self, pairs: _Pairs) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def same(self, pairs: _Pairs, axis: Any, keepdims: bool) -> _Pairs:
+        return pairs
+
+    def combine(self, parts: Any, axis: Any, keepdims: bool) -> _Pairs:
+        several = list(_flat(parts))
+        pairs = _Pairs(*(np.concatenate(arrays, -1) for arrays in zip(*several, strict=True)))
+        if len(self.axes) > 1:
+            # Chunks of a flattened index interleave: only sorted by index do positions settle ties as indices would.
+            order = np.argsort(pairs.indices, -1)
+            pairs = _Pairs(*(np.take_along_axis(a, order, -1) for a in pairs))
+        kept = self.positions(pairs)
+        return _Pairs(*(np.take_along_axis(a, kept, -1) for a in pairs))
+
+    def aggregate(self, parts: Any, axis: Any, keepdims: bool) -> _Pairs:
+        pairs = self.combine(parts, axis, keepdims)
+        if len(self.axes) == 1 and keepdims:
+            return _Pairs(*(np.moveaxis(a, -1, self.axes[0]) for a in pairs))
+        pairs = _Pairs(*(a[..., 0] for a in pairs))
+        return _Pairs(*(np.expand_dims(a, self.axes) for a in pairs)) if keepdims else pairs
+
+
+class _TopK(_Pick):
+    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...], k: int, mode: Literal["largest", "smallest"]) -> None:
+        super().__init__(axes, shape)
+        self.k = k
+        self.mode = mode
+
+    def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
+        (axis,) = self.axes
+        k = min(self.k, block.shape[axis])
+        values, indices = functions.top_k(block, k, axis=axis, mode=self.mode, device=worker_device())
+        return _Pairs(np.moveaxis(values, axis, -1), np.moveaxis(indices, axis, -1) + starts[axis])
+
+    def positions(self, pairs: _Pairs) -> NDArray[Any]:
+        k = min(self.k, pairs.values.shape[-1])
+        found: NDArray[Any] = functions.top_k(pairs.values, k, mode=self.mode, device=worker_device()).indices
+        return found
+
+
+class _Arg(_Pick):
+    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...], name: str, last: bool) -> None:
+        super().__init__(axes, shape)
+        self.name = name
+        self.last = last
+
+    def function(self, x: NDArray[Any], **options: Any) -> NDArray[Any]:
+        call = getattr(functions, self.name)
+        return np.asarray(call(x, select_last_index=self.last, device=worker_device(), **options))
+
+    def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
+        best = self.function(block, axis=self.axes, keepdims=True) if self.axes else np.zeros((), np.int64)
+        within = np.unravel_index(best, [block.shape[a] for a in self.axes])
+        place: list[Any] = list(np.ix_(*(np.arange(n) for n in best.shape)))
+        index = np.zeros(best.shape, np.int64)
+        for axis, position in zip(self.axes, within, strict=True):
+            place[axis] = position
+            index = index * self.shape[axis] + position + starts[axis]
+        batch = [n for d, n in enumerate(block.shape) if d not in self.axes]
+        return _Pairs(block[tuple(place)].reshape((*batch, 1)), index.reshape((*batch, 1)))
+
+    def positions(self, pairs: _Pairs) -> NDArray[Any]:
+        return self.function(pairs.values, axis=-1, keepdims=True)
+
+
+def _checked(x: Any) -> Any:
+    array = x if isinstance(x, da.Array) else da.asarray(x)
+    if any(np.isnan(n) for n in array.shape):
+        raise ValueError(f"x has chunks of unknown size {array.chunks}: compute_chunk_sizes() finds them")
+    element_name(array.dtype)
+    return array
+
+
+def _arg(
+    x: Any,
+    name: str,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None,
+    keepdims: bool,
+    last: bool,
+    index_dtype: DTypeLike,
+    split_every: int | None,
+) -> Any:
+    array = _checked(x)
+    axes = tuple(range(array.ndim)) if axis is None else tuple(sorted(_axis(a, array.ndim) for a in _ints("axis", axis)))
+    if not axes and axis is not None:
+        raise ValueError("axis must name at least one axis, not ()")
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis must name each axis once, not {axis!r}")
+    if prod(array.shape[a] for a in axes) == 0:
+        raise ValueError(f"x of shape {array.shape} has nothing to reduce along axis {axis!r}")
+    if not axes:
+        return da.zeros((), dtype=_index_dtype(index_dtype))
+    return _reduce(array, _Arg(axes, array.shape, name, bool(last)), bool(keepdims), 1, _index_dtype(index_dtype), split_every)[1]
+
+
+def _part(pairs: _Pairs, number: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    return pairs[number].astype(dtype, copy=False)
+
+
+def _reduce(
+    array: Any, pick: _Pick, keepdims: bool, size: int, index_dtype: np.dtype[Any], split_every: int | None
+) -> tuple[Any, Any]:
+    """The values and the indices that are left of the whole array, ``size`` along a reduced axis."""
+    anything = np.empty((0,) * array.ndim, object)
+    pairs = array.map_blocks(pick.chunk, dtype=object, meta=anything)
+    found = da.reduction(
+        pairs,
+        chunk=pick.same,
+        combine=pick.combine,
+        aggregate=pick.aggregate,
+        axis=pick.axes,
+        keepdims=keepdims,
+        concatenate=False,
+        output_size=size,
+        split_every=split_every,
+        dtype=object,
+        meta=np.empty((0,) * (array.ndim if keepdims else array.ndim - len(pick.axes)), object),
+    )
+    values, indices = (
+        found.map_blocks(partial(_part, number=n, dtype=dtype), dtype=dtype, meta=np.empty((0,) * found.ndim, dtype))
+        for n, dtype in enumerate((array.dtype, index_dtype))
+    )
+    return values, indices
