@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run test bench check-shaders clean
+.PHONY: help setup run demo screenshots test bench check-shaders clean
 
 PYTHON =
 ARGS =
@@ -9,9 +9,11 @@ IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"
 
 help:
 	@echo 'make run      the main job: classify handwritten digits by nearest neighbours on the GPU'
+	@echo 'make demo     argmax and top-k at work every frame, in a window (ARGS="--help" for its options)'
 	@echo 'make test     every test (ARGS="-k digits" to choose)'
 	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
+	@echo 'make screenshots   draw the pictures in docs/images again, without a display'
 	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
 	@echo 'make clean    remove .venv, builds and caches'
 	@echo
@@ -23,7 +25,20 @@ setup:
 run: setup
 	@$(IN_ENVIRONMENT) .venv/bin/python demos/digits.py $(ARGS)
 
-test: setup
+demo: setup
+	@$(IN_ENVIRONMENT) .venv/bin/wgdml demo $(ARGS)
+
+screenshots: setup
+	@mkdir -p docs/images
+	@$(IN_ENVIRONMENT) .venv/bin/wgdml demo --offscreen --frames 90 --screenshot docs/images/demo.png
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py network --picture docs/images/network.png
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py delegates --step 1 --picture docs/images/tree.png
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py delegates --picture docs/images/delegates.png
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/vector_search.py --vectors 1000000 --picture docs/images/vector_search.png
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/digits.py -k 10 --picture docs/images/digits.png
+
+test:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 $(ARGS)
 
 bench: setup
