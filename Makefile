@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run demo screenshots test bench check-shaders clean
+.PHONY: help setup run demo screenshots test bench check-shaders test-portability fuzz soak clean
 
 PYTHON =
 ARGS =
@@ -13,6 +13,9 @@ help:
 	@echo 'make test     every test (ARGS="-k digits" to choose)'
 	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
+	@echo 'make test-portability   the functional tests on every driver there is, and with the least limits; one table'
+	@echo 'make fuzz     10,000 random operators, and as many malformed descs, arguments, files (SEED=1 to repeat)'
+	@echo 'make soak     8 threads for a minute, 100,000 calls, and flat memory after both'
 	@echo 'make screenshots   draw the pictures in docs/images again, without a display'
 	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
 	@echo 'make clean    remove .venv, builds and caches'
@@ -45,8 +48,22 @@ bench: setup
 	@$(IN_ENVIRONMENT) .venv/bin/python benchmarks/bench.py $(ARGS)
 
 check-shaders: setup
-	@sh scripts/setup_web.sh node
+	@sh scripts/setup_extra.sh node
 	@$(IN_ENVIRONMENT) .venv/bin/python tests/variants.py
+
+test-portability:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
+	@sh scripts/setup_extra.sh chromium opengl
+	@$(IN_ENVIRONMENT) .venv/bin/python scripts/test_portability.py $(ARGS)
+
+fuzz:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
+	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; $(IN_ENVIRONMENT) HYPOTHESIS_PROFILE=long WGDML_FUZZ=$${CASES:-10000} \
+		.venv/bin/python -m pytest tests/test_fuzz.py --hypothesis-seed=$$seed --hypothesis-show-statistics $(ARGS)
+
+soak:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
+	@$(IN_ENVIRONMENT) WGDML_SOAK=1 .venv/bin/python -m pytest tests/test_load.py -s $(ARGS)
 
 clean:
 	rm -rf .venv tests/web/node_modules build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests with Dawn and with a browser need beyond setup.sh: "node" makes tests/web/node_modules, "chromium" installs a
-# browser, whose package also brings SwiftShader, a second software Vulkan. WGDML_NO_APT=1 forbids installing system packages.
+# What some tests need beyond setup.sh: "node" makes tests/web/node_modules (Dawn), "chromium" installs a browser, whose package also
+# brings SwiftShader, a second software Vulkan, "opengl" Mesa's OpenGL. WGDML_NO_APT=1 forbids installing system packages.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -36,6 +36,9 @@ for what in "$@"; do
         fi
         ;;
     chromium) apt_install chromium chromium ;;
-    *) fail "$what: unknown; say node or chromium" ;;
+    opengl)
+        if ! ldconfig -p | grep -q libEGL.so; then apt_install no-such-command libegl1 libegl-mesa0 libgl1-mesa-dri; fi
+        ;;
+    *) fail "$what: unknown; say node, chromium or opengl" ;;
     esac
 done

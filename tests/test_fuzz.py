@@ -1,0 +1,417 @@
+"""Two fuzzers: operators made from random descs, checked to the last byte; and malformed descs, arguments and files.
+
+A few hundred cases a run, the same ones at every run; ``make fuzz`` tries 10,000 of each, which change with ``SEED``. A failure
+that it finds is kept as an ``@example`` or as a test of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import STORAGE, extent, packed, read, strided
+from click.testing import CliRunner
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+import wgdml
+import wgdml.cli
+from wgdml import AxisDirection, DataType, TensorDesc
+
+CASES = int(os.environ.get("WGDML_FUZZ", "0"))
+GUARD = 0xA5
+LARGEST_SIZE = 12_000
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def often(cases: int) -> Any:
+    """How many cases: as many as given, or as ``make fuzz`` asks for."""
+    return settings(max_examples=CASES or cases)
+
+
+# Operators ---------------------------------------------------------------------------------------
+
+
+@st.composite
+def sizes_of(draw: st.DrawFn) -> tuple[int, ...]:
+    """One to eight sizes, one of them now and then long."""
+    rank = draw(st.integers(1, 8))
+    sizes = draw(st.lists(st.integers(1, 4), min_size=rank, max_size=rank))
+    place = draw(st.integers(0, rank - 1))
+    room = max(1, LARGEST_SIZE // (math.prod(sizes) // sizes[place]))
+    sizes[place] = draw(st.one_of(st.integers(1, min(room, 40)), st.sampled_from([1, 31, 32, 33, 255, 256, 257, 1024, 1025, room])))
+    return tuple(min(size, max(room, 4)) for size in sizes)
+
+
+@st.composite
+def strides_of(draw: st.DrawFn, sizes: tuple[int, ...], *, output: bool) -> tuple[int, ...] | None:
+    """Absent, packed, padded or permuted strides; of an input also broadcast ones and any that overlap."""
+    ways = ["absent", "packed", "padded", "permuted"]
+    how = draw(st.sampled_from(ways if output else [*ways, "broadcast", "any"]))
+    event(f"{'output' if output else 'input'} strides {how}")
+    if how == "absent":
+        return None
+    if how == "any":
+        return tuple(draw(st.integers(0, max(1, LARGEST_SIZE // size))) for size in sizes)
+    order = draw(st.permutations(range(len(sizes)))) if how in ("permuted", "padded") else range(len(sizes))
+    strides, step = [0] * len(sizes), 1
+    for d in reversed(order):
+        strides[d] = step
+        step *= sizes[d]
+        if how == "padded":
+            step += draw(st.integers(0, 3))
+    if how == "broadcast":
+        strides = [0 if draw(st.booleans()) else stride for stride in strides]
+    return tuple(strides)
+
+
+@st.composite
+def tensors(draw: st.DrawFn, types: list[DataType], sizes: tuple[int, ...], *, output: bool) -> TensorDesc:
+    desc = TensorDesc(draw(st.sampled_from(types)), sizes, draw(strides_of(sizes, output=output)))
+    extra = draw(st.sampled_from([0, 0, 4, 12, 16, 256]))
+    return TensorDesc(desc.data_type, sizes, desc.strides, desc.total_tensor_size_in_bytes + extra)
+
+
+INDEX_TYPES = [DataType.UINT32, DataType.INT32, DataType.UINT64, DataType.INT64]
+
+
+@st.composite
+def operators(draw: st.DrawFn) -> Any:
+    """Any valid operator desc."""
+    sizes = draw(sizes_of())
+    kind = draw(st.sampled_from(["top_k", "top_k1", "argmax", "argmin", "reduce"]))
+    narrow = [t for t in DataType if t.itemsize < 8]
+    source = draw(tensors(narrow if kind == "reduce" else list(DataType), sizes, output=False))
+    direction = draw(st.sampled_from(list(AxisDirection)))
+    if kind.startswith("top_k"):
+        axis = draw(st.integers(0, len(sizes) - 1))
+        near = [k for k in (1, 2, 31, 32, 33, 64, 128, 129, 256, 257, 1024, 1025, sizes[axis]) if k <= sizes[axis]]
+        k = draw(st.one_of(st.sampled_from(near), st.integers(1, sizes[axis])))
+        shape = (*sizes[:axis], k, *sizes[axis + 1 :])
+        values = draw(tensors([source.data_type], shape, output=True))
+        indices = draw(tensors([DataType.UINT32, DataType.UINT64], shape, output=True))
+        if kind == "top_k":
+            return wgdml.TopKOperatorDesc(source, values, indices, axis, k)
+        return wgdml.TopK1OperatorDesc(source, values, indices, axis, k, direction)
+    axes = draw(st.lists(st.integers(0, len(sizes) - 1), min_size=1, max_size=len(sizes), unique=True))
+    shape = tuple(1 if d in axes else size for d, size in enumerate(sizes))
+    output = draw(tensors(INDEX_TYPES, shape, output=True))
+    if kind == "reduce":
+        function = draw(st.sampled_from([wgdml.ReduceFunction.ARGMAX, wgdml.ReduceFunction.ARGMIN]))
+        return wgdml.ReduceOperatorDesc(function, source, output, axes)
+    make = wgdml.ArgmaxOperatorDesc if kind == "argmax" else wgdml.ArgminOperatorDesc
+    return make(source, output, axes, direction)
+
+
+def expected(desc: Any, x: np.ndarray) -> dict[str, np.ndarray]:
+    """The oracle's answer to each output tensor."""
+    if isinstance(desc, wgdml.TopKOperatorDesc | wgdml.TopK1OperatorDesc):
+        direction = getattr(desc, "axis_direction", AxisDirection.DECREASING)
+        values, indices = oracle.top_k(x, desc.k, desc.axis, direction == AxisDirection.DECREASING)
+        return {"output_value_tensor": values, "output_index_tensor": indices}
+    if isinstance(desc, wgdml.ReduceOperatorDesc):
+        largest, last = desc.function == wgdml.ReduceFunction.ARGMAX, False
+    else:
+        largest, last = isinstance(desc, wgdml.ArgmaxOperatorDesc), desc.axis_direction == AxisDirection.DECREASING
+    return {"output_tensor": oracle.arg_reduce(x, desc.axes, True, last, largest)}
+
+
+class Memory:
+    """A tensor's bytes on the host, between guards."""
+
+    def __init__(self, desc: TensorDesc, before: int, after: int) -> None:
+        self.desc = desc
+        self.start = before * desc.data_type.itemsize
+        end = self.start + desc.total_tensor_size_in_bytes
+        self.bytes = np.full(-(-(end + after) // 4) * 4, GUARD, np.uint8)
+
+    def elements(self, dtype: Any) -> np.ndarray:
+        """The tensor's own elements, as a view of the bytes."""
+        strides = self.desc.element_strides
+        count = extent(self.desc.sizes, strides)
+        flat = self.bytes[self.start :][: count * self.desc.data_type.itemsize].view(dtype)
+        return strided(flat, self.desc.sizes, strides)
+
+
+def run_operator(device: wgdml.Device, desc: Any, kind: str, seed: int, before: int, after: int, together: bool) -> None:
+    """Runs an operator with guards before, after and between its tensors' elements, and compares every byte of every buffer."""
+    names = [n for n in ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor") if hasattr(desc, n)]
+    memory = {name: Memory(getattr(desc, name), before, after) for name in names}
+    source = memory["input_tensor"]
+    dtype = source.desc.data_type.numpy_dtype
+    flat = source.bytes[source.start :][: extent(source.desc.sizes, source.desc.element_strides) * dtype.itemsize].view(dtype)
+    flat[:] = data.make(kind, dtype, flat.size, seed)
+    wanted = {name: m.bytes.copy() for name, m in memory.items()}
+
+    starts, total = {}, 0
+    for name, m in memory.items():
+        starts[name] = total if together else 0
+        total += -(-m.bytes.size // 256) * 256
+    gpu = device.gpu_device
+    if together:
+        whole = np.full(total, GUARD, np.uint8)
+        for name, m in memory.items():
+            whole[starts[name] :][: m.bytes.size] = m.bytes
+        shared = gpu.create_buffer_with_data(data=whole, usage=STORAGE)
+        buffers = dict.fromkeys(names, shared)
+    else:
+        buffers = {name: gpu.create_buffer_with_data(data=m.bytes, usage=STORAGE) for name, m in memory.items()}
+    bound = {
+        name: wgdml.Tensor.from_buffer(
+            buffers[name], m.desc.data_type.numpy_dtype, m.desc.sizes, m.desc.element_strides, starts[name] + m.start, device=device
+        )
+        for name, m in memory.items()
+    }
+    compiled = device.compile_operator(device.create_operator(desc))
+    encoder = gpu.create_command_encoder()
+    compiled.record(encoder, **bound)
+    gpu.queue.submit([encoder.finish()])
+
+    x = source.elements(dtype).copy()
+    for name, answer in expected(desc, x).items():
+        m = memory[name]
+        got = read(device, buffers[name])[starts[name] :][: m.bytes.size].copy()
+        m.bytes[:] = got
+        oracle.assert_same(m.elements(m.desc.data_type.numpy_dtype), answer.astype(m.desc.data_type.numpy_dtype), name)
+        m.bytes[:] = wanted[name]
+        m.elements(m.desc.data_type.numpy_dtype)[...] = answer
+        assert np.array_equal(got, m.bytes), f"{name}: a byte that is no element's was written"
+    got = read(device, buffers["input_tensor"])[starts["input_tensor"] :][: source.bytes.size]
+    assert np.array_equal(got, wanted["input_tensor"]), "the input was written"
+
+
+@often(200)
+@given(operators(), st.data())
+def test_operators(device, desc, rest):
+    draw = rest.draw
+    kind = draw(st.sampled_from(data.kinds(desc.input_tensor.data_type.numpy_dtype)))
+    before = draw(st.sampled_from([0, 0, 1, 3, 32, 64, 257]))
+    after = draw(st.sampled_from([0, 1, 4, 100]))
+    run_operator(device, desc, kind, draw(seeds), before, after, together=draw(st.booleans()))
+
+
+# Malformed descs and arguments -------------------------------------------------------------------
+
+REFUSALS = (ValueError, TypeError)
+
+#: Things that people pass by mistake, and things that nobody would.
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 12),
+    st.sampled_from([-(2**63), -(2**31), 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63, 2**64, 10**30]),
+    st.floats(allow_nan=True),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.sampled_from([np.int64(2), np.float32(1), np.array([1, 2]), np.array(3), object(), type, {}, set(), 1j, "float32", "axis"]),
+    st.lists(st.one_of(st.integers(-2, 9), st.none(), st.floats(), st.just(2**40)), max_size=9),
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields with one to three of them replaced, left out or made up."""
+    fields = dict(fields)
+    for name in draw(st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=3, unique=True)):
+        if draw(st.integers(0, 9)):
+            fields[name] = draw(junk)
+        else:
+            del fields[name]
+    if not draw(st.integers(0, 19)):
+        fields["nonsense"] = draw(junk)
+    return fields
+
+
+def fields_of(desc: Any) -> dict[str, Any]:
+    return {name: getattr(desc, name) for name in desc.__dataclass_fields__}
+
+
+def small(desc: Any) -> bool:
+    return all(t.total_tensor_size_in_bytes <= 1 << 20 for t in vars(desc).values() if isinstance(t, TensorDesc))
+
+
+@often(300)
+@given(operators(), st.data())
+def test_malformed_descs(device, desc, rest):
+    draw = rest.draw
+    fields = fields_of(desc)
+    tensor = draw(st.sampled_from([None, *(name for name, value in fields.items() if isinstance(value, TensorDesc))]))
+    try:
+        if tensor:
+            fields[tensor] = TensorDesc(**draw(damaged(fields_of(fields[tensor]))))
+        else:
+            fields = draw(damaged(fields))
+        changed = type(desc)(**fields)
+    except REFUSALS as error:
+        assert str(error), "a refusal must say why"
+        event(f"refused: {type(error).__name__}")
+        return
+    event("accepted")
+    # What is accepted must work.
+    if small(changed):
+        run_operator(device, changed, "random", 0, 0, 0, together=False)
+
+
+CALLS = {
+    wgdml.top_k: {"k": 2, "axis": 0, "mode": "largest", "index_dtype": "int64"},
+    wgdml.argmax: {"axis": 0, "keepdims": False, "select_last_index": False, "index_dtype": "int64"},
+    wgdml.argmin: {"axis": None, "keepdims": True, "select_last_index": True, "index_dtype": "uint32"},
+    wgdml.sort: {"axis": -1, "descending": True, "stable": True},
+    wgdml.argsort: {"axis": -1, "descending": False, "stable": True, "index_dtype": "int32"},
+}
+
+arrays = st.one_of(
+    junk,
+    st.sampled_from(["float32", "uint8", "int64", "float16", "complex64", "U3", "M8[s]", "O", ">i4", ">f8"]).map(
+        lambda name: np.zeros((3, 4), name)
+    ),
+    st.sampled_from([(0,), (), (0, 3), (3, 0), (1,) * 9, (2,) * 12]).map(lambda shape: np.zeros(shape, np.float32)),
+)
+
+
+@often(200)
+@given(st.sampled_from(sorted(CALLS, key=lambda f: f.__name__)), st.data())
+def test_malformed_arguments(device, function, rest):
+    draw = rest.draw
+    good = dict(CALLS[function])
+    fields = draw(st.one_of(st.just(good), damaged(good)))
+    x = draw(arrays) if fields == good else draw(st.one_of(arrays, st.just(np.ones((3, 4), np.float32))))
+    positional = [fields.pop("k")] if function is wgdml.top_k and "k" in fields else []
+    try:
+        function(x, *positional, **fields, device=device)
+    except REFUSALS as error:
+        assert str(error), "a refusal must say why"
+        event(f"refused: {type(error).__name__}")
+
+
+@often(200)
+@given(st.data())
+def test_malformed_buffers(device, rest):
+    """Tensors over a caller's buffer, and what is bound to an operator."""
+    draw = rest.draw
+    usage = draw(st.sampled_from([STORAGE, STORAGE, 0x80, 0x4 | 0x8, 0x80 | 0x8]))
+    buffer = device.gpu_device.create_buffer(size=draw(st.sampled_from([4, 16, 252, 256, 1024])), usage=usage)
+    fields = {"buffer": buffer, "dtype": "float32", "shape": (3, 4), "strides": (4, 1), "offset": 0}
+    try:
+        if draw(st.booleans()):
+            fields = draw(damaged(fields))
+        tensor = wgdml.Tensor.from_buffer(**fields, device=device)
+        tensor.numpy()
+        wgdml.argmax(tensor, device=device).numpy()
+        flat = TensorDesc(DataType.FLOAT32, (3, 4))
+        compiled = device.compile_operator(device.create_operator(wgdml.TopKOperatorDesc(flat, flat, indices_like(flat), 1, 4)))
+        bound = {"input_tensor": tensor, "output_value_tensor": buffer, "output_index_tensor": draw(junk)}
+        if draw(st.booleans()):
+            bound = draw(damaged(bound))
+        compiled.record(device.gpu_device.create_command_encoder(), **bound)
+    except REFUSALS as error:
+        assert str(error), "a refusal must say why"
+        event(f"refused: {type(error).__name__}")
+
+
+def indices_like(desc: TensorDesc) -> TensorDesc:
+    return TensorDesc(DataType.UINT32, desc.sizes)
+
+
+# Files and the command line ----------------------------------------------------------------------
+
+
+def npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+FILES = [
+    npy(np.arange(12, dtype=np.float32).reshape(3, 4)),
+    npy(np.asfortranarray(np.arange(12, dtype=np.int8).reshape(3, 4))),
+    npy(np.array([1, "a", None], object)),
+    npy(np.zeros((0, 3))),
+    npy(np.array(1.5)),
+    npy(np.zeros(3, "f4,i2")),
+    npy(np.zeros(3, ">f8")),
+    b"",
+    b"\x93NUMPY",
+    b"PK\x03\x04" + b"\0" * 40,
+]
+
+OPTIONS = [
+    "--axis",
+    "--json",
+    "--smallest",
+    "-k",
+    "--last",
+    "--descending",
+    "--output",
+    "--adapter",
+    "--help",
+    "--mode",
+    "--indices",
+]
+words = st.one_of(
+    st.sampled_from(OPTIONS),
+    st.sampled_from(
+        ["0", "1", "-1", "7", "99999999999999999999", "nan", "x", "", "-", "--", "é", "\x01", "FILE", "FOLDER", "NOWHERE"]
+    ),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=4),
+)
+#: 0 done, 2 refused; 1 is for what is nobody's mistake, such as a full disk.
+STATUSES = (0, 2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("fuzz")
+
+
+def command_line(*arguments: str) -> None:
+    result = CliRunner().invoke(wgdml.cli.main, list(arguments))
+    assert result.exception is None or isinstance(result.exception, SystemExit), (arguments, result.exception)
+    assert result.exit_code in STATUSES, (arguments, result.output)
+    assert "Traceback" not in result.output
+    if result.exit_code:
+        assert result.stderr.startswith("wgdml: error: "), (arguments, result.stderr)
+
+
+@often(150)
+@given(
+    st.sampled_from(FILES),
+    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=4),
+    st.one_of(st.none(), st.integers(0, 200)),
+    st.sampled_from([("top-k", "-k", "2"), ("argmax",), ("argmin", "--axis", "0"), ("sort",)]),
+)
+def test_malformed_files(device, folder, content, changes, cut, command):
+    raw = bytearray(content)
+    for place, byte in changes:
+        if place < len(raw):
+            raw[place] = byte
+    path = folder / "in.npy"
+    path.write_bytes(bytes(raw[:cut]))
+    command_line(command[0], str(path), *command[1:])
+
+
+@often(200)
+@given(st.sampled_from(["top-k", "argmax", "argmin", "sort", "info", "no-such-command"]), st.lists(words, max_size=5))
+def test_malformed_command_lines(device, folder, command, rest):
+    path = folder / "good.npy"
+    path.write_bytes(FILES[0])
+    places = {"FILE": str(path), "FOLDER": str(folder), "NOWHERE": str(folder / "no" / "where.npy")}
+    command_line(command, *(places.get(word, word) for word in rest))
+
+
+def test_the_helpers_see_a_stray_byte(device):
+    """The guards are checked: a byte written between elements is found."""
+    desc = TensorDesc(DataType.UINT8, (2, 3), (5, 1))
+    memory = Memory(desc, 1, 4)
+    assert memory.elements("u1").shape == (2, 3) and memory.bytes.size == -(-(1 + desc.total_tensor_size_in_bytes + 4) // 4) * 4
+    memory.elements("u1")[...] = 0
+    assert (memory.bytes == GUARD).sum() == memory.bytes.size - 6
+    assert packed((2, 3)) == (3, 1)
