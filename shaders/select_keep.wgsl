@@ -19,6 +19,29 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let threshold = threshold_of(resolve(local, sequence, false));
   let row = row_of(sequence);
   let stride = params.split * WORKGROUP;
+#if FEW_KEPT
+  // Few pass: each asks for its place by itself, and nobody waits.
+  for (var q = part * WORKGROUP + local; q < select(0u, row.loads, live); q += 4u * stride) {
+#for u in 4
+    let q$u = q + $uu * stride;
+    let v$u = load_of(row, min(q$u, row.loads - 1u));
+    let data$u = load(row, v$u);
+#endfor
+#for u in 4
+    if (q$u < row.loads) {
+#for c in PER_LOAD
+      {
+        let candidate = item(row, v$u, data$u, $cu);
+        if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
+          let place = atomicAdd(&kept[sequence], 1u);
+          if (place < params.k) { put(sequence, place, candidate); }
+        }
+      }
+#endfor
+    }
+#endfor
+  }
+#else
   let steps = (row.loads + stride - 1u) / stride;
   for (var step = 0u; step < steps; step++) {
     let q = step * stride + part * WORKGROUP + local;
@@ -48,4 +71,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
 #endfor
   }
+#endif
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
@@ -38,8 +38,9 @@ class Algorithm(Enum):
     REDUCE = "reduce"  #: k = 1: a tree; one read
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
     LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
-    COLUMNS = "columns"  #: delegates down adjacent sequences, then the winners' subsets again; one read and a little
+    DELEGATES = "delegates"  #: the best of each strided subset, the first k of those, their subsets again; one read and a little
     SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
+    RANK = "rank"  #: pairs placed by counting those before each; for a few thousand
     RADIX_SELECT = "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
     RADIX_SORT = "radix_sort"  #: a stable radix sort of everything; two reads and a write a digit
 
@@ -70,9 +71,12 @@ class Tuning:
     select_k: int  #: the largest k for SELECT
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
+    lists_sequences: int  #: and the fewest of them
     rank_length: int  #: the longest list that is sorted by counting
     tile: int  #: pairs of a radix sort's tile
-    delegate_loads: int  #: loads that a delegate must stand for, to be worth a dispatch
+    delegate_loads: int  #: loads that a delegate must stand for, to be worth a dispatch before RADIX_SELECT
+    delegate_length: int  #: the shortest sequence for DELEGATES before SELECT
+    reduce_workgroup: int  #: invocations of a workgroup that reduces
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -92,10 +96,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     """
     workgroup = min(256, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     pair = 8 * key_words  # bytes of a pair in workgroup memory
-    # sort_rows.wgsl: eight pairs an invocation, moved a word at a time through memory with one place in nine to spare.
+    # sort_rows.wgsl: 16 pairs an invocation, moved a word at a time through memory with one place in 17 to spare.
     capacity = min(
-        8 * _power_of_two_below(limits.max_compute_invocations_per_workgroup),
-        _power_of_two_below(limits.max_compute_workgroup_storage_size * 8 // 9 // 4),
+        16 * _power_of_two_below(limits.max_compute_invocations_per_workgroup),
+        _power_of_two_below(limits.max_compute_workgroup_storage_size * 16 // 17 // 4),
     )
     large = min(1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
@@ -114,9 +118,12 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_k=128,
             lists_k=16,
             lists_length=4096,
+            lists_sequences=256,
             rank_length=512,
             tile=tile,
             delegate_loads=32,
+            delegate_length=1 << 20,
+            reduce_workgroup=workgroup,
             barrier_free=True,
         )
     return Tuning(
@@ -129,9 +136,12 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         select_k=256,
         lists_k=16,
         lists_length=4096,
+        lists_sequences=8192,
         rank_length=8192,
         tile=tile,
-        delegate_loads=16,
+        delegate_loads=64,
+        delegate_length=1 << 24,
+        reduce_workgroup=min(512, _power_of_two_below(limits.max_compute_invocations_per_workgroup)),
     )
 
 
@@ -344,6 +354,7 @@ class _Builder:
             "HAS_VALUES": int(s.has_values),
             "HAS_INDICES": int(s.has_indices),
             "IN_ORDER": int(in_order and not s.last_index),
+            "MANY_BOXES": int(isinstance(sink, _Final) and sink.box.length < shape.length),
         }
         if isinstance(source, _Box):
             values["length"] = source.length
@@ -354,7 +365,12 @@ class _Builder:
                 c["SOURCE_ELEMENTS"] = 1
         elif source is not None:
             c["SOURCE_PAIRS"] = 1
-            values |= {"length": source.length, "source_base": source.base, "source_step": source.step, "source_item_step": source.item_step}
+            values |= {
+                "length": source.length,
+                "source_base": source.base,
+                "source_step": source.step,
+                "source_item_step": source.item_step,
+            }
             bindings += [Binding(2, "scratch", *source.keys), Binding(3, "scratch", *source.indices)]
         if gathered is not None:
             values |= {"source_base": gathered.base, "source_step": gathered.step, "source_item_step": gathered.item_step}
@@ -552,18 +568,19 @@ class _Builder:
             self.reduce_columns(source, sequences, sink)
             return
         loads = self.loads(source)
-        workgroup = t.workgroup
-        if t.barrier_free:
-            team = 1
-            enough = t.workgroups * workgroup // 4
-            split = max(1, min(enough // sequences, loads // t.loads_each))
-            if not isinstance(source, _Box) and split <= 1 and sequences < t.workgroups and loads > t.loads_each:
-                team = min(workgroup, _power_of_two_above(loads // t.loads_each))
-        else:
-            team = min(workgroup, _power_of_two_above(-(-loads // t.loads_each)))
-            split = max(1, min(t.workgroups * workgroup // (sequences * team), loads // (team * t.loads_each)))
-        if split > 1 and isinstance(source, _Pairs) and source.length <= 4096:
+        workgroup = t.reduce_workgroup
+        if not t.barrier_free and sequences * 16 < t.workgroups:
+            workgroup = t.large_workgroup
+        if isinstance(source, _Pairs) and source.length <= 4096:
             split, team = 1, min(workgroup, _power_of_two_above(source.length))
+        elif t.barrier_free:
+            team = 1
+            split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // t.loads_each))
+        else:
+            # Short sequences: an invocation for every other load, while the machine has room. Long ones: whole workgroups.
+            room = _power_of_two_below(t.workgroups * t.workgroup // sequences)
+            team = min(workgroup, _power_of_two_above(loads // 2), max(room, _power_of_two_above(loads // t.loads_each)))
+            split = max(1, min(t.workgroups * t.workgroup // (sequences * team), loads // (team * 32)))
         parts = self.new_pairs(sequences, split) if split > 1 else None
         self.emit(
             "reduce",
@@ -593,13 +610,15 @@ class _Builder:
                 team = min(8, _power_of_two_below(cuts))
             split = max(1, cuts // team)
             parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
-        blocks = -(-groups // (t.workgroup // team))
+        workgroup = t.reduce_workgroup
+        blocks = -(-groups // (workgroup // team))
         self.emit(
             "reduce_columns",
             blocks * split,
             source,
             parts or sink,
             constants={
+                "WORKGROUP": workgroup,
                 "TEAM": team,
                 "PER_LOAD": per_load,
                 "INPUT_WORDS": 4 if self.vectors else 1,
@@ -647,10 +666,13 @@ class _Builder:
         groups = min(t.large_workgroup, max(32, _power_of_two_above(2 * k)))
         each = t.loads_each
         team = max(groups, min(t.large_workgroup, _power_of_two_below(loads // each)))
+        if isinstance(source, _Pairs) and source.item_step > 1:
+            # Several sequences a workgroup: their items lie side by side.
+            team = groups
         split = 1
         if team == t.large_workgroup or t.barrier_free:
             most = max(1, t.workgroups * t.workgroup // 4 // (sequences * team))
-            split = max(1, min(most, loads // (team * each * 2), loads // (4 * k)))
+            split = max(1, min(most, loads // (team * (4 if gathered else 2 * each)), loads // (4 * k)))
         workgroup = max(team, t.workgroup)
         teams = workgroup // team
         pair = 8 * self.selection.format.key_words
@@ -700,27 +722,44 @@ class _Builder:
             k=k,
         )
 
-    def columns(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """Delegates down adjacent sequences; the first k delegates; then their subsets again."""
-        if not isinstance(source, _Box) or not self.is_columns(source) or len(source.selection.axes) != 1:
-            raise ValueError("columns needs adjacent sequences side by side and one axis")
-        subsets = min(source.length, max(2 * k, _power_of_two_above(int(math.sqrt(source.length * k) * 1.5))))
-        members = -(-source.length // subsets)
-        delegates = self.new_pairs(sequences, subsets, side_by_side=True)
-        self.reduce_columns(source, sequences, delegates, split=subsets)
+    def delegates(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """One strided subset an invocation; the first k of their bests; the subsets of those again."""
+        if not isinstance(source, _Box) or len(source.selection.axes) != 1:
+            raise ValueError("delegates needs the input's elements along one axis")
+        columns = self.is_columns(source)
+        loads = self.loads(source) + (0 if columns else 1)
+        subsets = _power_of_two_above(int(math.sqrt(loads * k) * 1.5))
+        if not columns:
+            subsets = max(subsets, min(1 << 19, loads // 4) // sequences)
+        subsets = max(1, min(loads, max(2 * k, subsets)))
+        gathered = self.first_delegates(source, sequences, k, subsets, self.run)
+        self.select(source, sequences, k, sink, gathered)
+
+    def first_delegates(
+        self, source: _Box, sequences: int, k: int, subsets: int, select: Callable[[_Source, int, int, _Sink], None]
+    ) -> tuple[_Pairs, int, int]:
+        """The k delegates that come first, the loads of each one's subset, and the subsets of each sequence."""
+        columns = self.is_columns(source)
+        members = -(-(self.loads(source) + (0 if columns else 1)) // subsets)
+        delegates = self.new_pairs(sequences, subsets, side_by_side=columns)
+        if columns:
+            self.reduce_columns(source, sequences, delegates, split=subsets)
+        else:
+            workgroups = -(-sequences * subsets // self.tuning.workgroup)
+            self.emit("reduce", workgroups, source, delegates, constants={"TEAM": 1}, in_order=True, split=subsets)
         winners = self.new_pairs(sequences, k)
-        self.run(delegates, sequences, k, winners)
-        self.select(source, sequences, k, sink, (winners, members, subsets))
+        select(delegates, sequences, k, winners)
+        return winners, members, subsets
 
     # -- sorting --
 
     def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """Whole sequences in workgroup memory, eight items an invocation."""
+        """Whole sequences in workgroup memory, 16 items an invocation."""
         t = self.tuning
-        capacity = max(8, _power_of_two_above(source.length))
+        capacity = max(16, _power_of_two_above(source.length))
         if capacity > t.sort_capacity:
             raise ValueError(f"sort_rows takes sequences of up to {t.sort_capacity}, not {source.length}")
-        team = capacity // 8
+        team = capacity // 16
         key_words = self.selection.format.key_words
         room = self.limits.max_compute_workgroup_storage_size
         split = int(_padded(capacity) * 8 * key_words > room)
@@ -750,24 +789,13 @@ class _Builder:
         gathered = None
         if isinstance(source, _Box) and len(source.selection.axes) == 1:
             subsets = _power_of_two_above(int(math.sqrt(loads * k)))
-            members = -(-(loads + 1) // subsets)
-            if subsets >= 2 * k and members >= self.tuning.delegate_loads:
-                delegates = self.new_pairs(sequences, subsets)
-                self.emit(
-                    "reduce",
-                    -(-sequences * subsets // self.tuning.workgroup),
-                    source,
-                    delegates,
-                    constants={"TEAM": 1},
-                    in_order=True,
-                    split=subsets,
-                )
-                gathered = self.find(delegates, sequences, k), members, subsets
-        self.sort_pairs(self.find(source, sequences, k, gathered), sequences, k, sink)
+            if subsets >= 2 * k and loads >= self.tuning.delegate_loads * subsets:
+                gathered = self.first_delegates(source, sequences, k, subsets, self.find)
+        found = self.new_pairs(sequences, k)
+        self.find(source, sequences, k, found, gathered)
+        self.sort_pairs(found, sequences, k, sink)
 
-    def find(
-        self, source: _Source, sequences: int, k: int, gathered: tuple[_Pairs, int, int] | None = None
-    ) -> _Pairs:
+    def find(self, source: _Source, sequences: int, k: int, found: _Sink, gathered: tuple[_Pairs, int, int] | None = None) -> None:
         """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it."""
         t = self.tuning
         bins = 2048 if self.limits.max_compute_workgroup_storage_size >= 16384 else 1024
@@ -780,8 +808,7 @@ class _Builder:
         progress = self.arena.take((levels + 1) * sequences * 16)
         members, subsets = gathered[1:] if gathered else (0, 0)
         loads = k * members if gathered else self.loads(source)
-        split = max(1, min(t.workgroups // sequences, loads // (t.workgroup * 16)))
-        found = self.new_pairs(sequences, k)
+        split = max(1, min(t.workgroups // sequences, loads // (t.workgroup * 4)))
         before = (0, 0, 0)
         for level, digit in enumerate([*digits, None]):
             word, shift, bits = digit or (0, 0, 0)
@@ -792,7 +819,11 @@ class _Builder:
                 None if digit else found,
                 gathered=gathered[0] if gathered else None,
                 scratch={6: histogram, 7: progress} | ({} if digit else {8: kept}),
-                constants={"BINS": bins},
+                constants={
+                    "BINS": bins,
+                    "EACH_BINS": bins // t.workgroup,
+                    "FEW_KEPT": int(k <= 8192),
+                },
                 split=split,
                 k=k,
                 members=members,
@@ -805,11 +836,19 @@ class _Builder:
                 before_shift=before[1],
             )
             before = (word, shift, bits)
-        return found
 
     def clear(self, region: tuple[int, int]) -> None:
         words = region[1] // 4
         self.emit("clear", -(-words // self.tuning.workgroup), None, None, scratch={6: region}, length=words)
+
+    def rank(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """By counting; the work grows with the square of the length."""
+        if not isinstance(source, _Pairs):
+            raise ValueError("rank takes pairs only")
+        items = 32
+        blocks = -(-source.length // items)
+        workgroup = min(self.tuning.large_workgroup, max(self.tuning.workgroup, _power_of_two_above(source.length)))
+        self.emit("rank", sequences * blocks, source, sink, constants={"ITEMS": items, "WORKGROUP": workgroup}, k=k)
 
     def sort_pairs(self, pairs: _Pairs, sequences: int, k: int, sink: _Sink) -> None:
         """Pairs in any order -> their first k in order."""
@@ -817,10 +856,7 @@ class _Builder:
         if pairs.length <= t.sort_capacity and sequences * 4 > t.workgroups:
             self.sort_rows(pairs, sequences, k, sink)
         elif pairs.length <= t.rank_length:
-            items = 32
-            blocks = -(-pairs.length // items)
-            workgroup = min(t.large_workgroup, max(t.workgroup, _power_of_two_above(pairs.length)))
-            self.emit("rank", sequences * blocks, pairs, sink, constants={"ITEMS": items, "WORKGROUP": workgroup}, k=k)
+            self.rank(pairs, sequences, k, sink)
         elif pairs.length <= t.sort_capacity:
             self.sort_rows(pairs, sequences, k, sink)
         else:
@@ -868,7 +904,7 @@ class _Builder:
 
 def _padded(pairs: int) -> int:
     """Places that sort_rows.wgsl keeps for so many pairs."""
-    return pairs + pairs // 8
+    return pairs + pairs // 16
 
 
 def _is_rows(box: _Box) -> bool:
@@ -910,9 +946,13 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     if k == 1:
         return Algorithm.REDUCE
     fits = length <= tuning.sort_capacity
+    if not in_order and length <= min(2048, tuning.rank_length) and sequences <= 16:
+        return Algorithm.RANK
     if columns and k <= 64 and length >= 16 * k:
-        return Algorithm.COLUMNS
-    if in_order and k <= tuning.lists_k and length <= tuning.lists_length and length >= 4 * k:
+        return Algorithm.DELEGATES
+    if in_order and k <= tuning.select_k and length >= tuning.delegate_length and sequences <= 16:
+        return Algorithm.DELEGATES
+    if in_order and k <= tuning.lists_k and 4 * k <= length <= tuning.lists_length and sequences >= tuning.lists_sequences:
         return Algorithm.LISTS
     if fits and (length <= 64 or 4 * k > length):
         return Algorithm.SORT_ROWS

@@ -1,6 +1,6 @@
 // Radix select, most significant digit first: which digit holds the k-th pair, level by level.
 // A pair is the words (key high, key low, index); every level counts a digit of the pairs that share the prefix found so far.
-//   LEVELS, BINS  digits in all, and counters a digit
+//   BINS, EACH_BINS  counters a digit, and those of each invocation of a workgroup
 #import pair
 #import params
 #import scan
@@ -44,19 +44,24 @@ fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
     let slot = slot_of(params.level - 1u, sequence);
     for (var w = 0u; w < 3u; w++) { prefix.words[w] = progress[slot * 4u + w]; }
     prefix.rank = progress[slot * 4u + 3u];
-    let each = BINS / WORKGROUP;
     var sum = 0u;
-    for (var b = 0u; b < each; b++) { sum += atomicLoad(&histogram[slot * BINS + local * each + b]); }
+    let first = slot * BINS + local * EACH_BINS;
+    // All of the loads are under way before the first is used.
+#for b in EACH_BINS
+    let count$b = atomicLoad(&histogram[first + $bu]);
+#endfor
+#for b in EACH_BINS
+    sum += count$b;
+#endfor
     var below = scan(local, vec4<u32>(sum, 0u, 0u, 0u)).before.x;
-    for (var b = 0u; b < each; b++) {
-      let count = atomicLoad(&histogram[slot * BINS + local * each + b]);
-      if (below < prefix.rank && prefix.rank <= below + count) {
-        found_digit = local * each + b;
-        found_before = below;
-        found_count = count;
-      }
-      below += count;
+#for b in EACH_BINS
+    if (below < prefix.rank && prefix.rank <= below + count$b) {
+      found_digit = local * EACH_BINS + $bu;
+      found_before = below;
+      found_count = count$b;
     }
+    below += count$b;
+#endfor
     workgroupBarrier();
     if (prefix.rank != SETTLED) {
       prefix.words[params.before_word] |= found_digit << params.before_shift;

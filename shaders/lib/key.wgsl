@@ -25,6 +25,17 @@ fn key_of(bits: Key) -> Key {
   return select(ordered ^ DIRECTION, NAN_KEY, (bits & 0x7fffffffu) > LARGEST);
 }
 
+// The element's bits again; `bits_are_known` says whether the key tells them (not which NaN, nor which zero).
+fn bits_from(key: Key) -> Key {
+  let ordered = key ^ DIRECTION;
+  let negative = ~u32(bitcast<i32>(ordered) >> 31u);
+  return ordered ^ (SIGN_BIT | (negative & FLOAT_MASK));
+}
+
+fn bits_are_known(key: Key, bits: Key) -> bool {
+  return FLOAT_MASK == 0u || (key != NAN_KEY && bits != 0u);
+}
+
 #else
 
 alias Key = vec2<u32>;
@@ -41,6 +52,16 @@ fn key_of(bits: Key) -> Key {
   let magnitude = bits.x & 0x7fffffffu;
   let nan = magnitude > LARGEST || (magnitude == LARGEST && bits.y != 0u && FLOAT_MASK != 0u);
   return select(ordered ^ vec2<u32>(DIRECTION), vec2<u32>(NAN_KEY), nan);
+}
+
+fn bits_from(key: Key) -> Key {
+  let ordered = key ^ vec2<u32>(DIRECTION);
+  let negative = ~u32(bitcast<i32>(ordered.x) >> 31u) & FLOAT_MASK;
+  return ordered ^ vec2<u32>(SIGN_BIT | negative, select(0u, 0xffffffffu, negative != 0u));
+}
+
+fn bits_are_known(key: Key, bits: Key) -> bool {
+  return FLOAT_MASK == 0u || (any(key != vec2<u32>(NAN_KEY)) && any(bits != vec2<u32>(0u)));
 }
 
 #endif

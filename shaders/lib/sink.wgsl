@@ -2,6 +2,7 @@
 //   HAS_VALUES, HAS_INDICES  which outputs there are
 //   ELEMENT_BYTES            1, 2, 4 or 8: of a value
 //   INDEX_BYTES              4 or 8: of an index
+//   MANY_BOXES               1 where the bound window of the input holds a part of the elements only: others are left alone
 #import pair
 #import params
 
@@ -62,14 +63,19 @@ fn put_index(offset: u32, index: u32) {
 }
 #endif
 
-// Writes the pair as rank `rank` of the sequence; the value is the element's own bits, read again from the input.
+// Writes the pair as rank `rank` of the sequence. The value is the element's own bits: its key tells them, but for NaNs and zeros,
+// which are read again from the input.
 fn put(sequence: u32, rank: u32, pair: Pair) {
   let offsets = sequence_offsets(sequence);
   let index = pair.index ^ INDEX_FLIP;
 #if HAS_VALUES
+#if MANY_BOXES
   let place = place_of(index);
   if (!place.inside) { return; }
-  put_value(offsets.y + rank * params.value_step, element_at(offsets.x + place.offset));
+#endif
+  var bits = bits_from(pair.key);
+  if (!bits_are_known(pair.key, bits)) { bits = element_at(offsets.x + place_of(index).offset); }
+  put_value(offsets.y + rank * params.value_step, bits);
 #endif
 #if HAS_INDICES
   put_index(offsets.z + rank * params.index_step, index);
