@@ -200,6 +200,21 @@ def test_bad_options_are_refused_before_anything_is_drawn(arguments: list[str], 
     assert complaint in result.output
 
 
+def test_maps_that_the_adapter_has_no_room_for_are_refused() -> None:
+    result = CliRunner().invoke(main, ["demo", "--offscreen", "--frames", "1", "--map", "4096x4096", "--classes", "32"])
+    assert result.exit_code == 2
+    assert "room for" in result.output
+
+
+def test_without_its_packages_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [n for n in sys.modules if n.startswith("wgdml.demo.") and n != "wgdml.demo.command"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "imgui_bundle", None)
+    result = CliRunner().invoke(main, ["demo", "--offscreen"])
+    assert result.exit_code == 1
+    assert 'pip install "wgdml[demo]"' in result.output
+
+
 # --- In a window ---
 
 
@@ -212,11 +227,11 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None
 
 @pytest.fixture
 def display(tmp_path: Path) -> Iterator[str]:
-    """A virtual X display of our own."""
+    """A virtual X display of our own. It must not reset itself when a client leaves: the next one could find it closed."""
     for program in ("Xvfb", "xdotool"):
         assert shutil.which(program), f"{program} is missing: make setup installs it (apt-get install xvfb xdotool)"
     read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24", "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24", "-nolisten", "tcp", "-noreset"]
     server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(write)
     try:
@@ -225,6 +240,14 @@ def display(tmp_path: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(10)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Xvfb, which only Linux has")
+def test_the_steps_have_a_window_too(display: str) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"} | {"DISPLAY": display}
+    command = [sys.executable, "-m", "wgdml.demo.steps", "delegates", "--frames", "5"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
 # Xvfb is Linux's; elsewhere the same code runs without a display, above.

@@ -73,8 +73,6 @@ def demo_command(
             raise click.UsageError(f"--screenshot {screenshot}: there is no directory {Path(screenshot).absolute().parent}")
     if maps[0] % 4:
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: the width must be a multiple of 4")
-    if k > maps[0] * maps[1]:
-        raise click.UsageError(f"-k {k} is more than the {maps[0] * maps[1]} pixels of the map")
     try:
         from . import run
         from .scene import Settings
@@ -94,8 +92,12 @@ def demo_command(
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task("", total=frames)
             report = run.live_picture(window, maps, settings, panel, frames, progress=lambda done: bar.update(task, completed=done))
-    except (NoDisplayError, wgdml.NoAdapterError) as problem:
+    except NoDisplayError as problem:
+        raise click.ClickException(f"{problem}; --offscreen --screenshot OUT.png draws without one") from None
+    except wgdml.NoAdapterError as problem:
         raise click.ClickException(str(problem)) from None
+    except ValueError as problem:  # too much for this adapter
+        raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
     adapter = report.adapter
     click.echo(f"{adapter['device']} ({adapter['adapter_type']}) via {adapter['backend_type']}")
     click.echo(f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {settings.k} points")

@@ -44,6 +44,8 @@ class Live:
 
     def _change(self, **changes: Any) -> None:
         settings = self.scene.settings.changed(**changes)
+        if settings.classes > self.scene.most_classes:
+            return
         if settings != self.scene.settings:
             self.scene.apply(settings)
             self._retitle()
@@ -177,7 +179,7 @@ class Live:
     def _draw_controls(self, settings: Settings) -> None:
         keys = PANEL - 78  # where the keys are named
         imgui.push_item_width(keys - 26)
-        changed, classes = imgui.slider_int("##classes", settings.classes, 1, MAX_CLASSES, "%d classes")
+        changed, classes = imgui.slider_int("##classes", settings.classes, 1, self.scene.most_classes, "%d classes")
         if changed:
             self._change(classes=classes)
         _hint(keys, "Left, Right")

@@ -97,7 +97,13 @@ class Scene:
         short = min(width, height)
         self.sources = _Sources((width / short, height / short))
         pixels = width * height
-        self.scores = self._buffer("scores", 4 * MAX_CLASSES * pixels)
+        fits = min(device.limits["max-storage-buffer-binding-size"], device.limits["max-buffer-size"]) // (4 * pixels)
+        self.most_classes = min(MAX_CLASSES, fits)
+        if settings.classes > fits:
+            raise ValueError(f"this adapter has room for {fits} maps of {width} x {height} pixels, not for {settings.classes}")
+        if settings.k > pixels:
+            raise ValueError(f"k must be at most {pixels}, the number of pixels, not {settings.k}")
+        self.scores = self._buffer("scores", 4 * self.most_classes * pixels)
         self.saliency = self._buffer("saliency", 4 * pixels)
         self.labels = self._buffer("labels", 4 * pixels)
         self.values = self._buffer("values", 4 * MAX_K)

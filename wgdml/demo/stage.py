@@ -121,21 +121,20 @@ def _nanoseconds_a_tick(queue: Any) -> float:
 
 
 def _glfw_canvas(size: tuple[int, int], title: str) -> Any:
-    try:
-        import glfw
-        from rendercanvas.glfw import GlfwRenderCanvas
+    reason = ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # glfw warns of what get_error() tells
+        try:
+            import glfw
+            from rendercanvas.glfw import GlfwRenderCanvas
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", glfw.GLFWError)  # the error below says it better
-            if not glfw.init():
-                raise NoDisplayError(_no_display())
-        return GlfwRenderCanvas(size=size, title=title, update_mode="continuous", max_fps=60)
-    except (ImportError, RuntimeError) as problem:  # no display server, or no glfw library for it
-        raise NoDisplayError(_no_display()) from problem
-
-
-def _no_display() -> str:
-    return "no window can be opened here (is there a display?); --offscreen --screenshot OUT.png draws without one"
+            if glfw.init():
+                return GlfwRenderCanvas(size=size, title=title, update_mode="continuous", max_fps=60)
+            description = glfw.get_error()[1]
+            reason = description.decode() if isinstance(description, bytes) else str(description or "")
+        except (ImportError, RuntimeError) as problem:  # no glfw library for this display server, for example
+            reason = str(problem)
+    raise NoDisplayError(f"no window can be opened here ({reason or 'is there a display?'})")
 
 
 class Stage:

@@ -400,7 +400,9 @@ def main(diagram: str, picture: Path | None, step: int | None, animation: Path |
             save_picture(images[-1 if step is None else step], picture)
         if animation is not None:
             save_animation(images, animation)
-    except (NoDisplayError, wgdml.NoAdapterError) as problem:
+    except NoDisplayError as problem:
+        raise click.ClickException(f"{problem}; --picture OUT.png draws without one") from None
+    except wgdml.NoAdapterError as problem:
         raise click.ClickException(str(problem)) from None
     except OSError as problem:
         raise click.UsageError(f"cannot write {problem.filename}: {problem.strerror}") from None
