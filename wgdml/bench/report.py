@@ -54,7 +54,7 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = ()) -> Ta
         *(("goal us", "to goal") if with_goals else ()),
         *(f"{name} us" for name in peers),
         *(f"{name} us*" for name in figures),
-        *(("NumPy-NumPy us",) if end_to_end else ()),
+        *(("Tensor-NumPy us", "NumPy-NumPy us") if end_to_end else ()),
         *("scratch", "exact", "algorithms", "dispatches"),
         left=("case", "data", "exact", "algorithms"),
     )
@@ -69,7 +69,7 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = ()) -> Ta
             row.append("failed" if "error" in peer else ("" if peer.get("correct", True) else "!") + us(peer.get("us")))
         row += [us(r["figures"].get(name)) for name in figures]
         if end_to_end:
-            row.append(us(r.get("numpy_to_numpy_us")))
+            row += [us(r.get("tensor_to_numpy_us")), us(r.get("numpy_to_numpy_us"))]
         row.append(f"{r['scratch_share']:.1%}" if "scratch_share" in r else "")
         row += [_state(r), _runs(r.get("algorithms", [])), str(len(r["dispatches"])) if "dispatches" in r else ""]
         table.add_row(*row, style=None if r["exact"] else "bold red")

@@ -34,7 +34,7 @@ class Options:
 
     data: tuple[str, ...] | None = None  #: kinds for every case; None: random, and every kind for the cases that say so
     peers: tuple[Peer, ...] = ()
-    end_to_end: bool = True  #: also NumPy to NumPy
+    end_to_end: bool = True  #: also Tensor to NumPy and NumPy to NumPy, by the host's clock
     explain: bool = False  #: also every dispatch by itself
     peer_elements: int = 1 << 24  #: the most elements for peers that are not meant for large inputs
     budget: float = 0.15  #: seconds of timed device work a case
@@ -117,16 +117,21 @@ def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, Any]:
     return wgdml.top_k(x, case.k, axis=case.axis, device=device)
 
 
-def _end_to_end(case: Case, x: NDArray[np.float32], device: wgdml.Device, want: Any, budget: float) -> tuple[float, str]:
-    """Median seconds NumPy to NumPy, and what is wrong with the answer."""
-    values, indices = call(case, x, device)
+def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any, budget: float) -> tuple[float, str]:
+    """Median microseconds by the host's clock from ``x``, an array or a Tensor, to NumPy results; and what is wrong with them."""
+
+    def whole() -> tuple[Any, Any]:
+        values, indices = call(case, x, device)
+        return (None if values is None else np.asarray(values)), np.asarray(indices)
+
+    values, indices = whole()
     problem = oracle.differences(case, want, (values, indices.astype(np.uint32)))
     times: list[float] = []
     while len(times) < 3 or (sum(times) < budget and len(times) < 50):
         started = time.perf_counter()
-        call(case, x, device)
+        whole()
         times.append(time.perf_counter() - started)
-    return statistics.median(times), problem
+    return statistics.median(times) * 1e6, problem
 
 
 def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options: Options) -> Result:
@@ -153,9 +158,9 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     want = oracle.answer(case, host)
     problem = oracle.differences(case, want, prepared.answer())
     if options.end_to_end and kind == "random" and not case.curve:
-        result["numpy_to_numpy_us"], end_problem = _end_to_end(case, host, device, want, options.budget)
-        result["numpy_to_numpy_us"] *= 1e6
-        problem = problem or (end_problem and f"NumPy to NumPy: {end_problem}")
+        for key, given in (("tensor_to_numpy_us", x), ("numpy_to_numpy_us", host)):
+            result[key], wrong = _by_host(case, given, device, want, options.budget)
+            problem = problem or (wrong and f"{key[:-3]}: {wrong}")
     if options.explain:
         result["steps"] = _explain(clock, prepared)
     for peer in options.peers:
