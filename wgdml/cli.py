@@ -32,6 +32,7 @@ from rich.table import Table
 from wgdml._version import __version__
 from wgdml.bench.command import bench_command
 from wgdml.demo.command import demo_command
+from wgdml.selftest import command as selftest_command
 
 Array = npt.NDArray[Any]
 
@@ -494,7 +495,7 @@ Examples:
   wgdml info --json
   WGPU_BACKEND_TYPE=Vulkan wgdml info
 
-WGPUPY_WGPU_ADAPTER_NAME (a part of the name) and WGPU_BACKEND_TYPE choose the adapter.""",
+WGDML_ADAPTER (a number in this list, from 0, or a part of the name) chooses the adapter.""",
 )
 @_json_option
 def info_command(as_json: bool) -> None:
@@ -724,3 +725,4 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, outpu
 
 main.add_command(bench_command)
 main.add_command(demo_command)
+main.add_command(selftest_command)

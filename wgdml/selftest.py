@@ -1,0 +1,193 @@
+"""``wgdml selftest``: does this copy of wgdml give NumPy's answers on this machine's adapter? In less than ten seconds."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from . import functions
+from ._version import __version__
+from .runtime import Device, NoAdapterError, default_device
+
+__all__ = ["Check", "checks", "command", "report", "run"]
+
+#: No check begins after this many seconds, so that a slow machine is through in ten too.
+_LAST_START = 5.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """A call on the device and what NumPy answers."""
+
+    name: str
+    call: Callable[[Device], Any]
+    expected: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Failure:
+    name: str
+    what: str
+
+
+def _stable_order(x: NDArray[Any], axis: int, descending: bool) -> NDArray[Any]:
+    """NaN last, or first when descending; equal elements in ascending order of index both ways."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    backwards: NDArray[Any] = np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+    order: NDArray[Any] = x.shape[axis] - 1 - backwards
+    return order
+
+
+def _data(dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Few values, so that there are many ties; among floats NaN, infinities, signed zeros and denormals."""
+    random = np.random.default_rng(len(shape) * 1000 + shape[-1])
+    x = random.integers(0, 60, shape).astype(dtype)
+    if x.dtype.kind == "f":
+        x = (x - 30) / 7
+        x = x.astype(dtype)
+        special = [np.nan, -np.inf, np.inf, -0.0, 0.0, np.finfo(dtype).smallest_subnormal]
+        for i, value in enumerate(special):
+            x.reshape(-1)[i::97] = value
+    return x
+
+
+def _checks_of(dtype: str, shape: tuple[int, ...], axis: int, k: int) -> Iterator[Check]:
+    x = _data(dtype, shape)
+    where = f"{dtype} {shape}, axis {axis}"
+    for mode in ("largest", "smallest"):
+
+        def top_k(device: Device, mode: Any = mode) -> Any:
+            return functions.top_k(x, k, axis=axis, mode=mode, device=device)
+
+        def first(mode: str = mode) -> Any:
+            indices = _stable_order(x, axis, mode == "largest").take(np.arange(k), axis)
+            return np.take_along_axis(x, indices, axis), indices
+
+        yield Check(f"top_k {mode} of {where}, k {k}", top_k, first)
+    yield Check(f"argmax of {where}", lambda device: functions.argmax(x, axis=axis, device=device), lambda: np.argmax(x, axis=axis))
+    yield Check(f"argmin of {where}", lambda device: functions.argmin(x, axis=axis, device=device), lambda: np.argmin(x, axis=axis))
+
+
+def _argsort_check(x: NDArray[Any], descending: bool) -> Check:
+    return Check(
+        f"argsort of {x.dtype} {x.shape}, {'descending' if descending else 'ascending'}",
+        lambda device: functions.argsort(x, descending=descending, device=device),
+        lambda: _stable_order(x, -1, descending),
+    )
+
+
+def checks() -> list[Check]:
+    """All checks, the most telling first."""
+    found = list(_checks_of("float32", (16, 1000), 1, 5))
+    for dtype in ("int32", "uint8", "int64", "float16", "float64", "int16", "uint32", "int8", "uint16", "uint64"):
+        found += _checks_of(dtype, (3, 130), 1, 4)
+    found += _checks_of("float32", (200_003,), 0, 100)
+    found += _checks_of("float32", (1000, 64), 0, 3)
+    found += _checks_of("float32", (100_003,), 0, 5000)
+    found += [_argsort_check(_data("float32", (4, 600)), descending) for descending in (False, True)]
+    return found
+
+
+def _difference(got: Any, expected: Any) -> str:
+    """What the first difference is, bit for bit; empty if there is none."""
+    pairs = zip(got, expected, strict=True) if isinstance(expected, tuple) else [(got, expected)]
+    for number, (ours, theirs) in enumerate(pairs):
+        a, b = np.asarray(ours), np.asarray(theirs)
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"result {number} is {a.dtype} {a.shape}, expected {b.dtype} {b.shape}"
+        bits = f"u{a.dtype.itemsize}"
+        wrong = np.flatnonzero(np.ascontiguousarray(a).view(bits) != np.ascontiguousarray(b).view(bits))
+        if wrong.size:
+            at = int(wrong[0])
+            return (
+                f"result {number}: {wrong.size} of {a.size} elements differ, the first at {at}: "
+                f"{a.flat[at]!r}, expected {b.flat[at]!r}"
+            )
+    return ""
+
+
+def run(device: Device, seen: Callable[[str, bool], None] = lambda name, passed: None) -> tuple[list[Failure], int, int]:
+    """Failures, the number of checks that were run, and of those there are; ``seen`` is told of each."""
+    failures: list[Failure] = []
+    every = checks()
+    start = time.monotonic()
+    done = 0
+    for check in every:
+        if time.monotonic() - start > _LAST_START:
+            break
+        try:
+            what = _difference(check.call(device), check.expected())
+        except Exception:
+            what = traceback.format_exc()
+        done += 1
+        if what:
+            failures.append(Failure(check.name, what))
+        seen(check.name, not what)
+    return failures, done, len(every)
+
+
+def report(device: Device | None, failures: list[Failure]) -> dict[str, Any]:
+    """What a maintainer needs to know."""
+    facts: dict[str, Any] = {
+        "wgdml": __version__,
+        "wgpu": metadata.version("wgpu"),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
+    if device is not None:
+        facts["adapter"] = {name: str(value) for name, value in device.adapter_info.items()}
+        facts["chosen"] = device.adapter_reason
+        facts["features"] = sorted(device.features)
+        facts["limits"] = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}
+    facts["failures"] = [{"check": failure.name, "what": failure.what} for failure in failures]
+    return facts
+
+
+@click.command(
+    "selftest",
+    epilog="""\b
+Examples:
+  wgdml selftest
+  WGDML_ADAPTER=1 wgdml selftest --json
+
+Exit status: 0 all answers are right, 1 some are wrong or there is no adapter.""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON object, failures or none.")
+def command(as_json: bool) -> None:
+    """Check this copy on this machine's adapter against NumPy, in less than ten seconds."""
+    start = time.monotonic()
+    device = None
+    done = total = 0
+    try:
+        device = default_device()
+        if not as_json:
+            click.echo(f"checking wgdml {__version__} on {device!r}")
+        failures, done, total = run(device, lambda name, passed: None if passed or as_json else click.echo(f"WRONG  {name}"))
+    except NoAdapterError as problem:
+        failures = [Failure("adapter", str(problem))]
+    except Exception:
+        failures = [Failure("adapter", traceback.format_exc())]
+    seconds = time.monotonic() - start
+    facts = report(device, failures) | {"checks": done, "of": total, "seconds": round(seconds, 2)}
+    if as_json:
+        click.echo(json.dumps(facts))
+    elif failures:
+        click.echo(json.dumps(facts, indent=2))
+        click.echo(f"{len(failures)} of {done} checks failed. Please report it, with all of the above, to the project's issues.")
+    else:
+        rest = f"; {total - done} more were left out for lack of time" if done < total else ""
+        click.echo(f"all {done} checks passed in {seconds:.1f} s{rest}")
+    sys.exit(1 if failures else 0)
