@@ -29,8 +29,8 @@ Call = Callable[[], Any]
 def _per_call(clock: timing.Clock, calls: dict[str, Call], seconds: float, batch: int) -> dict[str, float]:
     """Median microseconds of a call. The calls take turns, to meet the same noise; the device empties in between, untimed."""
     for call in calls.values():
-        for _ in range(3):
-            call()
+        call()
+        call()
     clock.wait()
     times: dict[str, list[float]] = {name: [] for name in calls}
     end = time.perf_counter() + seconds
@@ -125,16 +125,16 @@ def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, An
     def read() -> None:
         gpu.queue.read_buffer(tensor.buffer, 0, size)
 
-    rates = {
-        "upload": _rate(upload, size),
-        "upload_by_write_buffer": _rate(write, size),
-        "download": _rate(tensor.numpy, size),
-        "download_by_read_buffer": _rate(read, size),
+    ways: dict[str, Call] = {
+        "upload": upload,
+        "upload_by_write_buffer": write,
+        "download": tensor.numpy,
+        "download_by_read_buffer": read,
     }
-    for chunk in {min(16 << 20, size), min(64 << 20, size)}:
+    for chunk in sorted({min(16 << 20, size), min(64 << 20, size)}):
         up, down = _kept(clock, tensor.buffer, raw, chunk)
-        rates["upload_by_kept_buffer"] = max(_rate(up, size), rates.get("upload_by_kept_buffer", 0.0))
-        rates["download_by_kept_buffer"] = max(_rate(down, size), rates.get("download_by_kept_buffer", 0.0))
+        ways |= {f"upload_by_kept_{chunk >> 20}_MiB": up, f"download_by_kept_{chunk >> 20}_MiB": down}
+    rates = {name: size / us * 1e6 for name, us in _per_call(clock, ways, 0.0, 1).items()}
     return {
         "bytes": size,
         "bytes_per_second": rates,
@@ -143,16 +143,6 @@ def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, An
         },
         "best_on_h200": TRANSFERS,
     }
-
-
-def _rate(transfer: Call, size: int) -> float:
-    transfer()
-    times = []
-    for _ in range(5):
-        started = time.perf_counter()
-        transfer()
-        times.append(time.perf_counter() - started)
-    return size / statistics.median(times)
 
 
 def _kept(clock: timing.Clock, buffer: Any, raw: Any, chunk: int) -> tuple[Call, Call]:
