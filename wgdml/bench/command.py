@@ -103,7 +103,8 @@ def bench_command(
     }
     document["versions"] |= {"wgdml": wgdml.__version__, "python": platform.python_version()}
     columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    errors = Console(stderr=True)
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("starting the other libraries", total=None)
         chosen, document["peers"] = _start(names)
         # Peers that are asked for by name take whatever comes.
