@@ -15,7 +15,7 @@ const TEAMS: u32 = WORKGROUP / TEAM;
 
 // As many candidates as invocations are ranked by counting those before each; more are sorted.
 const FEW: u32 = min(TEAM, CAPACITY);
-const SLICES: u32 = TEAM / GROUPS;
+const SLICES: u32 = TEAM / GROUPS;  // each counts GROUPS / SLICES delegates, AHEAD at a time
 const NOBODY: u32 = 0xffffffffu;
 
 var<workgroup> delegates: array<Stored, WORKGROUP>;
@@ -79,12 +79,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   {
     let mine = pair_of(delegates[home + group]);
     var place = 0u;
-    for (var j = lane / GROUPS; j < GROUPS; j += 4u * SLICES) {
-#for u in 4
-      let other$u = delegates[home + (j + $uu * SLICES) % TEAM];
+    for (var j = lane / GROUPS; j < GROUPS; j += AHEAD * SLICES) {
+#for u in AHEAD
+      let other$u = delegates[home + j + $uu * SLICES];
 #endfor
-#for u in 4
-      place += select(0u, 1u, j + $uu * SLICES < GROUPS && before(pair_of(other$u), mine));
+#for u in AHEAD
+      place += select(0u, 1u, before(pair_of(other$u), mine));
 #endfor
     }
 #if TEAM == GROUPS

@@ -569,8 +569,6 @@ class _Builder:
             return
         loads = self.loads(source)
         workgroup = t.reduce_workgroup
-        if not t.barrier_free and sequences * 16 < t.workgroups:
-            workgroup = t.large_workgroup
         if isinstance(source, _Pairs) and source.length <= 4096:
             split, team = 1, min(workgroup, _power_of_two_above(source.length))
         elif t.barrier_free:
@@ -664,7 +662,7 @@ class _Builder:
         loads = k * gathered[1] if gathered else self.loads(source)
         per_load = self.load_shape()[1] if isinstance(source, _Box) and _is_rows(source) else 1
         groups = min(t.large_workgroup, max(32, _power_of_two_above(2 * k)))
-        each = t.loads_each
+        each = t.loads_each if loads >= 1024 else max(1, t.loads_each // 4)
         team = max(groups, min(t.large_workgroup, _power_of_two_below(loads // each)))
         if isinstance(source, _Pairs) and source.item_step > 1:
             # Several sequences a workgroup: their items lie side by side.
@@ -689,7 +687,13 @@ class _Builder:
             source,
             parts or sink,
             gathered=gathered[0] if gathered else None,
-            constants={"WORKGROUP": workgroup, "TEAM": team, "GROUPS": groups, "CAPACITY": capacity},
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": team,
+                "GROUPS": groups,
+                "CAPACITY": capacity,
+                "AHEAD": max(1, min(8, groups * groups // team)),
+            },
             in_order=isinstance(source, _Box) and not gathered,
             split=split,
             k=k,
@@ -707,7 +711,7 @@ class _Builder:
         loads = self.loads(source)
         team = 1
         if not t.barrier_free:
-            team = min(32, _power_of_two_below(t.workgroups * 128 // sequences), _power_of_two_below(loads // 4))
+            team = min(32, _power_of_two_below(t.workgroups * 64 // sequences), _power_of_two_below(loads // 4))
         workgroup = t.workgroup
         pair = 8 * self.selection.format.key_words
         while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
@@ -717,7 +721,7 @@ class _Builder:
             -(-sequences * team // workgroup),
             source,
             sink,
-            constants={"WORKGROUP": workgroup, "TEAM": min(team, workgroup), "K": k},
+            constants={"WORKGROUP": workgroup, "TEAM": min(team, workgroup), "K": k, "UNROLL": min(2, t.unroll)},
             in_order=True,
             k=k,
         )
@@ -754,17 +758,19 @@ class _Builder:
     # -- sorting --
 
     def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """Whole sequences in workgroup memory, 16 items an invocation."""
+        """Whole sequences in workgroup memory, eight items an invocation, or 16 where there are too few of those."""
         t = self.tuning
         capacity = max(16, _power_of_two_above(source.length))
         if capacity > t.sort_capacity:
             raise ValueError(f"sort_rows takes sequences of up to {t.sort_capacity}, not {source.length}")
-        team = capacity // 16
+        each = 8 if capacity // 8 <= min(512, self.limits.max_compute_invocations_per_workgroup) else 16
+        team = capacity // each
         key_words = self.selection.format.key_words
         room = self.limits.max_compute_workgroup_storage_size
-        split = int(_padded(capacity) * 8 * key_words > room)
+        padded = capacity + capacity // each
+        split = int(padded * 8 * key_words > room)
         pair = 4 if split else 8 * key_words
-        teams = max(1, min(t.workgroup // team, room // (_padded(capacity) * pair)))
+        teams = max(1, min(t.workgroup // team, room // (padded * pair)))
         self.emit(
             "sort_rows",
             -(-sequences // teams),
@@ -774,6 +780,9 @@ class _Builder:
                 "WORKGROUP": teams * team,
                 "CAPACITY": capacity,
                 "SIZE": capacity.bit_length() - 1,
+                "EACH": each,
+                "HALF": each // 2,
+                "BITS": each.bit_length() - 1,
                 "SPLIT": split,
                 "WORDS": key_words + 1,
             },
@@ -902,11 +911,6 @@ class _Builder:
             self.emit("emit", -(-sequences * k // t.workgroup), current, sink, length=k, k=k)
 
 
-def _padded(pairs: int) -> int:
-    """Places that sort_rows.wgsl keeps for so many pairs."""
-    return pairs + pairs // 16
-
-
 def _is_rows(box: _Box) -> bool:
     """Is the axis one contiguous run?"""
     axes = box.selection.axes
@@ -946,7 +950,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     if k == 1:
         return Algorithm.REDUCE
     fits = length <= tuning.sort_capacity
-    if not in_order and length <= min(2048, tuning.rank_length) and sequences <= 16:
+    if not in_order and length <= min(2048, tuning.rank_length) and sequences * length <= 32768 and not tuning.barrier_free:
         return Algorithm.RANK
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
