@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, cast, overload
+from typing import Any, Literal, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .runtime.device import Device, PreparedPlan, default_device
+from .runtime.device import Device, PreparedPlan, default_device, device_of
 from .runtime.operator import bind_offsets, fits_vectors, with_offsets
 from .runtime.tensor import Tensor, _int, _ints, as_numpy, asarray, element_name, packed_strides
 from .selection import Layout, Order, make_selection
@@ -41,8 +41,8 @@ def top_k(
 ) -> TopKResult:
     """The k largest (or smallest) elements along an axis, sorted, and where they are.
 
-    ``x`` has any shape with at least one dimension; ``values`` has x's data type and bits, ``indices`` ``index_dtype`` (int64, int32,
-    uint64 or uint32). Largest come in descending, smallest in ascending order; equal elements (-0.0 and 0.0; all NaNs) in
+    ``x`` has any shape with at least one dimension; ``values`` has x's data type and bits, ``indices`` ``index_dtype`` (int64,
+    int32, uint64 or uint32). Largest come in descending, smallest in ascending order; equal elements (-0.0 and 0.0; all NaNs) in
     ascending order of index. NaN is greater than every number. k = 0 gives empty results.
 
     Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode; ``TypeError`` for data types without
@@ -56,7 +56,9 @@ def top_k(
         source = cast("outofcore.Source", x)
         return outofcore.top_k(source, k, axis=axis, mode=mode, index_dtype=index_dtype, device=device)
     order = Order.DESCENDING if mode == "largest" else Order.ASCENDING
-    return TopKResult(*_select(x, k, axis, order, True, True, index_dtype, device))
+    if k is None:
+        raise TypeError("k must be an integer, not None")
+    return TopKResult(*_select(x, k, axis, order, True, _index_dtype(index_dtype), device))
 
 
 def argmax(
@@ -77,7 +79,7 @@ def argmax(
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to reduce; ``TypeError`` for data
     types without an order.
     """
-    return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, index_dtype, device)
+    return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, _index_dtype(index_dtype), device)
 
 
 def argmin(
@@ -91,7 +93,7 @@ def argmin(
     device: Device | None = None,
 ) -> Any:
     """The index of the first minimum: as ``argmax``; NaN wins over every number here too, as in NumPy."""
-    return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, index_dtype, device)
+    return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, _index_dtype(index_dtype), device)
 
 
 def sort(
@@ -108,7 +110,7 @@ def sort(
     Raises as ``top_k`` does.
     """
     del stable  # every answer here is the stable one
-    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, True, False, "int64", device)[0]
+    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, True, None, device)[0]
 
 
 def argsort(
@@ -123,7 +125,7 @@ def argsort(
 ) -> Any:
     """The indices that sort along an axis, always stably: equal elements keep ascending order of index in both directions."""
     del stable
-    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, False, True, index_dtype, device)[1]
+    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, False, _index_dtype(index_dtype), device)[0]
 
 
 # ----------------------------------------------------------------------------
@@ -136,14 +138,12 @@ for _name in ("int64", "int32", "uint64", "uint32"):
 
 
 def _index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    found = _INDEX_DTYPES.get(dtype)
+    try:
+        found = _INDEX_DTYPES.get(dtype) or _INDEX_DTYPES.get(np.dtype(dtype))
+    except TypeError:
+        found = None
     if found is None:
-        try:
-            found = _INDEX_DTYPES.get(np.dtype(dtype))
-        except TypeError:
-            found = None
-        if found is None:
-            raise TypeError(f"index_dtype must be int64, int32, uint64 or uint32, not {dtype!r}")
+        raise TypeError(f"index_dtype must be int64, int32, uint64 or uint32, not {dtype!r}")
     return found
 
 
@@ -165,13 +165,6 @@ def _streams(x: Any, device: Device | None) -> bool:
     return bool(limit < size) and not (isinstance(x, np.ndarray) and 0 in x.strides)
 
 
-def _input(x: ArrayLike | Tensor, device: Device | None) -> Tensor | NDArray[Any]:
-    """A Tensor, or a checked NumPy array that is not uploaded yet."""
-    if isinstance(x, Tensor):
-        return asarray(x, device=device)
-    return as_numpy(x)
-
-
 def _axis(axis: SupportsIndex, ndim: int) -> int:
     number = _int("axis", axis)
     if not -ndim <= number < ndim:
@@ -179,20 +172,29 @@ def _axis(axis: SupportsIndex, ndim: int) -> int:
     return number % ndim
 
 
+def _axes(axis: SupportsIndex | Sequence[SupportsIndex], ndim: int) -> tuple[int, ...]:
+    axes = tuple(_axis(a, ndim) for a in _ints("axis", axis))
+    if not axes:
+        raise ValueError("axis must name at least one axis, not ()")
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis must name each axis once, not {axis!r}")
+    return axes
+
+
 def _check_size(x: Tensor | NDArray[Any]) -> None:
     if x.size > _LARGEST:
         raise ValueError(f"x has {x.size} elements; a tensor has at most {_LARGEST}")
 
 
-_T = TypeVar("_T")
+class _Call(NamedTuple):
+    """What a call comes to, kept under everything that it depends on."""
+
+    prepared: PreparedPlan | None  # None where the results have no elements
+    outputs: tuple[tuple[str, str, np.dtype[Any], tuple[int, ...]], ...]  # role, name, data type, shape of each result
 
 
-@overload
-def _like(x: Tensor, result: Tensor) -> Tensor: ...
-@overload
-def _like(x: NDArray[Any], result: Tensor) -> NDArray[Any]: ...
-def _like(x: Any, result: Tensor) -> Any:
-    return result if isinstance(x, Tensor) else result.numpy()
+_Select = tuple[int | None, int, Order, bool, np.dtype[Any] | None]
+_Arg = tuple[tuple[int, ...] | int | None, bool, bool, Order, np.dtype[Any]]
 
 
 def _select(
@@ -201,29 +203,30 @@ def _select(
     axis_in: SupportsIndex,
     order: Order,
     has_values: bool,
-    has_indices: bool,
-    index_dtype_in: DTypeLike,
+    index_dtype: np.dtype[Any] | None,
     device: Device | None,
-) -> tuple[Any, Any]:
-    x = _input(x_in, device)
-    index_dtype = _index_dtype(index_dtype_in)
+) -> list[Any]:
+    """Values and indices of the first k (all, for None) along an axis; only those that are wanted."""
+    x, device = _input(x_in, device)
+    # Exact types, as True and 1.0 have the hash of 1.
+    k = k_in if k_in is None or type(k_in) is int else _int("k", k_in)
+    axis = axis_in if type(axis_in) is int else _int("axis", axis_in)
+    return _run(x, device, _plan_select, (k, axis, order, has_values, index_dtype))
+
+
+def _plan_select(x: Tensor | NDArray[Any], wanted: _Select) -> tuple[Any, ...]:
+    k_in, axis_in, order, has_values, index_dtype = wanted
     if not x.ndim:
         raise ValueError("x must have at least one dimension")
     axis = _axis(axis_in, x.ndim)
     length = x.shape[axis]
-    k = length if k_in is None else _int("k", k_in)
+    k = length if k_in is None else k_in
     if k < 0:
         raise ValueError(f"k must not be negative, not {k}")
     if k > length:
         raise ValueError(f"k must be at most the axis's size of {length}, not {k}")
-    _check_size(x)
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
-    t = asarray(x, device=device)
-    values = Tensor._empty(t.device, t.dtype, shape) if has_values else None
-    indices = Tensor._empty(t.device, index_dtype, shape) if has_indices else None
-    if prod(shape):
-        _run(t, (axis,), k, order, values, indices, False, shape)
-    return (None if values is None else _like(x, values)), (None if indices is None else _like(x, indices))
+    return (axis,), k, order, False, shape, shape, has_values, index_dtype
 
 
 def _arg(
@@ -232,9 +235,10 @@ def _arg(
     keepdims: bool,
     last_index: bool,
     order: Order,
-    index_dtype_in: DTypeLike,
+    index_dtype: np.dtype[Any],
     device: Device | None,
 ) -> Any:
+    """The index of the first pair over some axes."""
     if _streams(x_in, device):
         from . import outofcore
 
@@ -244,68 +248,91 @@ def _arg(
             axis=axis_in,
             keepdims=keepdims,
             select_last_index=last_index,
-            index_dtype=index_dtype_in,
+            index_dtype=index_dtype,
             device=device,
         )
-    x = _input(x_in, device)
-    index_dtype = _index_dtype(index_dtype_in)
-    if axis_in is None:
-        axes = tuple(range(x.ndim))
-    else:
-        axes = tuple(_axis(a, x.ndim) for a in _ints("axis", axis_in))
-        if not axes:
-            raise ValueError("axis must name at least one axis, not ()")
-        if len(set(axes)) < len(axes):
-            raise ValueError(f"axis must name each axis once, not {axis_in!r}")
+    x, device = _input(x_in, device)
+    axis = axis_in if axis_in is None or type(axis_in) is int else _ints("axis", axis_in)
+    return _run(x, device, _plan_arg, (axis, bool(keepdims), bool(last_index), order, index_dtype))[0]
+
+
+def _plan_arg(x: Tensor | NDArray[Any], wanted: _Arg) -> tuple[Any, ...]:
+    axis, keepdims, last_index, order, index_dtype = wanted
+    axes = tuple(range(x.ndim)) if axis is None else _axes(axis, x.ndim)
     if any(x.shape[a] == 0 for a in axes):
-        raise ValueError(f"x of shape {x.shape} has nothing to reduce along axis {axis_in!r}")
-    _check_size(x)
+        raise ValueError(f"x of shape {x.shape} has nothing to reduce along axis {axis!r}")
     kept = tuple(1 if d in axes else n for d, n in enumerate(x.shape))
     shape = kept if keepdims else tuple(n for d, n in enumerate(x.shape) if d not in axes)
-    t = asarray(x, device=device)
-    result = Tensor._empty(t.device, index_dtype, shape)
-    if prod(shape):
-        _run(t, axes, 1, order, None, result, bool(last_index), kept)
-    return _like(x, result)
+    return axes, 1, order, last_index, kept, shape, False, index_dtype
 
 
-def _run(
-    t: Tensor,
-    axes: tuple[int, ...],
-    k: int,
-    order: Order,
-    values: Tensor | None,
-    indices: Tensor | None,
-    last_index: bool,
-    shape: tuple[int, ...],
-) -> None:
-    """Runs one selection of ``t`` into new packed outputs of this shape."""
-    aligned, rest = bind_offsets(t.offset, t.dtype.itemsize)
-    end = t.offset + (1 + sum((n - 1) * s for n, s in zip(t.shape, t.strides, strict=True))) * t.dtype.itemsize
-    vectors = fits_vectors(t.buffer, end)
-    key = (
-        t.dtype, t.shape, t.strides, rest, vectors, axes, k, order, last_index, values is None,
-        None if indices is None else indices.dtype.itemsize,
-    )  # fmt: skip
+def _input(x: ArrayLike | Tensor, device: Device | None) -> tuple[Tensor | NDArray[Any], Device]:
+    """A Tensor, or a checked NumPy array that is not uploaded yet, and the device to work on."""
+    if isinstance(x, Tensor):
+        asarray(x, device=device)
+        return x, x.device
+    return as_numpy(x), device_of(device)
 
-    def prepare() -> PreparedPlan:
-        packed = Layout(shape, packed_strides(shape))
-        selection = make_selection(
-            element_name(t.dtype),
-            Layout(t.shape, t.strides) if t.shape else Layout((1,), (1,)),
-            axes or (0,),
-            k,
-            order,
-            values=None if values is None else packed,
-            indices=None if indices is None else packed,
-            index_bytes=4 if indices is None else indices.dtype.itemsize,
-            last_index=last_index,
-        )
-        return t.device.prepare(with_offsets(selection, input=rest), vectors=vectors, shared_input=False)
 
-    resources: dict[str, tuple[Any, int]] = {"input": (t.buffer, aligned)}
-    if values is not None:
-        resources["values"] = values.buffer, 0
-    if indices is not None:
-        resources["indices"] = indices.buffer, 0
-    t.device.run(t.device.kept(key, prepare), resources)
+def _run(x: Tensor | NDArray[Any], device: Device, plan: Callable[[Any, Any], tuple[Any, ...]], wanted: Any) -> list[Any]:
+    """Runs the selection that ``plan`` makes of ``wanted``: Tensors from a Tensor, arrays from an array."""
+    if isinstance(x, Tensor):
+        item = x.dtype.itemsize
+        start, rest = bind_offsets(x.offset, item)
+        end = x.offset + (1 + sum((n - 1) * s for n, s in zip(x.shape, x.strides, strict=True))) * item
+        vectors = fits_vectors(x._buffer, end)
+        layout: Any = x.dtype, x.shape, x.strides, rest, vectors
+    else:
+        rest, vectors = 0, True  # the buffers of the pool are long enough
+        layout = x.dtype, x.shape
+    call = device.kept((layout, wanted), lambda: _make(x, device, rest, vectors, plan(x, wanted)))
+    if isinstance(x, Tensor):
+        results = [Tensor._empty(device, dtype, shape, name) for _, name, dtype, shape in call.outputs]
+        if call.prepared is not None:
+            x._check_alive("x")
+            resources = {"input": (x._buffer, start)}
+            for (role, _, _, _), result in zip(call.outputs, results, strict=True):
+                resources[role] = result._buffer, 0
+            device.run(call.prepared, resources)
+        return results
+    if call.prepared is None:
+        return [np.empty(shape, dtype) for _, _, dtype, shape in call.outputs]
+    source = device.allocate("x", x.nbytes)
+    resources = {"input": (source.buffer, 0)}
+    kept = []
+    reads = []
+    for role, name, dtype, shape in call.outputs:
+        memory = device.allocate(name, prod(shape) * dtype.itemsize)
+        kept.append(memory)
+        resources[role] = memory.buffer, 0
+        reads.append((memory.buffer, shape, dtype, prod(shape) * dtype.itemsize))
+    device.write(np.ascontiguousarray(x), source.buffer)
+    return device.run_and_read(call.prepared, resources, reads)
+
+
+def _make(x: Tensor | NDArray[Any], device: Device, rest: int, vectors: bool, planned: tuple[Any, ...]) -> _Call:
+    axes, k, order, last_index, rows, shape, has_values, index_dtype = planned
+    _check_size(x)
+    outputs: list[tuple[str, str, np.dtype[Any], tuple[int, ...]]] = []
+    if has_values:
+        outputs.append(("values", "values", x.dtype, shape))
+    if index_dtype is not None:
+        outputs.append(("indices", "indices", index_dtype, shape))
+    for _, name, dtype, _ in outputs:
+        device.check_size(f"the result's {name}", prod(shape) * dtype.itemsize)
+    if not prod(shape):
+        return _Call(None, tuple(outputs))
+    packed = Layout(rows or (1,), packed_strides(rows or (1,)))
+    strides = x.strides if isinstance(x, Tensor) else packed_strides(x.shape)
+    selection = make_selection(
+        element_name(x.dtype),
+        Layout(x.shape, strides) if x.shape else Layout((1,), (1,)),
+        axes or (0,),
+        k,
+        order,
+        values=packed if has_values else None,
+        indices=None if index_dtype is None else packed,
+        index_bytes=4 if index_dtype is None else index_dtype.itemsize,
+        last_index=last_index,
+    )
+    return _Call(device.prepare(with_offsets(selection, input=rest), vectors=vectors, shared_input=False), tuple(outputs))

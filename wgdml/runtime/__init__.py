@@ -2,6 +2,7 @@
 
 from .adapter import NoAdapterError, adapters
 from .device import Device, default_device
+from .errors import DeviceLostError
 from .operator import BindingProperties, CompiledOperator, Operator
 from .tensor import Tensor, asarray
 
@@ -9,6 +10,7 @@ __all__ = [
     "BindingProperties",
     "CompiledOperator",
     "Device",
+    "DeviceLostError",
     "NoAdapterError",
     "Operator",
     "Tensor",

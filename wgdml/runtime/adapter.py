@@ -15,6 +15,8 @@ if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RU
 
 import wgpu
 
+from .fork import use_gpu
+
 __all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "environment_names_adapter", "equal_adapters", "rank"]
 
 
@@ -40,6 +42,7 @@ def describe(adapter: Any) -> str:
 
 def adapters() -> list[dict[str, Any]]:
     """All adapters, best first: name, type, backend, driver, features and limits of each."""
+    use_gpu()
     found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
     return [
         {
@@ -60,6 +63,7 @@ def choose_adapter() -> tuple[Any, str]:
     ``WGDML_ADAPTER`` is a number in the order of ``adapters()`` or a part of the name; wgpu-py's own variables are honoured too:
     ``WGPUPY_WGPU_ADAPTER_NAME`` (part of the name) and ``WGPU_BACKEND_TYPE``. Raises ``NoAdapterError``.
     """
+    use_gpu()
     found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
     everything = [describe(a) for a in found]
     reasons = []
@@ -93,6 +97,7 @@ def environment_names_adapter() -> bool:
 
 def equal_adapters() -> list[Any]:
     """The best adapter and its equals in kind and backend: the GPUs of a host that has several."""
+    use_gpu()
     found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
     return [a for a in found if rank(a) == rank(found[0])]
 

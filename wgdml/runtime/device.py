@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import numpy as np
 import wgpu
+from numpy.typing import NDArray
 
 from .. import contract, shaders
-from ..plan import Dispatch, Limits, Plan, make_plan
+from ..plan import Dispatch, Limits, make_plan
 from ..selection import Selection
 from .adapter import choose_adapter, describe
-from .transfer import Staging
+from .errors import DeviceLostError, translated
+from .fork import FORKED, use_gpu
+from .memory import Memory, Pool
+from .prepared import BindGroups, PreparedPlan
+from .transfer import CHUNK, Staging
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from .operator import CompiledOperator, Operator
 
-__all__ = ["Device", "PreparedPlan", "default_device"]
+__all__ = ["Device", "PreparedPlan", "default_device", "device_of"]
 
 _WANTED_FEATURES = ("subgroup", "timestamp-query", "timestamp-query-inside-passes")
 #: The least that WebGPU's specification promises of any adapter, as far as computing is concerned.
@@ -43,111 +50,25 @@ _MINIMUM_LIMITS = {
 }
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _PLANS_KEPT = 1024
-_POOLED_BYTES = 256 << 20
+_PIPELINES_KEPT = 1024
+_POOLED_BYTES = 1 << 30
 _SMALLEST_BUFFER = 256
 
-
-class _Pool:
-    """Buffers that tensors gave back, by size; the oldest leave when they take too much room."""
-
-    def __init__(self) -> None:
-        self.free: OrderedDict[int, list[Any]] = OrderedDict()
-        self.bytes = 0
-
-    def take(self, size: int) -> Any | None:
-        buffers = self.free.get(size)
-        if not buffers:
-            return None
-        self.bytes -= size
-        return buffers.pop()
-
-    def give(self, size: int, buffer: Any) -> None:
-        self.free.setdefault(size, []).append(buffer)
-        self.free.move_to_end(size)
-        self.bytes += size
-        while self.bytes > _POOLED_BYTES:
-            oldest = next(iter(self.free))
-            if not self.free[oldest]:
-                del self.free[oldest]
-                continue
-            self.free[oldest].pop().destroy()
-            self.bytes -= oldest
-
-    def clear(self) -> None:
-        for buffers in self.free.values():
-            for buffer in buffers:
-                buffer.destroy()
-        self.free.clear()
-        self.bytes = 0
-
-
-class PreparedPlan:
-    """A plan with its pipelines and parameter buffer on the device; ``steps`` binds it to buffers, once for each set of them."""
-
-    def __init__(self, device: Device, plan: Plan) -> None:
-        self.device = device
-        self.plan = plan
-        self.pipelines = [device._pipeline(d) for d in plan.dispatches]
-        slot = 512
-        params = bytearray(slot * max(1, len(plan.dispatches)))
-        for i, d in enumerate(plan.dispatches):
-            params[i * slot : i * slot + len(d.params)] = d.params
-        self.slot = slot
-        self.params = device._create_buffer(len(params), wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST)
-        device.gpu_device.queue.write_buffer(self.params, 0, params)
-        self.groups: dict[tuple[Hashable, ...], list[tuple[Any, Any, tuple[int, int, int]]]] = {}
-
-    def steps(self, resources: Mapping[str, tuple[Any, int]]) -> list[tuple[Any, Any, tuple[int, int, int]]]:
-        """(pipeline, bind group, grid) of each dispatch; ``resources`` gives each its buffer and byte offset."""
-        scratch = self.device._scratch(self.plan.scratch_size) if self.plan.scratch_size else None
-        key = (id(scratch), *((name, id(buffer), offset) for name, (buffer, offset) in resources.items()))
-        steps = self.groups.get(key)
-        if steps is None:
-            steps = self._bind(dict(resources), scratch)
-            self.groups[key] = steps
-            for buffer in {id(b): b for b in (scratch, *(b for b, _ in resources.values())) if b is not None}.values():
-                # A cached bind group must not keep a buffer alive that nobody else wants.
-                weakref.finalize(buffer, self.groups.pop, key, None)
-        return steps
-
-    def _bind(self, resources: dict[str, tuple[Any, int]], scratch: Any) -> list[tuple[Any, Any, tuple[int, int, int]]]:
-        steps = []
-        for i, (d, (pipeline, layout)) in enumerate(zip(self.plan.dispatches, self.pipelines, strict=True)):
-            entries = [
-                {
-                    "binding": 0,
-                    "resource": {"buffer": self.params, "offset": i * self.slot, "size": len(d.params)},
-                }
-            ]
-            for b in d.bindings:
-                buffer, base = (scratch, 0) if b.resource == "scratch" else resources[b.resource]
-                offset = base + b.offset
-                size = min(b.size, (buffer.size - offset) // 4 * 4)
-                entries.append({"binding": b.slot, "resource": {"buffer": buffer, "offset": offset, "size": size}})
-            group = self.device.gpu_device.create_bind_group(layout=layout, entries=entries)
-            self.device.counters["bind_groups"] += 1
-            steps.append((pipeline, group, d.grid))
-        return steps
-
-    def record(self, compute_pass: Any, resources: Mapping[str, tuple[Any, int]]) -> None:
-        """Records every dispatch into a compute pass."""
-        current = None
-        for pipeline, group, grid in self.steps(resources):
-            if pipeline is not current:
-                compute_pass.set_pipeline(pipeline)
-                current = pipeline
-            compute_pass.set_bind_group(0, group)
-            compute_pass.dispatch_workgroups(*grid)
+_Kept = TypeVar("_Kept")
 
 
 class Device:
     """A WebGPU device and everything that wgdml keeps on it.
 
-    ``gpu_device``: a ``wgpu.GPUDevice`` that the caller has, so that buffers are shared; without one an adapter is chosen (hardware first,
-    then software; ``WGPUPY_WGPU_ADAPTER_NAME`` and ``WGPU_BACKEND_TYPE`` are honoured) or ``adapter`` is used.
+    ``gpu_device``: a ``wgpu.GPUDevice`` that the caller has, so that buffers are shared; without one an adapter is chosen (hardware
+    first, then software; ``WGPUPY_WGPU_ADAPTER_NAME`` and ``WGPU_BACKEND_TYPE`` are honoured) or ``adapter`` is used.
     ``feature_level``: the highest level whose operators this device takes (DirectML's ``DML_FEATURE_LEVEL``).
 
-    May be used from several threads. Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds.
+    May be used from several threads, and as a context manager that closes it. Processes that are forked from one with a Device
+    cannot use the GPU: start them by "spawn", or make the first call in the child.
+
+    Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds. Its methods raise
+    ``DeviceLostError`` when the GPU device is gone, ``MemoryError`` when it has no room.
     """
 
     def __init__(
@@ -170,6 +91,7 @@ class Device:
         if gpu_device is None:
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
+            use_gpu()
             wanted = os.environ.get("WGDML_LIMITS", "")
             if wanted not in ("", "minimum"):
                 raise ValueError(f'WGDML_LIMITS must be "minimum" or unset, not {wanted!r}')
@@ -190,12 +112,15 @@ class Device:
         }
         self.lock = threading.RLock()
         self.plan_limits = self._plan_limits()
-        self._pipelines: dict[Hashable, tuple[Any, Any]] = {}
+        self._gone: tuple[type[RuntimeError], str] | None = None  # why nothing works any more
+        self._pipelines: OrderedDict[Hashable, tuple[Any, Any]] = OrderedDict()
         self._layouts: dict[Hashable, tuple[Any, Any]] = {}
-        self._plans: OrderedDict[Hashable, PreparedPlan] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._groups = BindGroups()
         self._scratch_buffer: Any = None
-        self._pool = _Pool()
+        self._pool = Pool(_POOLED_BYTES)
         self._staging = Staging(self)
+        use_gpu(self)
 
     def __repr__(self) -> str:
         return f"<wgdml.Device {describe(self.gpu_device.adapter)}, {self.feature_level.name}>"
@@ -235,8 +160,10 @@ class Device:
 
     def compile_operator(self, operator: Operator) -> CompiledOperator:
         """Chooses kernels and makes their pipelines (``IDMLDevice::CompileOperator``)."""
-        from .operator import CompiledOperator
+        from .operator import CompiledOperator, Operator
 
+        if isinstance(operator, Operator) and operator.device is not self:
+            raise ValueError(f"operator was created by another device, {operator.device!r}, than {self!r}")
         return CompiledOperator(operator)
 
     # -- kept things --
@@ -250,20 +177,26 @@ class Device:
 
         return self.kept((selection, tuple(sorted(options.items()))), make)
 
-    def kept(self, key: Hashable, make: Callable[[], PreparedPlan]) -> PreparedPlan:
+    def kept(self, key: Hashable, make: Callable[[], _Kept]) -> _Kept:
         """The value kept under ``key``, made at the first call; the least recently used leave."""
+        if self._gone:
+            self._refuse()
         with self.lock:
-            value = self._plans.get(key)
+            value: _Kept | None = self._kept.get(key)
             if value is None:
-                value = self._plans[key] = make()
-                if len(self._plans) > _PLANS_KEPT:
-                    self._plans.popitem(last=False)
+                try:
+                    value = make()
+                except wgpu.GPUError as error:
+                    self._raise(error, "preparing a plan")
+                self._kept[key] = value
+                while len(self._kept) > _PLANS_KEPT:
+                    self._kept.popitem(last=False)
             else:
-                self._plans.move_to_end(key)
+                self._kept.move_to_end(key)
             return value
 
     def _layout(self, slots: tuple[int, ...], shared_input: bool) -> tuple[Any, Any]:
-        """Bind group layout and pipeline layout of a kernel that binds these slots: 0 parameters, 1 the input, the rest writable."""
+        """Bind group layout and pipeline layout of a kernel with these slots: 0 parameters, 1 the input, the rest writable."""
         layouts = self._layouts.get((slots, shared_input))
         if layouts is None:
             kinds = {0: "uniform", 1: "storage" if shared_input else "read-only-storage"}
@@ -296,70 +229,219 @@ class Device:
                     label=dispatch.kernel, layout=layout, compute={"module": module, "entry_point": "main"}
                 )
             except wgpu.GPUError as error:
+                if isinstance(translated(error, ""), DeviceLostError | MemoryError):
+                    raise
                 numbered = "\n".join(f"{i:4}  {line}" for i, line in enumerate(text.splitlines(), 1))
                 raise shaders.ShaderError(f"{dispatch.kernel}.wgsl does not compile: {error}\n{numbered}") from error
             found = self._pipelines[text, slots] = pipeline, group
             self.counters["pipelines"] += 1
+            while len(self._pipelines) > _PIPELINES_KEPT:
+                self._pipelines.popitem(last=False)
+        else:
+            self._pipelines.move_to_end((text, slots))
         return found
 
     # -- memory --
 
-    def _create_buffer(self, size: int, usage: int) -> Any:
+    def check_size(self, name: str, size: int) -> None:
+        """``MemoryError`` for more bytes than the largest buffer."""
         largest = self.limits["max-buffer-size"]
         if size > largest:
-            raise MemoryError(f"a buffer of {size} bytes is over this device's largest of {largest} bytes")
-        try:
-            buffer = self.gpu_device.create_buffer(size=size, usage=usage)
-        except wgpu.GPUOutOfMemoryError as error:
-            raise MemoryError(f"the device has no room for a buffer of {size} bytes") from error
+            raise MemoryError(f"{name} of {size} bytes is over this device's largest buffer of {largest} bytes")
+
+    def _create_buffer(self, size: int, usage: int) -> Any:
+        self.check_size("a buffer", size)
+        for attempt in range(2):
+            try:
+                buffer = self.gpu_device.create_buffer(size=size, usage=usage)
+                break
+            except wgpu.GPUError as error:
+                if attempt or not isinstance(error, wgpu.GPUOutOfMemoryError):
+                    self._raise(error, f"making a buffer of {size} bytes")
+                self._pool.clear()
         self.counters["buffers"] += 1
         return buffer
 
     def _scratch(self, size: int) -> Any:
         """The scratch that all plans share: work on a queue is in order, and none needs it longer than its own dispatches."""
-        if self._scratch_buffer is None or self._scratch_buffer.size < size:
-            rounded = min(1 << max(16, (size - 1).bit_length()), self.limits["max-buffer-size"])
-            if size > 1 << 26:
-                rounded = size
-            self._scratch_buffer = self._create_buffer(rounded, _STORAGE)
-            self.counters["scratch_bytes"] = rounded
-        return self._scratch_buffer
+        scratch = self._scratch_buffer
+        if scratch is None or scratch.size < size:
+            with self.lock:
+                rounded = min(1 << max(16, (size - 1).bit_length()), self.limits["max-buffer-size"])
+                if size > 1 << 26:
+                    rounded = size
+                scratch = self._scratch_buffer = self._create_buffer(rounded, _STORAGE)
+                self.counters["scratch_bytes"] = rounded
+        return scratch
 
-    def _take_buffer(self, size: int) -> tuple[Any, int]:
-        """A storage buffer of at least ``size`` bytes, from the pool where it has one, and its size class."""
-        size = max(_SMALLEST_BUFFER, -(-size // 16) * 16)
+    @staticmethod
+    def size_class(size: int) -> int:
+        """The size of the buffers that serve tensors of ``size`` bytes: few sizes, so that they are found again."""
         if size <= 1 << 20:
-            size = 1 << (size - 1).bit_length()
-        else:
-            size = -(-size // (1 << 18)) * (1 << 18)
-            largest = self.limits["max-buffer-size"] // 4 * 4
-            size = max(min(size, largest), 1)
-        with self.lock:
-            buffer = self._pool.take(size)
-        return (buffer if buffer is not None else self._create_buffer(size, _STORAGE)), size
+            return 1 << (max(size, _SMALLEST_BUFFER) - 1).bit_length()
+        return -(-size // (1 << 18)) * (1 << 18)
 
-    def _give_buffer(self, buffer: Any, size: int) -> None:
-        with self.lock:
-            self._pool.give(size, buffer)
+    def allocate(self, name: str, size: int) -> Memory:
+        """Memory for a tensor of ``size`` bytes, from the pool where it has some. ``MemoryError``, naming ``name``."""
+        if self._gone:
+            self._refuse()
+        rounded = self.size_class(size)
+        if rounded > 1 << 20:
+            self.check_size(name, size)
+            rounded = min(rounded, self.limits["max-buffer-size"] // 4 * 4)
+        buffer = self._pool.take(rounded)
+        if buffer is None:
+            buffer = self._create_buffer(rounded, _STORAGE)
+        return Memory(self._pool, rounded, buffer)
 
     def trim(self) -> None:
         """Gives back all memory that no tensor uses: pooled buffers, scratch and staging."""
         with self.lock:
             self._pool.clear()
+            self._staging.clear()
+            self._groups.clear()
             self._scratch_buffer = None
-            self._staging = Staging(self)
             self.counters["scratch_bytes"] = 0
 
-    # -- submitting --
+    def close(self) -> None:
+        """Gives back everything that is kept here; tensors keep their buffers. Every later use raises ``RuntimeError``.
+
+        The ``wgpu.GPUDevice`` itself lives for as long as anything refers to it.
+        """
+        self._gone = self._gone or (RuntimeError, f"{self!r} is closed")
+        with self.lock:
+            self.trim()
+            self._kept.clear()
+            self._pipelines.clear()
+            self._layouts.clear()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+        self.close()
+
+    # -- when things go wrong --
+
+    def _forked(self) -> None:
+        self._gone = RuntimeError, FORKED
+
+    def _refuse(self) -> NoReturn:
+        assert self._gone
+        kind, why = self._gone
+        raise kind(why)
+
+    def _raise(self, error: Exception, doing: str) -> NoReturn:
+        """Raises what an error of wgpu's means."""
+        known: Exception = error
+        if isinstance(error, wgpu.GPUError):
+            known = translated(error, doing)
+        elif not isinstance(error, DeviceLostError | MemoryError):
+            # wgpu-py itself reports a failed map in its own ways: see whether the device is why.
+            try:
+                self.gpu_device.create_command_encoder().finish()
+            except wgpu.GPUError as reason:
+                known = translated(reason, doing)
+        if isinstance(known, DeviceLostError):
+            self._gone = self._gone or (DeviceLostError, str(known))
+        raise known from error
+
+    def check_alive(self, **buffers: Any) -> None:
+        """``ValueError``, naming them, for buffers that were destroyed: submitting one would end the process."""
+        if self._gone:
+            self._refuse()
+        for name, buffer in buffers.items():
+            layout, _ = self._layouts.get("alive") or self._alive_layout()
+            try:
+                # The cheapest question that wgpu answers with an exception.
+                self.gpu_device.create_bind_group(
+                    layout=layout, entries=[{"binding": 0, "resource": {"buffer": buffer, "offset": 0, "size": 4}}]
+                )
+            except wgpu.GPUError as error:
+                known = translated(error, "")
+                if isinstance(known, ValueError):
+                    raise ValueError(f"{name} is over a buffer that has been destroyed") from None
+                self._raise(error, f"looking at {name}")
+
+    def _alive_layout(self) -> tuple[Any, Any]:
+        binding = {"binding": 0, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": "read-only-storage"}}
+        try:
+            layout = self.gpu_device.create_bind_group_layout(entries=[binding])
+        except wgpu.GPUError as error:
+            self._raise(error, "making a layout")
+        return self._layouts.setdefault("alive", (layout, None))
+
+    # -- submitting and moving --
 
     def run(self, prepared: PreparedPlan, resources: Mapping[str, tuple[Any, int]]) -> None:
         """Records and submits one plan; does not wait."""
-        with self.lock:
+        if self._gone:
+            self._refuse()
+        try:
             encoder = self.gpu_device.create_command_encoder()
             compute_pass = encoder.begin_compute_pass()
             prepared.record(compute_pass, resources)
             compute_pass.end()
             self.gpu_device.queue.submit([encoder.finish()])
+        except wgpu.GPUError as error:
+            self._raise(error, "running a plan")
+
+    def run_and_read(
+        self,
+        prepared: PreparedPlan,
+        resources: Mapping[str, tuple[Any, int]],
+        wanted: list[tuple[Any, tuple[int, ...], np.dtype[Any], int]],
+    ) -> list[NDArray[Any]]:
+        """Runs a plan and reads ``wanted``, (buffer, shape, data type, bytes) each from the buffer's start, in one submission."""
+        if self._gone:
+            self._refuse()
+        size = sum(-(-count // 8) * 8 for _, _, _, count in wanted)  # wgpu-py maps at multiples of eight
+        if size > CHUNK:
+            self.run(prepared, resources)
+            return [self.read(buffer, 0, count).view(dtype).reshape(shape) for buffer, shape, dtype, count in wanted]
+        staging = self._staging.take(size)
+        try:
+            encoder = self.gpu_device.create_command_encoder()
+            compute_pass = encoder.begin_compute_pass()
+            prepared.record(compute_pass, resources)
+            compute_pass.end()
+            start = 0
+            for buffer, _, _, count in wanted:
+                encoder.copy_buffer_to_buffer(buffer, 0, staging, start, -(-count // 4) * 4)
+                start += -(-count // 8) * 8
+            self.gpu_device.queue.submit([encoder.finish()])
+            mapped = self._staging.map(staging, size)
+            results: list[NDArray[Any]] = []
+            start = 0
+            for _, shape, dtype, count in wanted:
+                results.append(np.ndarray(shape, dtype, mapped, start).copy())
+                start += -(-count // 8) * 8
+            staging.unmap()
+        except BaseException as error:
+            staging.destroy()  # it may be mapped, or about to be
+            if isinstance(error, wgpu.GPUError | RuntimeError | AttributeError):
+                self._raise(error, "running a plan")
+            raise
+        self._staging.give(staging)
+        return results
+
+    def read(self, buffer: Any, offset: int, size: int) -> NDArray[np.uint8]:
+        """Bytes of a buffer after all submitted work, as a new array; offset is a multiple of four."""
+        if self._gone:
+            self._refuse()
+        try:
+            return self._staging.download(buffer, offset, -(-size // 4) * 4)[:size]
+        except (wgpu.GPUError, RuntimeError, AttributeError) as error:
+            self._raise(error, "reading from the device")
+
+    def write(self, data: NDArray[Any], buffer: Any) -> None:
+        """A contiguous array to a buffer's start, before all work that is submitted later."""
+        if self._gone:
+            self._refuse()
+        try:
+            self._staging.upload(data, buffer)
+        except (wgpu.GPUError, RuntimeError, AttributeError) as error:
+            self._raise(error, "writing to the device")
 
 
 _default: Device | None = None
@@ -367,9 +449,21 @@ _default_lock = threading.Lock()
 
 
 def default_device() -> Device:
-    """The device that functions use when none is named; made at the first call."""
+    """The device that functions use when none is named: made at the first call, and again when it was lost or closed."""
     global _default
-    with _default_lock:
-        if _default is None:
-            _default = Device()
-        return _default
+    device = _default
+    if device is None or device._gone:
+        with _default_lock:
+            device = _default
+            if device is None or device._gone:
+                device = _default = Device()
+    return device
+
+
+def device_of(device: Device | None) -> Device:
+    """The ``device`` argument of a function. ``TypeError`` for other objects."""
+    if device is None:
+        return default_device()
+    if not isinstance(device, Device):
+        raise TypeError(f"device must be a wgdml.Device, not {device!r}")
+    return device

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator as op
 import sys
-import weakref
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
@@ -15,7 +14,8 @@ import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..selection import FORMATS
-from .device import Device, default_device
+from .device import Device, device_of
+from .memory import Memory
 
 __all__ = ["Tensor", "asarray", "element_name", "packed_strides"]
 
@@ -24,14 +24,14 @@ _DLPACK_HOST = (1, 3, 11, 13)  # memory that the CPU can read: its own, pinned b
 
 
 @lru_cache(maxsize=256)
-def element_name(dtype: np.dtype[Any]) -> str:
+def element_name(dtype: np.dtype[Any], name: str = "x") -> str:
     """The element format of a NumPy data type. ``TypeError`` for those that have no order here (complex, object, strings, ...)."""
-    name = dtype.name
-    if name not in FORMATS or dtype.byteorder == ">":
+    element = dtype.name
+    if element not in FORMATS or dtype.byteorder == ">":
         kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
-        order = " in big-endian byte order" if name in FORMATS else ""
-        raise TypeError(f"data type {name}{order} is not supported; supported are {kinds}, in native byte order")
-    return name
+        order = " in big-endian byte order" if element in FORMATS else ""
+        raise TypeError(f"{name} has data type {element}{order}; supported are {kinds}, in native byte order")
+    return element
 
 
 def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -69,15 +69,15 @@ class Tensor:
     Views (``T``, ``transpose``, ``broadcast_to``) share the buffer.
     """
 
-    __slots__ = ("__weakref__", "_base", "buffer", "device", "dtype", "offset", "shape", "strides")
+    __slots__ = ("__weakref__", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
 
     device: Device
-    buffer: Any
+    _buffer: Any
+    _memory: Memory | None  # None for a buffer of the caller's
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     offset: int
-    _base: Tensor | None  # keeps a view's buffer out of the pool
 
     def __init__(self) -> None:
         raise TypeError("make a Tensor with wgdml.asarray or Tensor.from_buffer")
@@ -91,30 +91,23 @@ class Tensor:
         shape: tuple[int, ...],
         strides: tuple[int, ...],
         offset: int = 0,
-        base: Tensor | None = None,
+        memory: Memory | None = None,
     ) -> Tensor:
         self = object.__new__(cls)
         self.device = device
-        self.buffer = buffer
+        self._buffer = buffer
         self.dtype = dtype
         self.shape = shape
         self.strides = strides
         self.offset = offset
-        self._base = base
+        self._memory = memory
         return self
 
     @classmethod
-    def _empty(cls, device: Device, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Tensor:
-        """A new packed tensor whose buffer goes back to the device's pool with it."""
-        buffer, size = device._take_buffer(prod(shape) * dtype.itemsize)
-        self = cls._make(device, buffer, dtype, shape, packed_strides(shape))
-        self._own(size)
-        return self
-
-    def _own(self, size: int) -> None:
-        """Lets the buffer, of this size class, go back to the device's pool when the tensor is gone."""
-        finalizer = weakref.finalize(self, self.device._give_buffer, self.buffer, size)
-        finalizer.atexit = False
+    def _empty(cls, device: Device, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
+        """A new packed tensor. ``MemoryError``, naming ``name``, where it does not fit."""
+        memory = device.allocate(name, prod(shape) * dtype.itemsize)
+        return cls._make(device, memory.buffer, dtype, shape, packed_strides(shape), memory=memory)
 
     @classmethod
     def from_buffer(
@@ -129,18 +122,18 @@ class Tensor:
     ) -> Tensor:
         """Wraps a ``wgpu.GPUBuffer`` without copying.
 
-        ``strides`` are in elements (0 broadcasts; default row-major), ``offset`` in bytes, a multiple of the element size. The buffer needs
-        usage STORAGE, and COPY_SRC for ``numpy()``. ``device`` defaults to the default device, which must own the buffer.
-        Raises ``TypeError`` for other objects and data types, ``ValueError`` for a buffer that is too small, of another device, destroyed
-        or without STORAGE usage, and for negative sizes and strides.
+        ``strides`` are in elements (0 broadcasts; default row-major), ``offset`` in bytes, a multiple of the element size. The
+        buffer needs usage STORAGE, and COPY_SRC for ``numpy()``. ``device`` defaults to the default device, which must own the
+        buffer. Raises ``TypeError`` for other objects and data types, ``ValueError`` for a buffer that is too small, of another
+        device, destroyed or without STORAGE usage, and for negative sizes and strides.
         """
-        device = device or default_device()
-        if not isinstance(device, Device):
-            raise TypeError(f"device must be a wgdml.Device, not {type(device).__name__}")
+        device = device_of(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
             raise TypeError(f"buffer must be a wgpu.GPUBuffer, not {type(buffer).__name__}")
+        if dtype is None:
+            raise TypeError("dtype must be a data type, not None")
         dtype = np.dtype(dtype)
-        element_name(dtype)
+        element_name(dtype, "dtype")
         shape = _ints("shape", shape)
         if any(n < 0 for n in shape):
             raise ValueError(f"shape must have no negative size, not {shape}")
@@ -155,15 +148,30 @@ class Tensor:
         if start < 0 or start % dtype.itemsize:
             raise ValueError(f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}")
         check_buffer("buffer", buffer, device)
+        device.check_alive(buffer=buffer)
         if prod(shape):
             end = start + (1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))) * dtype.itemsize
-            if end > buffer.size:
+            whole = -(-end // 4) * 4  # shaders read whole words
+            if whole > buffer.size:
                 raise ValueError(
-                    f"buffer of {buffer.size} bytes is too small: shape {shape}, strides {steps} and offset {start} of {dtype.name} reach byte {end}"
+                    f"buffer of {buffer.size} bytes is too small: shape {shape}, strides {steps} and offset {start} of "
+                    f"{dtype.name} reach byte {end}" + f", in words of four {whole}" * (whole > end)
                 )
         return cls._make(device, buffer, dtype, shape, steps, start)
 
     # -- properties --
+
+    @property
+    def buffer(self) -> Any:
+        """The ``wgpu.GPUBuffer``. It may be kept: once it was asked for, its memory is not used again for other tensors."""
+        if self._memory is not None:
+            self._memory.shared = True
+        return self._buffer
+
+    def _check_alive(self, name: str) -> None:
+        """``ValueError`` for a buffer that the caller has destroyed."""
+        if self._memory is None or self._memory.shared:
+            self.device.check_alive(**{name: self._buffer})
 
     @property
     def ndim(self) -> int:
@@ -189,7 +197,7 @@ class Tensor:
     # -- views --
 
     def _view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
-        return Tensor._make(self.device, self.buffer, self.dtype, shape, strides, self.offset, base=self)
+        return Tensor._make(self.device, self._buffer, self.dtype, shape, strides, self.offset, self._memory)
 
     @property
     def T(self) -> Tensor:
@@ -207,8 +215,10 @@ class Tensor:
         return self._view(tuple(self.shape[a] for a in wrapped), tuple(self.strides[a] for a in wrapped))
 
     def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
-        """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where shapes do not match."""
+        """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where that cannot be."""
         target = _ints("shape", shape)
+        if any(n < 0 for n in target):
+            raise ValueError(f"shape must have no negative size, not {target}")
         extra = len(target) - self.ndim
         if extra < 0 or any(n not in (1, t) for n, t in zip(self.shape, target[extra:], strict=True)):
             raise ValueError(f"shape {self.shape} cannot be broadcast to {target}")
@@ -221,13 +231,13 @@ class Tensor:
         """The elements as a new NumPy array, after all submitted work."""
         if not self.size:
             return np.empty(self.shape, self.dtype)
-        if not self.buffer.usage & wgpu.BufferUsage.COPY_SRC:
+        if not self._buffer.usage & wgpu.BufferUsage.COPY_SRC:
             raise ValueError("numpy() needs a buffer with usage COPY_SRC")
+        self._check_alive("the tensor")
         item = self.dtype.itemsize
         count = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         start = self.offset // 4 * 4
-        end = min(-(-(self.offset + count * item) // 4) * 4, self.buffer.size)
-        data = self.device._staging.download(self.buffer, start, end - start)
+        data = self.device.read(self._buffer, start, self.offset + count * item - start)
         elements = data[self.offset - start :][: count * item].view(self.dtype)
         if self.strides == packed_strides(self.shape):
             return elements.reshape(self.shape)
@@ -267,11 +277,13 @@ class Tensor:
 
 
 def check_buffer(name: str, buffer: Any, device: Device) -> None:
-    """``ValueError`` unless the buffer is the device's own, alive and usable as storage."""
+    """``ValueError`` unless the buffer is the device's own, usable as storage and large enough to be bound."""
     if buffer._device is not device.gpu_device:
         raise ValueError(f"{name} belongs to another device than {device!r}")
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
         raise ValueError(f"{name} needs a buffer with usage STORAGE; it has usage {buffer.usage:#x}")
+    if buffer.size < 4:
+        raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
 
 
 def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor:
@@ -280,15 +292,13 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor
     Raises ``TypeError`` for data types without an order here (complex, object, strings) and for ragged nested sequences.
     """
     if isinstance(x, Tensor):
-        if device is not None and x.device is not device:
+        if device is not None and x.device is not device_of(device):
             raise ValueError(f"x is on {x.device!r}, not on {device!r}")
         return x
+    device = device_of(device)
     array = as_numpy(x)
-    device = device or default_device()
-    if not isinstance(device, Device):
-        raise TypeError(f"device must be a wgdml.Device, not {type(device).__name__}")
-    tensor = Tensor._empty(device, array.dtype, array.shape)
-    device._staging.upload(np.ascontiguousarray(array), tensor.buffer)
+    tensor = Tensor._empty(device, array.dtype, array.shape, "x")
+    device.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
 
 

@@ -1,0 +1,23 @@
+"""wgpu's errors as Python's, and the processes in which wgpu cannot work."""
+
+from __future__ import annotations
+
+import wgpu
+
+__all__ = ["DeviceLostError", "translated"]
+
+
+class DeviceLostError(RuntimeError):
+    """The GPU device is gone: its driver gave up, or somebody destroyed it. ``default_device()`` then makes a new one."""
+
+
+def translated(error: BaseException, doing: str) -> Exception:
+    """What to raise instead of an error of wgpu's: ``MemoryError``, ``DeviceLostError``, ``ValueError`` or ``RuntimeError``."""
+    text = str(error)
+    if "device is lost" in text.lower() or "device lost" in text.lower():
+        return DeviceLostError(f"{doing}: the GPU device is lost; default_device() makes a new one")
+    if isinstance(error, wgpu.GPUOutOfMemoryError):
+        return MemoryError(f"{doing}: the GPU device has no memory left")
+    if "has been destroyed" in text:
+        return ValueError(f"{doing}: a buffer in it has been destroyed")
+    return RuntimeError(f"{doing}: wgpu says: {text}")
