@@ -193,34 +193,43 @@ class Scene:
     def record(self, encoder: Any, target: Any, area: tuple[int, int, int, int], stamps: Any = None) -> None:
         """Records a whole frame, drawn into ``area`` (x, y, width, height) of the target view.
 
-        ``stamps``: a query set for the times of the frame's start and of the end of each of ``PASSES``.
+        ``stamps``: a query set of two entries for the frame's start and two for each of ``PASSES``; the even ones become the
+        times of the start and of each pass's end, the odd ones are there for the driver's sake.
         """
         self._write_uniforms(area)
 
-        def stamp(number: int) -> dict[str, Any]:
-            writes = {"query_set": stamps, "end_of_pass_write_index": number}
+        def stamp(entry: int) -> dict[str, Any]:
+            writes = {"query_set": stamps, "end_of_pass_write_index": entry}
             return {} if stamps is None else {"timestamp_writes": writes}
 
-        if stamps is not None:
-            # Ends only: a software adapter may stamp the beginning of a pass when the pass is over.
-            encoder.begin_compute_pass(**stamp(0)).end()
+        def settle(number: int) -> None:
+            # A software driver puts a stamp off until the next one or the next barrier: an empty pass brings it about.
+            if stamps is not None:
+                encoder.begin_compute_pass(**stamp(2 * number + 1)).end()
 
-        compute = encoder.begin_compute_pass(**stamp(1))
+        if stamps is not None:
+            encoder.begin_compute_pass(**stamp(0)).end()
+        settle(0)
+
+        compute = encoder.begin_compute_pass(**stamp(2))
         compute.set_pipeline(self._field_pipeline)
         compute.set_bind_group(0, self._field_group)
         compute.dispatch_workgroups(-(-self.width // 256), self.height)
         compute.end()
+        settle(1)
 
-        compute = encoder.begin_compute_pass(**stamp(2))
+        compute = encoder.begin_compute_pass(**stamp(4))
         self._argmax.record(compute, input_tensor=self.scores, output_tensor=self.labels)
         compute.end()
+        settle(2)
 
-        compute = encoder.begin_compute_pass(**stamp(3))
+        compute = encoder.begin_compute_pass(**stamp(6))
         self._top_k.record(compute, input_tensor=self.saliency, output_value_tensor=self.values, output_index_tensor=self.indices)
         compute.end()
+        settle(3)
 
         attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*PAPER, 1)}
-        draw = encoder.begin_render_pass(color_attachments=[attachment], **stamp(4))
+        draw = encoder.begin_render_pass(color_attachments=[attachment], **stamp(8))
         draw.set_viewport(*area, 0, 1)
         draw.set_bind_group(0, self._picture_group)
         draw.set_pipeline(self._map_pipeline)
@@ -228,6 +237,7 @@ class Scene:
         draw.set_pipeline(self._mark_pipeline)
         draw.draw(4, self.settings.k)
         draw.end()
+        settle(4)
 
     def _write_uniforms(self, area: tuple[int, int, int, int]) -> None:
         sources = np.zeros((MAX_CLASSES, 4), np.float32)

@@ -70,9 +70,9 @@ class PassTimes:
         if "timestamp-query" not in device.features or not passes:
             return
         self._gpu = device.gpu_device
-        count = len(self.passes) + 1
-        self._size = 8 * count
-        self.query_set = self._gpu.create_query_set(type="timestamp", count=count)
+        self._count = 2 * (len(self.passes) + 1)
+        self._size = 8 * self._count
+        self.query_set = self._gpu.create_query_set(type="timestamp", count=self._count)
         usage = wgpu.BufferUsage
         self._resolved = self._gpu.create_buffer(size=self._size, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
         self._free = [self._gpu.create_buffer(size=self._size, usage=usage.COPY_DST | usage.MAP_READ) for _ in range(4)]
@@ -83,7 +83,7 @@ class PassTimes:
         if self.query_set is None or not self._free:
             return
         self._filled = self._free.pop()
-        encoder.resolve_query_set(self.query_set, 0, len(self.passes) + 1, self._resolved, 0)
+        encoder.resolve_query_set(self.query_set, 0, self._count, self._resolved, 0)
         encoder.copy_buffer_to_buffer(self._resolved, 0, self._filled, 0, self._size)
 
     def submitted(self, wait: bool) -> None:
@@ -98,7 +98,7 @@ class PassTimes:
             buffer.map_async(wgpu.MapMode.READ).then(lambda _: self._take(buffer))
 
     def _take(self, buffer: Any) -> None:
-        stamps = np.frombuffer(buffer.read_mapped(), np.uint64).astype(np.int64)
+        stamps = np.frombuffer(buffer.read_mapped(), np.uint64)[::2].astype(np.int64)
         buffer.unmap()
         self._free.append(buffer)
         for name, ticks in zip(self.passes, np.diff(stamps), strict=True):
@@ -305,8 +305,8 @@ def _style() -> None:
         colour.button: (0.17, 0.19, 0.23, 1.0),
         colour.button_hovered: (0.23, 0.25, 0.31, 1.0),
         colour.button_active: (0.28, 0.3, 0.37, 1.0),
-        colour.slider_grab: (*ACCENT, 0.85),
-        colour.slider_grab_active: (*ACCENT, 1.0),
+        colour.slider_grab: (*ACCENT, 0.6),
+        colour.slider_grab_active: (*ACCENT, 0.8),
         colour.check_mark: (*ACCENT, 1.0),
         colour.plot_histogram: (*ACCENT, 0.9),
         colour.separator: (0.2, 0.21, 0.25, 1.0),
