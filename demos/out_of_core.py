@@ -58,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
     limits = {"max-buffer-size": limit, "max-storage-buffer-binding-size": min(limit, 128 << 20)}
     features = [f for f in ("subgroup",) if f in adapter.features]
     device = wgdml.Device(adapter.request_device_sync(required_limits=limits, required_features=features))
-    block = min(64 << 20, limit // 8) if options.block_mib is None else options.block_mib << 20
+    block = min(32 << 20, limit // 8) if options.block_mib is None else options.block_mib << 20
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         x = make(Path(folder, "array.dat"), int(options.gigabytes * 1e9) // 4)
         best = [x.size // 3, x.size // 2, x.size - 1]

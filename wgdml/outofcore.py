@@ -20,17 +20,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .functions import TopKResult, _axis, _index_dtype
-from .runtime.device import Device, default_device
+from .runtime.device import Device, PreparedPlan, default_device
 from .runtime.stream import MERGED_SLOTS, IndexMerger, Uploader
 from .runtime.tensor import Tensor, _int, _ints, element_name, packed_strides
-from .selection import Layout, Order, make_selection
+from .selection import Layout, Order, Selection, make_selection
 
 __all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "top_k"]
 
 #: Called after each block with the bytes done and the bytes there are. "auto" shows a bar on a terminal once the work proves long.
 Progress = Callable[[int, int], None] | Literal["auto"] | None
 
-_BLOCK_BYTES = 64 << 20
+_BLOCK_BYTES = 32 << 20
 _PAGE = 4096
 _BAR_AFTER = 2.0  # seconds
 
@@ -59,7 +59,7 @@ def top_k(
 ) -> TopKResult:
     """``wgdml.top_k`` of a source of any size.
 
-    ``block_bytes``: the size of a block, by default 64 MiB or an eighth of the device's largest buffer; the device holds two of
+    ``block_bytes``: the size of a block, by default 32 MiB or an eighth of the device's largest buffer; the device holds two of
     them, the host two more, and beside them a few times k pairs. ``progress``: a function of (bytes done, bytes in all), "auto" (a
     bar on a terminal if the work takes long) or None.
     Raises as ``wgdml.top_k`` does, and ``MemoryError`` where k pairs do not fit the device.
@@ -239,6 +239,7 @@ class _Reduction:
     dtype: np.dtype[Any]
     memory_order: tuple[int, ...]
     sizes: tuple[int, ...]
+    prepared: dict[Any, PreparedPlan] = field(default_factory=dict)
 
     @property
     def cut(self) -> bool:
@@ -278,32 +279,38 @@ class _Reduction:
     ) -> None:
         """Submits the selection of one block. Results go to (buffer, byte offset) pairs: in the result's order of dimensions or,
         not ``packed``, row by row with the pairs of a row side by side."""
-        strides = [0] * block.ndim
-        for d, stride in zip(self.memory_order, packed_strides(block.shape), strict=True):
+        key = block.shape, values is None, index_bytes, packed
+        prepared = self.prepared.get(key)
+        if prepared is None:
+            selection = self.selection(block.shape, values is not None, index_bytes, packed)
+            prepared = self.prepared[key] = self.device.prepare(selection)
+        resources = {"input": (buffer, 0), "indices": indices} | ({} if values is None else {"values": values})
+        self.device.run(prepared, resources)
+
+    def selection(self, shape: tuple[int, ...], has_values: bool, index_bytes: int, packed: bool) -> Selection:
+        """The problem of a block of this shape, its dimensions in memory order."""
+        strides = [0] * len(shape)
+        for d, stride in zip(self.memory_order, packed_strides(shape), strict=True):
             strides[d] = stride
-        sizes = tuple(n for _, n in sorted(zip(self.memory_order, block.shape, strict=True)))
-        result = tuple(n if d not in self.axes else 1 for d, n in enumerate(sizes))
-        if len(self.axes) == 1:
-            result = tuple(n if d not in self.axes else self.k for d, n in enumerate(sizes))
+        sizes = tuple(n for _, n in sorted(zip(self.memory_order, shape, strict=True)))
+        along = self.k if len(self.axes) == 1 else 1
         if packed:
-            steps = packed_strides(result)
+            steps = packed_strides(tuple(along if d in self.axes else n for d, n in enumerate(sizes)))
         else:
             rows = packed_strides(tuple(1 if d in self.axes else n for d, n in enumerate(sizes)))
             steps = tuple(1 if d in self.axes else s * self.k for d, s in enumerate(rows))
-        layout = Layout(result or (1,), steps or (1,))
-        selection = make_selection(
+        result = Layout(tuple(along if d in self.axes else n for d, n in enumerate(sizes)) or (1,), steps or (1,))
+        return make_selection(
             element_name(self.dtype),
             Layout(sizes or (1,), tuple(strides) or (1,)),
             self.axes or (0,),
             self.k,
             self.order,
-            values=None if values is None else layout,
-            indices=layout,
+            values=result if has_values else None,
+            indices=result,
             index_bytes=index_bytes,
             last_index=self.last_index,
         )
-        resources = {"input": (buffer, 0), "indices": indices} | ({} if values is None else {"values": values})
-        self.device.run(self.device.prepare(selection), resources)
 
 
 class _Merger:
