@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -78,3 +81,12 @@ def test_pictures_and_animation_are_written(name: str, tmp_path: Path) -> None:
 def test_a_step_that_is_not_there_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["delegates", "--picture", str(tmp_path / "a.png"), "--step", "7"])
     assert result.exit_code == 2 and "the last step of delegates is 6" in result.output
+
+
+@pytest.mark.parametrize("script", ["live", "steps"])
+def test_the_scripts_run_from_a_checkout(script: str) -> None:
+    root = Path(__file__).resolve().parent.parent
+    command = [sys.executable, str(root / "demos" / f"{script}.py"), "--help"]
+    result = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(root)}, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert "Usage:" in result.stdout
