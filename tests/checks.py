@@ -90,9 +90,7 @@ def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
 def strided(storage: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> np.ndarray:
     """The view of a flat array that a tensor of these element strides has of its buffer."""
     assert offset + extent(shape, strides) <= storage.size
-    return np.lib.stride_tricks.as_strided(
-        storage[offset:], tuple(shape), tuple(s * storage.itemsize for s in strides)
-    )
+    return np.lib.stride_tricks.as_strided(storage[offset:], tuple(shape), tuple(s * storage.itemsize for s in strides))
 
 
 def strided_tensor(
@@ -104,11 +102,11 @@ def strided_tensor(
     offset: int = 0,
     seed: int = 0,
 ) -> tuple[wgdml.Tensor, np.ndarray]:
-    """A Tensor over a buffer of hostile data, and the array that it must be read as."""
+    """A Tensor over a buffer of hostile data, and the array that it must be read as; `offset` in elements."""
     storage = data.make(kind, dtype, offset + extent(shape, strides), seed)
-    tensor = wgdml.Tensor.from_buffer(
-        buffer_of(device, storage), storage.dtype, tuple(shape), tuple(strides), offset, device=device
-    )
+    buffer = buffer_of(device, storage)
+    start = offset * storage.itemsize
+    tensor = wgdml.Tensor.from_buffer(buffer, storage.dtype, tuple(shape), tuple(strides), start, device=device)
     return tensor, strided(storage, shape, strides, offset).copy()
 
 

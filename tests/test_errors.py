@@ -23,8 +23,9 @@ def call(name, x, **arguments):
 
 
 def refused(error, *words):
-    """Expect `error` itself, with every one of `words` in its message."""
-    return pytest.raises(error, match="".join(f"(?=.*{re.escape(str(word))})" for word in words) + "(?s:.)")
+    """Expect `error` with every one of `words` in its message, as whole words in any case."""
+    ahead = "".join(rf"(?=.*(?<!\w){re.escape(str(word))}(?!\w))" for word in words if str(word))
+    return pytest.raises(error, match=f"(?is)^{ahead}.")
 
 
 # k -----------------------------------------------------------------------------------------------------
@@ -77,7 +78,7 @@ def test_k_is_compared_with_the_axis_it_is_for(device):
         ("0", TypeError),
         (True, TypeError),
         (np.float64(0), TypeError),
-        ({}, TypeError),
+        (object(), TypeError),
     ],
     ids=repr,
 )
@@ -104,7 +105,7 @@ def test_axis(device, name, axis, error):
 )
 def test_axes(device, name, axes, error):
     for x in (X, wgdml.asarray(X, device=device)):
-        with refused(error, "ax"):
+        with refused(error, "axis"):
             call(name, x, axis=axes, device=device)
 
 
@@ -135,14 +136,14 @@ def test_one_axis_where_one_is_meant(device, name, axis):
     ids=lambda x: str(x.dtype),
 )
 def test_types_that_have_no_order_here(device, name, x):
-    with refused(TypeError, "x", "dtype"):
+    with refused(TypeError, "x", x.dtype.name):
         call(name, x, device=device)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("x", [[[1, 2], [3]], [[1], 2], [np.zeros(2), np.zeros(3)]], ids=repr)
 def test_ragged_lists(device, name, x):
-    with refused(ValueError, "x"):
+    with refused((TypeError, ValueError), "x"):  # ValueError is NumPy's
         call(name, x, device=device)
 
 
@@ -164,9 +165,7 @@ def test_required_arguments(name):
 # Other arguments ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mode", "error"), [("biggest", ValueError), ("", ValueError), (None, TypeError), (1, TypeError)]
-)
+@pytest.mark.parametrize(("mode", "error"), [("biggest", ValueError), ("", ValueError), (None, TypeError), (1, TypeError)])
 def test_mode(device, mode, error):
     with refused((ValueError, TypeError), "mode", repr(mode)):
         wgdml.top_k(X, 1, mode=mode, device=device)
@@ -214,19 +213,19 @@ def buffer(device):
     [
         ((65,), None, 0, ["256"]),
         ((8, 9), None, 0, ["256"]),
-        ((64,), None, 1, ["256"]),
+        ((64,), None, 4, ["256"]),
         ((33,), (2,), 0, ["256"]),
         ((2, 2), (1, 63), 0, ["256"]),
-        ((1,), None, 64, ["256"]),
+        ((1,), None, 256, ["256"]),
         ((2,), (2**62,), 0, ["strides"]),
-        ((2**16, 2**16), (0, 0), 0, ["shape"]),
+        ((4,), None, 2, ["offset", "2"]),
+        ((4,), None, 1, ["offset", "1"]),
         ((4,), (-1,), 0, ["strides", "-1"]),
-        ((4,), (-1,), 10, ["strides", "-1"]),
+        ((4,), (-1,), 40, ["strides", "-1"]),
         ((4, 4), (1,), 0, ["strides"]),
         ((4,), (4, 1), 0, ["strides"]),
         ((-1,), None, 0, ["shape", "-1"]),
-        ((4,), None, -1, ["offset", "-1"]),
-        ((1,) * 9, None, 0, ["shape"]),
+        ((4,), None, -4, ["offset", "-4"]),
     ],
     ids=repr,
 )
@@ -248,9 +247,9 @@ def test_buffer_layouts(device, buffer, shape, strides, offset, words):
         ({"offset": 1.5}, "offset"),
         ({"offset": None}, "offset"),
         ({"offset": True}, "offset"),
-        ({"dtype": "complex64"}, "dtype"),
-        ({"dtype": object}, "dtype"),
-        ({"dtype": "no such type"}, "dtype"),
+        ({"dtype": "complex64"}, "complex64"),
+        ({"dtype": object}, "object"),
+        ({"dtype": "no such type"}, "no such type"),
         ({"dtype": None}, "dtype"),
         ({"device": "cuda"}, "device"),
     ],
@@ -317,18 +316,21 @@ def test_views(device):
         ((2, 3, 5), ValueError),
         ((-1, 3, 4), ValueError),
         ((2, 3.0, 4), TypeError),
-        ((1,) * 7 + (3, 4), ValueError),
     ]:
         with refused(error, "shape"):
             tensor.broadcast_to(shape)
 
 
-def test_tensor_is_no_array_of_another_type(device):
-    tensor = wgdml.asarray(X, device=device)
-    with pytest.raises((TypeError, ValueError)):
+def test_length_of_a_scalar(device):
+    with pytest.raises(TypeError):
         len(wgdml.asarray(np.float32(1), device=device))
-    with pytest.raises((AttributeError, TypeError)):
-        tensor.shape = (12,)
+
+
+def test_more_elements_than_a_tensor_may_have(device):
+    tensor = wgdml.asarray(np.zeros((1, 1), np.uint8), device=device).broadcast_to((1 << 16, 1 << 16))
+    for name in FUNCTIONS:
+        with refused(ValueError, "x", 2**32, 2**32 - 1):
+            call(name, tensor, device=device)
 
 
 # Operators ---------------------------------------------------------------------------------------------
@@ -337,9 +339,7 @@ def test_tensor_is_no_array_of_another_type(device):
 def top_k_parts(device):
     values = TensorDesc(DataType.FLOAT32, (3, 2))
     indices = TensorDesc(DataType.UINT32, (3, 2))
-    desc = wgdml.TopK1OperatorDesc(
-        TensorDesc(DataType.FLOAT32, (3, 4)), values, indices, 1, 2, AxisDirection.DECREASING
-    )
+    desc = wgdml.TopK1OperatorDesc(TensorDesc(DataType.FLOAT32, (3, 4)), values, indices, 1, 2, AxisDirection.DECREASING)
     buffers = {
         "input_tensor": device.gpu_device.create_buffer(size=48, usage=STORAGE),
         "output_value_tensor": device.gpu_device.create_buffer(size=24, usage=STORAGE),
@@ -368,9 +368,7 @@ def test_recording_with_a_buffer_too_small(device, encoder, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_recording_with_a_buffer_without_storage_usage(device, encoder, name):
     operator, buffers = top_k_parts(device)
-    buffers[name] = device.gpu_device.create_buffer(
-        size=64, usage=wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
-    )
+    buffers[name] = device.gpu_device.create_buffer(size=64, usage=wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST)
     with refused(ValueError, name, "STORAGE"):
         operator.record(encoder, **buffers)
 
@@ -419,9 +417,7 @@ def test_an_output_that_aliases_the_other(device, encoder):
 def test_recording_with_a_tensor_that_is_not_the_descs(device, encoder, name):
     operator, buffers = top_k_parts(device)
     for dtype, shape in (("uint16", (3, 4)), ("float32", (4, 3)), ("float32", (12,))):
-        wrong = wgdml.Tensor.from_buffer(
-            device.gpu_device.create_buffer(size=256, usage=STORAGE), dtype, shape, device=device
-        )
+        wrong = wgdml.Tensor.from_buffer(device.gpu_device.create_buffer(size=256, usage=STORAGE), dtype, shape, device=device)
         with refused(ValueError, name):
             operator.record(encoder, **{**buffers, name: wrong})
     padded = wgdml.Tensor.from_buffer(
@@ -472,7 +468,7 @@ def test_creating_and_compiling_what_is_no_operator(device, other_device):
     for thing in (None, "TOP_K", TensorDesc(DataType.FLOAT32, (1,))):
         with refused(TypeError, "desc"):
             device.create_operator(thing)
-        with refused(TypeError, "op"):
+        with refused(TypeError, "operator"):
             device.compile_operator(thing)
     operator = device.create_operator(
         wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,))
@@ -488,18 +484,16 @@ def test_device_arguments(device):
     for thing in ("cuda", 0, wgpu.gpu):
         with refused(TypeError, "gpu_device"):
             wgdml.Device(thing)
-    for level in (0x6400, "LEVEL_2_0", 2.0):
-        with refused(TypeError, "feature_level"):
+    for level in (0x6401, "LEVEL_2_0", 2.5):
+        with refused((TypeError, ValueError), "feature_level"):
             wgdml.Device(device.gpu_device, feature_level=level)
-    with refused(TypeError, "data_type"):
+    with refused((TypeError, ValueError), "float32"):
         device.check_feature_support("float32")
 
 
 def test_a_level_below_the_operator_s(device):
     low = wgdml.Device(device.gpu_device, feature_level=FeatureLevel.LEVEL_1_0)
-    desc = wgdml.ArgmaxOperatorDesc(
-        TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,)
-    )
+    desc = wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,))
     with refused(ValueError, "ARGMAX", "LEVEL_1_0", "LEVEL_3_0"):
         low.create_operator(desc)
     # The functions lower to the problem itself, and are not bound to a level of DirectML's.
@@ -520,13 +514,10 @@ def test_a_device_works_on_after_errors(device):
 
 def test_more_than_the_device_can_hold(device):
     limit = device.limits["max-buffer-size"]
-    if limit > 8 << 30:
-        x = np.broadcast_to(np.float32(1), (3, limit))  # 12 bytes for each byte of the limit
-    else:
-        x = np.broadcast_to(np.uint8(1), (1, limit + 4))
-    with refused(ValueError, "max-buffer-size"):
+    x = np.broadcast_to(np.uint64(1), (1, limit // 8 + 1))
+    with refused((ValueError, MemoryError), limit):
         wgdml.asarray(x, device=device)
     # Results may be too large where the input is not.
     repeated = wgdml.asarray(np.zeros(1, np.uint8), device=device).broadcast_to((limit // 8 + 1,))
-    with refused(ValueError, "max-buffer-size"):
+    with refused((ValueError, MemoryError), limit):
         wgdml.argsort(repeated, device=device)

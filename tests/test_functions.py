@@ -24,18 +24,23 @@ LINE_OPERATORS = tuple(name for name in OPERATORS if name not in ARG_OPERATORS)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize(
-    ("name", "kind"), [(name, kind) for name in oracle.DTYPES for kind in data.kinds(oracle.DTYPES[name])]
-)
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in oracle.DTYPES for kind in data.kinds(oracle.DTYPES[name])])
 def test_every_type_and_kind_of_data(device, name, kind, operator):
     check(operator, data.make(kind, name, (3, 130)), k=7, device=device)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("name", oracle.DTYPES)
+@pytest.mark.parametrize(
+    ("name", "operator"),
+    [
+        (name, operator)
+        for name in oracle.DTYPES
+        for operator in OPERATORS
+        if name in WIDTHS or operator in ("top_k-smallest", "argsort-descending", "argmin-last")
+    ],
+)
 def test_every_kind_of_data_in_a_long_row(device, name, operator):
     for kind in data.kinds(oracle.DTYPES[name]):
-        check(operator, data.make(kind, name, (1, 20_011)), k=70, device=device, case=kind)
+        check(operator, data.make(kind, name, (1, 9_011)), k=70, device=device, case=kind)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -101,15 +106,15 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_axis(device, shape, name):
-    x = data.make("eight_values", name, shape)
-    for axis in range(-len(shape), len(shape)):
+def test_every_axis(device, shape):
+    rank = len(shape)
+    for axis in range(-rank, rank):
         size = shape[axis]
-        for operator in OPERATORS:
-            for k in {1, (size + 1) // 2, size} if operator.startswith("top_k") else {1}:
-                check(operator, x, axis=axis, k=k, device=device)
+        x = data.make("eight_values", ("uint8", "float32", "int64")[axis % 3], shape)
+        for operator in OPERATORS if axis < 0 else OPERATORS[::3]:
+            check(operator, x, axis=axis, k=size // 2 + 1, device=device)
+        check("top_k-smallest", x, axis=axis, k=1, device=device)
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
@@ -139,6 +144,18 @@ def test_axis_none_flattens(device):
         check(operator, x, axis=None, keepdims=True, device=device)
 
 
+def test_more_than_eight_dimensions(device):
+    # Dimensions that are one run in memory are one dimension, however many there are.
+    x = data.make("random", "int8", (2,) * 12)
+    for axis in (0, 5, -1, (0, 11), (3, 4, 5, 6), tuple(range(0, 12, 2)), None):
+        check("argmax-first", x, axis=axis, device=device)
+    check("top_k-largest", x, axis=6, k=2, device=device)
+    check("sort-ascending", x, axis=0, device=device)
+    comb = data.make("random", "int8", (2,) * 18)
+    with pytest.raises(ValueError, match="8 dimensions"):
+        wgdml.argmax(comb, axis=tuple(range(0, 18, 2)), device=device)
+
+
 def test_defaults_are_numpy_s(device):
     x = data.make("random", "int32", (6, 9))
     oracle.assert_same(wgdml.argmax(x), np.asarray(np.argmax(x)))
@@ -154,9 +171,7 @@ def test_zero_dimensions(device):
     for scalar in (np.array(5.0), np.float32(5), 5, True):
         for function in (wgdml.argmax, wgdml.argmin):
             for keepdims in (False, True):
-                oracle.assert_same(
-                    function(scalar, keepdims=keepdims, device=device), np.array(0, np.int64), repr(scalar)
-                )
+                oracle.assert_same(function(scalar, keepdims=keepdims, device=device), np.array(0, np.int64), repr(scalar))
         for call in (
             lambda x: wgdml.top_k(x, 1, device=device),
             lambda x: wgdml.sort(x, device=device),
@@ -204,7 +219,7 @@ def test_nothing_to_choose_from(device, function, kind_of_input):
     ]:
         x = np.zeros(shape, np.float32)
         source = wgdml.asarray(x, device=device) if kind_of_input == "tensor" else x
-        with pytest.raises(ValueError, match=r"empty|zero|size 0|length 0|no elements"):
+        with pytest.raises(ValueError, match="nothing to reduce"):
             call(source, axis=axis, device=device)
 
 
@@ -310,12 +325,8 @@ def test_index_dtype(device, index_dtype):
     oracle.assert_same(values, want_values)
     oracle.assert_same(indices, want_indices.astype(index_dtype))
     for function, want in ((wgdml.argmax, oracle.argmax(x, 1)), (wgdml.argmin, oracle.argmin(x, 1))):
-        oracle.assert_same(
-            function(x, axis=1, index_dtype=index_dtype, device=device), want.astype(index_dtype)
-        )
-    oracle.assert_same(
-        wgdml.argsort(x, index_dtype=index_dtype, device=device), oracle.argsort(x).astype(index_dtype)
-    )
+        oracle.assert_same(function(x, axis=1, index_dtype=index_dtype, device=device), want.astype(index_dtype))
+    oracle.assert_same(wgdml.argsort(x, index_dtype=index_dtype, device=device), oracle.argsort(x).astype(index_dtype))
 
 
 @pytest.mark.parametrize("name", oracle.DTYPES)
@@ -348,8 +359,8 @@ def test_arrays_of_any_layout(device):
         x.reshape(12, 4, 5).transpose(2, 0, 1),
     ):
         for operator in OPERATORS:
-            check(operator, view, k=2, axis=view.ndim - 1, device=device)
-            check(operator, view, k=2, axis=0, device=device)
+            for axis in (0, view.ndim - 1):
+                check(operator, view, k=min(2, view.shape[axis]), axis=axis, device=device)
 
 
 def test_what_numpy_takes_as_an_array(device):
@@ -471,6 +482,4 @@ def test_functions_chain_on_the_device(device):
     want_values, want_indices = oracle.top_k(x, 10)
     oracle.assert_same(indices.numpy(), want_indices)
     oracle.assert_same(again.numpy(), oracle.sort(want_values.T, 0))
-    oracle.assert_same(
-        wgdml.argmin(indices, axis=1, device=device).numpy(), oracle.argmin(want_indices, axis=1)
-    )
+    oracle.assert_same(wgdml.argmin(indices, axis=1, device=device).numpy(), oracle.argmin(want_indices, axis=1))

@@ -33,7 +33,7 @@ def test_argmax_of_2_to_the_24(device, long_row, operator):
 
 
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
-@pytest.mark.parametrize("k", [1, 100, 5_000])
+@pytest.mark.parametrize("k", [100, 5_000])
 def test_top_k_of_2_to_the_24(device, long_row, k, mode):
     values, indices = wgdml.top_k(long_row, k, mode=mode, device=device)
     want_values, want_indices = oracle.top_k_long(long_row, k, mode == "largest")
@@ -51,31 +51,33 @@ def test_top_k_of_2_to_the_24_in_every_distribution(device, data):
         "constant": lambda: np.ones(count, np.float32),
         "eight values": lambda: np.random.default_rng(8).integers(0, 8, count, np.uint8).astype(np.float32),
     }[data]()
-    for k in (100, 2_049):
-        values, indices = wgdml.top_k(x, k, device=device)
-        want_values, want_indices = oracle.top_k_long(x, k)
-        oracle.assert_same(indices, want_indices, (data, k))
-        oracle.assert_same(values, want_values, (data, k))
+    k = 100
+    values, indices = wgdml.top_k(x, k, device=device)
+    want_values, want_indices = oracle.top_k_long(x, k)
+    oracle.assert_same(indices, want_indices, data)
+    oracle.assert_same(values, want_values, data)
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "uint64", "uint8"])
-def test_sort_of_2_to_the_22(device, dtype, descending):
-    x = bits_of(1 << 22, 22, dtype)
-    direction = "descending" if descending else "ascending"
-    check(f"argsort-{direction}", x, device=device)
-    check(f"sort-{direction}", x, device=device)
+@pytest.mark.parametrize(
+    ("operator", "dtype"),
+    [
+        ("sort-ascending", "float32"),
+        ("argsort-descending", "float32"),
+        ("argsort-ascending", "uint64"),
+        ("argsort-descending", "uint8"),
+    ],
+)
+def test_sort_of_2_to_the_22(device, operator, dtype):
+    check(operator, bits_of(1 << 22, 22, dtype), device=device)
 
 
 def test_sort_with_all_keys_equal(device):
-    check("argsort-ascending", np.zeros(1 << 21, np.int16), device=device)
-    check("argsort-descending", np.zeros(1 << 21, np.int16), device=device)
+    check("argsort-descending", np.zeros((1 << 20) + 1, np.int16), device=device)
 
 
-def test_half_of_a_long_row(device):
-    x = bits_of(1 << 21, 7)
-    for mode in ("largest", "smallest"):
-        check(f"top_k-{mode}", x, k=1 << 20, device=device)
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+def test_half_of_a_long_row(device, mode):
+    check(f"top_k-{mode}", bits_of(1_000_001, 7), k=500_001, device=device)
 
 
 # More than one binding ---------------------------------------------------------------------------------
@@ -105,8 +107,7 @@ def test_argmax_of_200_mb(device, larger_than_a_binding, operator):
     assert int(result.numpy()) == expected
 
 
-@pytest.mark.parametrize("mode", ["largest", "smallest"])
-@pytest.mark.parametrize("k", [3, 100])
+@pytest.mark.parametrize(("k", "mode"), [(3, "smallest"), (100, "largest")])
 def test_top_k_of_200_mb(device, larger_than_a_binding, k, mode):
     tensor, x = larger_than_a_binding
     result = wgdml.top_k(tensor, k, mode=mode, device=device)
@@ -115,9 +116,7 @@ def test_top_k_of_200_mb(device, larger_than_a_binding, k, mode):
     oracle.assert_same(result.values.numpy(), want_values)
 
 
-@pytest.mark.parametrize(
-    ("shape", "axis"), [((500, 100_000), 1), ((500, 100_000), 0), ((3, 16_666_666), 1), ((5_000_000, 10), 1)]
-)
+@pytest.mark.parametrize(("shape", "axis"), [((500, 100_000), 1), ((500, 100_000), 0), ((3, 16_666_666), 1), ((400_000, 125), 1)])
 def test_rows_and_columns_of_200_mb(device, larger_than_a_binding, shape, axis):
     tensor, x = larger_than_a_binding
     count = shape[0] * shape[1]
@@ -125,9 +124,7 @@ def test_rows_and_columns_of_200_mb(device, larger_than_a_binding, shape, axis):
     view = wgdml.Tensor.from_buffer(tensor.buffer, "float32", shape, strides, device=device)
     host = x[:count].reshape(shape)
     # The data has no NaN and no zeros, so NumPy's own argmax is the oracle, on far less memory.
-    oracle.assert_same(
-        wgdml.argmax(view, axis=axis, device=device).numpy(), host.argmax(axis).astype(np.int64)
-    )
+    oracle.assert_same(wgdml.argmax(view, axis=axis, device=device).numpy(), host.argmax(axis).astype(np.int64))
     values, indices = wgdml.top_k(view, 2, axis=axis, device=device)
     second = host.copy()
     first = host.argmax(axis)
@@ -173,7 +170,7 @@ def test_far_offsets_in_a_large_buffer(device):
     buffer = device.gpu_device.create_buffer(size=size, usage=STORAGE)
     x = bits_of(1_000, 5)
     device.gpu_device.queue.write_buffer(buffer, size - 4_000, x)
-    tail = wgdml.Tensor.from_buffer(buffer, "float32", (1_000,), (1,), size // 4 - 1_000, device=device)
+    tail = wgdml.Tensor.from_buffer(buffer, "float32", (1_000,), (1,), size - 4_000, device=device)
     for operator in ("argmax-first", "top_k-smallest", "sort-descending"):
         check(operator, x, k=7, given=tail, device=device)
     leaps = wgdml.Tensor.from_buffer(

@@ -25,7 +25,7 @@ ARG_INDICES = ("INT64", "INT32", "UINT64", "UINT32")
 
 
 class Placed(NamedTuple):
-    """A tensor that lies somewhere in a buffer of the caller's, with bytes around it that are not its own."""
+    """A tensor in a buffer of the caller's, `offset` elements in, with bytes around it that are not its own."""
 
     buffer: wgpu.GPUBuffer
     before: np.ndarray
@@ -38,7 +38,7 @@ class Placed(NamedTuple):
             self.desc.data_type.numpy_dtype,
             self.desc.sizes,
             self.desc.element_strides,
-            self.offset,
+            self.offset * self.desc.data_type.itemsize,
             device=device,
         )
 
@@ -98,9 +98,7 @@ def arg_desc(operator: str, x: TensorDesc, out: TensorDesc, axes: Any, direction
     return kind(x, out, axes, direction)
 
 
-def top_k_desc(
-    operator: str, x: TensorDesc, values: TensorDesc, indices: TensorDesc, axis: int, k: int, direction: Any
-) -> Any:
+def top_k_desc(operator: str, x: TensorDesc, values: TensorDesc, indices: TensorDesc, axis: int, k: int, direction: Any) -> Any:
     if operator == "TOP_K":
         assert direction == DECREASING
         return wgdml.TopKOperatorDesc(x, values, indices, axis, k)
@@ -108,9 +106,7 @@ def top_k_desc(
 
 
 def expected_arg(operator: str, x: np.ndarray, axes: Any, direction: Any = INCREASING) -> np.ndarray:
-    return oracle.arg_reduce(
-        x, tuple(axes), keepdims=True, select_last=direction == DECREASING, largest=operator.endswith("MAX")
-    )
+    return oracle.arg_reduce(x, tuple(axes), keepdims=True, select_last=direction == DECREASING, largest=operator.endswith("MAX"))
 
 
 def with_size(sizes: tuple[int, ...], axes: Any, size: int) -> tuple[int, ...]:
@@ -257,8 +253,9 @@ def test_top_k_examples_in_one_call(device, example):
         direction,
     )
     result = compiled(device, desc)(wgdml.asarray(x, device=device))
-    oracle.assert_same(result.output_value_tensor.numpy(), np.array([[values]], np.float32))
-    oracle.assert_same(result.output_index_tensor.numpy(), np.array([[indices]], np.uint32))
+    assert list(result) == ["output_value_tensor", "output_index_tensor"]
+    oracle.assert_same(result["output_value_tensor"].numpy(), np.array([[values]], np.float32))
+    oracle.assert_same(result["output_index_tensor"].numpy(), np.array([[indices]], np.uint32))
 
 
 # The feature table -------------------------------------------------------------------------------------
@@ -383,9 +380,7 @@ def test_each_level_takes_its_row_and_nothing_more(at_level, operator):
                         device.create_operator(desc)
                         taken += 1
                         continue
-                    wanted = next(
-                        r[1] for r in rows if data_type in r[3] and index_type in r[4] and rank in r[2]
-                    )
+                    wanted = next(r[1] for r in rows if data_type in r[3] and index_type in r[4] and rank in r[2])
                     with pytest.raises(ValueError, match=wanted):
                         device.create_operator(desc)
                     refused += 1
@@ -711,17 +706,13 @@ def test_binding_properties(device):
         properties = operator.binding_properties
         assert properties.temporary_size >= 0 and properties.persistent_size == 0
     x = TensorDesc(DataType.FLOAT32, (1, 1_000_000))
-    few = wgdml.TopK1OperatorDesc(
-        x, TensorDesc(DataType.FLOAT32, (1, 10)), TensorDesc(DataType.UINT32, (1, 10)), 1, 10, DECREASING
-    )
+    few = wgdml.TopK1OperatorDesc(x, TensorDesc(DataType.FLOAT32, (1, 10)), TensorDesc(DataType.UINT32, (1, 10)), 1, 10, DECREASING)
     size = compiled(device, few).binding_properties.temporary_size
     assert 0 < size < x.total_tensor_size_in_bytes // 2, "scratch stays well under the input for a small k"
     arg = wgdml.ArgmaxOperatorDesc(x, TensorDesc(DataType.UINT32, (1, 1)), (1,))
     size = compiled(device, arg).binding_properties.temporary_size
     assert 0 <= size < x.total_tensor_size_in_bytes // 2
-    whole = wgdml.TopK1OperatorDesc(
-        x, x, TensorDesc(DataType.UINT32, (1, 1_000_000)), 1, 1_000_000, DECREASING
-    )
+    whole = wgdml.TopK1OperatorDesc(x, x, TensorDesc(DataType.UINT32, (1, 1_000_000)), 1, 1_000_000, DECREASING)
     size = compiled(device, whole).binding_properties.temporary_size
     assert size < 4 * x.total_tensor_size_in_bytes, "scratch stays under four times the input for a sort"
 
@@ -817,9 +808,7 @@ SPEC_MINIMA = {
 
 
 def test_a_device_with_no_features_and_the_least_limits(device):
-    gpu_device = wgpu.gpu.request_adapter_sync().request_device_sync(
-        required_features=[], required_limits=SPEC_MINIMA
-    )
+    gpu_device = wgpu.gpu.request_adapter_sync().request_device_sync(required_features=[], required_limits=SPEC_MINIMA)
     assert gpu_device.limits["max-compute-workgroup-storage-size"] == 16384
     assert gpu_device.limits["max-storage-buffers-per-shader-stage"] == 8
     assert gpu_device.limits["max-compute-invocations-per-workgroup"] == 256
