@@ -24,6 +24,8 @@ class Pool:
         self.count = 0
         self._free: OrderedDict[int, list[Any]] = OrderedDict()
         self._returned: deque[tuple[int, Any]] = deque()
+        # Buffers in use: else a collected cycle would finalize a buffer together with the Memory that gives it back.
+        self.used: dict[int, Any] = {}
         self._lock = threading.Lock()
 
     def take(self, size: int) -> Any | None:
@@ -90,7 +92,9 @@ class Memory:
         self.size = size
         self.buffer = buffer
         self.shared = False
+        pool.used[id(buffer)] = buffer
 
     def __del__(self) -> None:
+        del self.pool.used[id(self.buffer)]
         if not self.shared:
             self.pool.give(self.size, self.buffer)

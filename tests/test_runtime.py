@@ -1,0 +1,412 @@
+"""Devices through thick and thin: lost, closed, forked, interrupted, shared by threads, and in use for a long time."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+
+import data
+import numpy as np
+import oracle
+import pytest
+import wgpu
+from checks import STORAGE
+
+import wgdml
+from wgdml import DataType, TensorDesc
+
+X = data.make("random", "float32", (5, 300))
+
+
+@pytest.fixture
+def own(device):
+    """A wgdml.Device of the test's own, over a GPU device of its own."""
+    return wgdml.Device(wgpu.gpu.request_adapter_sync().request_device_sync())
+
+
+def check(device):
+    values, indices = wgdml.top_k(X, 4, device=device)
+    oracle.assert_same(values, oracle.top_k(X, 4)[0])
+    oracle.assert_same(indices, oracle.top_k(X, 4)[1])
+    tensor = wgdml.asarray(X, device=device)
+    oracle.assert_same(wgdml.sort(tensor).numpy(), oracle.sort(X))
+    oracle.assert_same(wgdml.argmin(tensor, axis=0).numpy(), oracle.argmin(X, 0))
+
+
+def python(code, timeout=120):
+    """Run code in a process of its own, which must end by itself."""
+    return subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+
+
+# The end of a device -----------------------------------------------------------------------------------
+
+
+def test_a_lost_device(own):
+    tensor = wgdml.asarray(X, device=own)
+    check(own)
+    operator = own.compile_operator(
+        own.create_operator(
+            wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (5, 300)), TensorDesc(DataType.UINT32, (5, 1)), (1,))
+        )
+    )
+    buffer = own.gpu_device.create_buffer(size=64, usage=STORAGE)
+    own.gpu_device.destroy()
+    for use in (
+        lambda: wgdml.argmax(tensor),
+        lambda: wgdml.sort(tensor),  # whose pipelines were not there before
+        lambda: wgdml.top_k(X, 4, device=own),
+        lambda: wgdml.asarray(X, device=own),
+        lambda: wgdml.asarray(np.zeros(1_000_000), device=own),
+        lambda: tensor.numpy(),
+        lambda: operator(tensor),
+        lambda: wgdml.Tensor.from_buffer(buffer, "uint8", 4, device=own),
+    ):
+        own._gone = None  # what each of them says by itself
+        with pytest.raises(wgdml.DeviceLostError, match="lost"):
+            use()
+    with pytest.raises(wgdml.DeviceLostError, match="lost"):
+        wgdml.argmax(tensor)
+    assert issubclass(wgdml.DeviceLostError, RuntimeError)
+
+
+def test_the_default_device_comes_back(device, monkeypatch):
+    import wgdml.runtime.device
+
+    monkeypatch.setattr(wgdml.runtime.device, "_default", None)
+    first = wgdml.default_device()
+    assert wgdml.default_device() is first
+    first.gpu_device.destroy()
+    with pytest.raises(wgdml.DeviceLostError):
+        wgdml.argmax(X)
+    second = wgdml.default_device()
+    assert second is not first
+    check(None)
+    second.close()
+    check(None)
+    assert wgdml.default_device() is not second
+
+
+def test_a_closed_device(own):
+    with own as same:
+        assert same is own
+        tensor = wgdml.asarray(X, device=own)
+        result = wgdml.argmax(tensor)
+        check(own)
+    for use in (lambda: wgdml.argmax(tensor), result.numpy, lambda: wgdml.argmax(X, device=own)):
+        with pytest.raises(RuntimeError, match="closed"):
+            use()
+    own.close()
+    check(wgdml.Device(own.gpu_device))  # the GPU device is the caller's
+
+
+def test_trimming_does_no_harm(own):
+    tensor = wgdml.asarray(X, device=own)
+    check(own)
+    own.trim()
+    assert own.counters["scratch_bytes"] == 0
+    check(own)
+    oracle.assert_same(tensor.numpy(), X)
+
+
+# Buffers that the caller sees --------------------------------------------------------------------------
+
+
+def test_a_buffer_that_was_shown_is_not_used_again(device):
+    result = wgdml.argmax(wgdml.asarray(X, device=device), axis=1)
+    want = result.numpy()
+    buffer = result.buffer
+    del result
+    for _ in range(5):
+        wgdml.argmax(wgdml.asarray(X[:, ::-1], device=device), axis=1)
+    kept = wgdml.Tensor.from_buffer(buffer, "int64", (5,), device=device)
+    oracle.assert_same(kept.numpy(), want)
+
+
+def test_tensors_that_were_recorded_keep_their_memory(device):
+    shape = TensorDesc(DataType.FLOAT32, X.shape)
+    operator = device.compile_operator(
+        device.create_operator(wgdml.ArgmaxOperatorDesc(shape, TensorDesc(DataType.INT64, (5, 1)), (1,)))
+    )
+    inputs = [X, X[::-1], X[:, ::-1]]
+    outputs = [wgdml.asarray(np.zeros((5, 1), np.int64), device=device) for _ in inputs]
+    encoder = device.gpu_device.create_command_encoder()
+    for x, output in zip(inputs, outputs, strict=True):
+        operator.record(encoder, input_tensor=wgdml.asarray(x, device=device), output_tensor=output)
+    for _ in range(3):
+        wgdml.asarray(np.full(X.shape, 7, np.float32), device=device)
+    device.gpu_device.queue.submit([encoder.finish()])
+    for x, output in zip(inputs, outputs, strict=True):
+        oracle.assert_same(output.numpy(), oracle.arg_reduce(x, 1, True, False, True))
+
+
+def test_a_shown_buffer_that_is_destroyed(device):
+    tensor = wgdml.asarray(X, device=device)
+    view = tensor.T
+    wgdml.argmax(view)
+    view.buffer.destroy()
+    for use in (tensor.numpy, lambda: wgdml.argmax(tensor), lambda: wgdml.top_k(view, 2)):
+        with pytest.raises(ValueError, match="destroyed"):
+            use()
+    check(device)
+
+
+def test_buffers_of_no_whole_word(device):
+    short = device.gpu_device.create_buffer(size=2, usage=STORAGE)
+    with pytest.raises(ValueError, match="4 bytes"):
+        wgdml.Tensor.from_buffer(short, "uint8", (2,), device=device)
+    odd = device.gpu_device.create_buffer(size=6, usage=STORAGE)
+    assert wgdml.Tensor.from_buffer(odd, "uint8", (4,), device=device).numpy().tolist() == [0] * 4
+    with pytest.raises(ValueError, match="too small"):
+        wgdml.Tensor.from_buffer(odd, "uint8", (6,), device=device)
+
+
+# Forks -------------------------------------------------------------------------------------------------
+
+FORK = """
+    import gc, os, sys, time
+    import numpy as np
+    import wgdml
+    x = np.arange(12, dtype=np.float32)
+    device = wgdml.default_device()
+    tensor = wgdml.asarray(x)
+    assert wgdml.argmax(tensor).numpy() == 11
+    pid = os.fork()
+    if pid == 0:
+        for use in (lambda: wgdml.argmax(x), lambda: wgdml.argmax(tensor), tensor.numpy, wgdml.default_device, wgdml.Device,
+                    wgdml.adapters, lambda: wgdml.asarray(x, device=device)):
+            try:
+                use()
+            except RuntimeError as error:
+                assert "fork" in str(error) and "spawn" in str(error), error
+            else:
+                os._exit(3)
+        del tensor, device
+        gc.collect()
+        os._exit(7)  # as multiprocessing leaves a child; Mesa's own exit handlers cannot bear a fork
+    for _ in range(300):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(pid, 9)
+        sys.exit("the child hangs")
+    assert os.waitstatus_to_exitcode(status) == 7, status
+    assert wgdml.argmax(tensor).numpy() == 11
+    print("ok")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_forked_child_is_told(device):
+    done = python(FORK)
+    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_fork_before_the_first_use(device):
+    done = python(
+        """
+        import os, sys
+        import numpy as np
+        import wgdml
+        pid = os.fork()
+        assert int(wgdml.argmax(np.arange(12.0))) == 11
+        if pid:
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            print("ok")
+        """
+    )
+    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+
+
+# Ctrl-C ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signals")
+def test_an_interrupted_wait(own):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    x = data.make("random", "float32", 300_000)
+    tensor = wgdml.asarray(x, device=own)
+    wgdml.sort(tensor).numpy()
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = 0
+    try:
+        for delay in (0.001, 0.003, 0.006, 0.012, 0.025):
+            for use in (lambda: wgdml.sort(tensor).numpy(), lambda: wgdml.sort(x, device=own)):
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                try:
+                    use()
+                except KeyboardInterrupt:
+                    interrupted += 1
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted >= 2
+    oracle.assert_same(wgdml.sort(tensor).numpy(), oracle.sort(x))
+    check(own)
+
+
+# Threads -----------------------------------------------------------------------------------------------
+
+
+def test_many_threads_on_one_device(own):
+    problems = [(data.make("random", name, (3, size)), k) for name in ("float32", "uint8") for size, k in [(700, 3), (5_000, 40)]]
+    wanted = [oracle.top_k(x, k) for x, k in problems]
+    failures = []
+    start = threading.Barrier(8)
+
+    def work(number):
+        try:
+            start.wait()
+            for turn in range(12):
+                case = (number + turn) % len(problems)
+                x, k = problems[case]
+                if turn % 2:
+                    values, indices = wgdml.top_k(x, k, device=own)
+                else:
+                    values, indices = (t.numpy() for t in wgdml.top_k(wgdml.asarray(x, device=own), k))
+                oracle.assert_same(values, wanted[case][0], case)
+                oracle.assert_same(indices, wanted[case][1], case)
+                if turn % 5 == 4:
+                    gc.collect()
+                if number == 0 and turn % 6 == 5:
+                    own.trim()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures[0]
+
+
+def test_finalizers_inside_the_pool(own):
+    # Collections at every allocation: finalizers run while the pool's and the caches' locks are held.
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for number in range(20):
+            cycle = [wgdml.asarray(X, device=own)]
+            cycle.append(cycle)
+            oracle.assert_same(wgdml.argmax(cycle[0], axis=number % 2).numpy(), oracle.argmax(X, number % 2))
+            del cycle
+    finally:
+        gc.set_threshold(*thresholds)
+    check(own)
+
+
+def test_tensors_in_cycles_give_back_whole_buffers(own):
+    for _ in range(30):
+        cycle = [wgdml.asarray(X, device=own), wgdml.asarray(-np.arange(300.0), device=own)]
+        cycle += [cycle, cycle[0].buffer]
+        del cycle
+        gc.collect()
+        check(own)
+
+
+# For a long time ---------------------------------------------------------------------------------------
+
+
+def test_memory_returns_to_the_start(own):
+    def mixed():
+        for name, size, k in itertools.product(("float32", "int8"), (10, 3_000), (1, 7)):
+            x = data.make("random", name, (2, size))
+            wgdml.top_k(x, k, device=own)
+            tensor = wgdml.asarray(x, device=own)
+            wgdml.sort(tensor).numpy()
+            wgdml.argmax(tensor.T, axis=0)
+            wgdml.argsort(tensor, axis=0).numpy()
+
+    mixed()
+    mixed()
+    gc.collect()
+    before = wgpu.diagnostics.object_counts.get_dict()
+    pooled = own._pool.bytes
+    for _ in range(5):
+        mixed()
+    gc.collect()
+    after = wgpu.diagnostics.object_counts.get_dict()
+    for kind in ("GPUBuffer", "GPUBindGroup", "GPUComputePipeline", "GPUCommandEncoder", "GPUCommandBuffer"):
+        # Tensors that live at once may come in another order, and so take a few more of the pool's buffers.
+        assert after.get(kind, {"count": 0})["count"] <= before.get(kind, {"count": 0})["count"] + 4, kind
+    assert own._pool.bytes <= pooled + (1 << 16)
+
+
+def test_caches_are_bounded(own, monkeypatch):
+    import wgdml.runtime.device
+    import wgdml.runtime.prepared
+
+    monkeypatch.setattr(wgdml.runtime.device, "_PLANS_KEPT", 8)
+    monkeypatch.setattr(wgdml.runtime.device, "_PIPELINES_KEPT", 4)
+    monkeypatch.setattr(wgdml.runtime.prepared, "_BOUND_KEPT", 16)
+    tensor = wgdml.asarray(np.arange(40, dtype=np.int32), device=own)  # lives longer than every plan
+    for k in range(1, 40):
+        oracle.assert_same(wgdml.top_k(tensor, k).values.numpy(), np.arange(40, dtype=np.int32)[::-1][:k])
+        wgdml.argmax(tensor.broadcast_to((k, 40)), axis=k % 2)
+    gc.collect()
+    assert len(own._kept) <= 8 and len(own._pipelines) <= 4 and len(own._groups) <= 16
+    assert len(own._groups._keys_of) <= 16 * 5 and len(own._groups._watched) <= 16 * 5
+    own.trim()
+    assert len(own._groups) == 0
+    oracle.assert_same(wgdml.top_k(tensor, 1).values.numpy(), np.array([39], np.int32))
+
+
+def test_bind_groups_let_go_of_the_caller_s_buffers(own):
+    buffer = own.gpu_device.create_buffer(size=4_000, usage=STORAGE)
+    for _ in range(2):
+        wgdml.argmax(wgdml.Tensor.from_buffer(buffer, "float32", (1_000,), device=own))
+    bound = len(own._groups)
+    assert bound
+    gone = weakref.ref(buffer)
+    del buffer
+    gc.collect()
+    assert gone() is None
+    assert len(own._groups) < bound
+
+
+def test_the_pool_is_bounded():
+    from wgdml.runtime.memory import Memory, Pool
+
+    class Buffer:
+        destroyed = False
+
+        def destroy(self):
+            self.destroyed = True
+
+    pool = Pool(1_000)
+    buffers = [Buffer() for _ in range(20)]
+    for number, buffer in enumerate(buffers):
+        Memory(pool, 100 + 10 * (number % 3), buffer)
+    assert pool.bytes <= 1_000 and pool.count < 20
+    assert sum(buffer.destroyed for buffer in buffers) == 20 - pool.count
+    taken = pool.take(100)
+    assert taken in buffers and not taken.destroyed
+    shown = Memory(pool, 100, taken)
+    shown.shared = True
+    del shown
+    assert not taken.destroyed and pool.take(77) is None
+    pool.clear()
+    assert pool.bytes == pool.count == 0 and not taken.destroyed
+    many = Pool(1 << 30)
+    for _ in range(3_000):
+        many.give(1, Buffer())
+    assert many.count <= 1_024
