@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import wgpu
 from click.testing import CliRunner
 from PIL import Image, ImageGrab
 
@@ -198,6 +199,24 @@ def test_bad_options_are_refused_before_anything_is_drawn(arguments: list[str], 
     result = CliRunner().invoke(main, ["demo", *arguments])
     assert result.exit_code == 2
     assert complaint in result.output
+
+
+def test_what_goes_wrong_in_a_frame_is_raised_and_a_cancelled_frame_is_not() -> None:
+    stage = Stage(MAPS, "test", offscreen=True)
+    live = Live(stage, MAPS, Settings(), panel=False)
+
+    def raising(problem: Exception) -> Callable[..., None]:
+        def record(*args: object) -> None:
+            raise problem
+
+        return record
+
+    before = stage.pictures(live, 1)
+    live.record = raising(wgpu.DrawCancelled("the window just changed its size"))
+    assert np.array_equal(stage.pictures(live, 1), before)
+    live.record = raising(ZeroDivisionError("a defect"))
+    with pytest.raises(ZeroDivisionError, match="a defect"):
+        stage.pictures(live, 1)
 
 
 def test_maps_that_the_adapter_has_no_room_for_are_refused() -> None:

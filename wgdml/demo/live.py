@@ -68,7 +68,7 @@ class Live:
 
     def _area(self) -> tuple[tuple[int, int, int, int], float]:
         ratio = self.stage.canvas.get_pixel_ratio()
-        return self.area(self.stage.canvas.get_physical_size(), ratio), ratio
+        return self.area(self.stage.size, ratio), ratio
 
     # -- what the stage calls ------------------------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class Live:
             return
         self._draw_sources()
         imgui.set_next_window_pos(imgui.ImVec2(0, 0))
-        imgui.set_next_window_size(imgui.ImVec2(PANEL, self.stage.canvas.get_logical_size()[1]))
+        imgui.set_next_window_size(imgui.ImVec2(PANEL, imgui.get_io().display_size.y))
         flags = imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_saved_settings
         imgui.begin("wgdml", None, flags)
         try:
@@ -154,7 +154,7 @@ class Live:
         info = stage.device.adapter_info
         _fact("adapter", info["device"].split(" (")[0] + f", {info['backend_type']}")
         _fact("scores", f"{settings.classes} x {self.size[1]} x {self.size[0]} float32")
-        width, height = stage.canvas.get_physical_size()
+        width, height = stage.size
         _fact("window", f"{width} x {height}, {stage.frames_a_second:.0f} frames a second")
         _gap()
         self._draw_times()

@@ -154,6 +154,7 @@ class Stage:
         self._context = context
         self._imgui = ImguiRenderer(self.device.gpu_device, self.canvas)
         _style()
+        self.size: tuple[int, int] = self.canvas.get_physical_size()  # of the frame that is drawn
         self.frames = 0
         self.frames_a_second = 0.0
         self.times: PassTimes
@@ -213,6 +214,8 @@ class Stage:
         def guarded(*args: Any) -> None:
             try:
                 function(*args)
+            except wgpu.DrawCancelled:  # a frame that the window system has no room for, as when its size just changed
+                raise
             except BaseException as problem:
                 self._problem = self._problem or problem
                 self.canvas.close()
@@ -246,12 +249,12 @@ class Stage:
             self.canvas.close()
 
     def _frame(self, show: Show, times: PassTimes, seconds: float, wait: bool) -> None:
-        width, height = self.canvas.get_physical_size()
-        if width < 1 or height < 1:  # minimised
-            return
-        target = self._context.get_current_texture().create_view()
+        texture = self._context.get_current_texture()
+        # While a window changes its size the texture may lag behind, and nothing may be drawn outside of it.
+        self.size = texture.width, texture.height
+        target = texture.create_view()
         encoder = self.device.gpu_device.create_command_encoder()
-        show.record(encoder, target, (width, height), seconds, times.query_set)
+        show.record(encoder, target, self.size, seconds, times.query_set)
         self._draw_overlay(show, encoder, target)
         times.resolve(encoder)
         self.device.gpu_device.queue.submit([encoder.finish()])
@@ -262,7 +265,7 @@ class Stage:
         imgui.set_current_context(self._imgui.imgui_context)
         ratio = self.canvas.get_pixel_ratio()
         io = imgui.get_io()
-        io.display_size = imgui.ImVec2(*self.canvas.get_logical_size())
+        io.display_size = imgui.ImVec2(self.size[0] / ratio, self.size[1] / ratio)
         io.display_framebuffer_scale = imgui.ImVec2(ratio, ratio)
         imgui.new_frame()
         try:

@@ -340,8 +340,8 @@ class Steps:
             self.key("ArrowRight")
 
     def overlay(self) -> None:
-        width, height = self.stage.canvas.get_logical_size()
-        pen = Pen(min(width / WINDOW[0], height / WINDOW[1]))
+        size = imgui.get_io().display_size
+        pen = Pen(min(size.x / WINDOW[0], size.y / WINDOW[1]))
         pen.text(44, 30, self.diagram.name, ACCENT, 22)
         if not self.stage.offscreen:
             keys = "Left, Right step    Space plays    Tab other diagram    Q quits"
