@@ -1,0 +1,9 @@
+"""NumPy's array API namespace with wgdml's functions in the place of NumPy's, for the array-api-tests suite.
+
+In a checkout of that suite, this folder on PYTHONPATH: ``ARRAY_API_TESTS_MODULE=array_api_namespace pytest ...`` (docs/interop.md).
+"""
+
+from numpy import *  # noqa: F403
+from numpy import __array_api_version__, __array_namespace_info__, bool, linalg  # noqa: F401
+
+from wgdml import argmax, argmin, argsort, sort, top_k  # noqa: F401
