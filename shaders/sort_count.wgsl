@@ -8,8 +8,8 @@ var<workgroup> bins: array<atomic<u32>, BINS>;
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let sequence = id / params.split;
-  let tile = id % params.split;
+  let sequence = id / params.members;
+  let tile = id % params.members;
   let live = sequence < params.sequences;
   for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   workgroupBarrier();
@@ -23,7 +23,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   workgroupBarrier();
   if (live) {
     for (var b = local; b < BINS; b += WORKGROUP) {
-      counts[(sequence * BINS + b) * params.split + tile] = atomicLoad(&bins[b]);
+      counts[(sequence * BINS + b) * params.split + params.tile_base + tile] = atomicLoad(&bins[b]);
     }
   }
 }

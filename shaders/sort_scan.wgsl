@@ -1,5 +1,5 @@
 // Radix sort, step 2 of 3: for each digit of each sequence, the running sum of its counts over the tiles: counts (6), in place, and
-// their total (7).
+// their total (7). A line of counts is an invocation's where it is SHORT, else a workgroup's.
 #import scan
 #import params
 
@@ -9,6 +9,18 @@
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
+#if SHORT
+  let line = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  if (line < params.sequences * BINS) {
+    var sum = 0u;
+    for (var tile = 0u; tile < params.split; tile++) {
+      let count = counts[line * params.split + tile];
+      counts[line * params.split + tile] = sum;
+      sum += count;
+    }
+    totals[line] = sum;
+  }
+#else
   let line = linear_workgroup(workgroup, grid);
   let live = line < params.sequences * BINS;
   let start = line * params.split;
@@ -28,4 +40,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     carry += sums.total.x;
   }
   if (live && local == 0u) { totals[line] = carry; }
+#endif
 }

@@ -57,9 +57,9 @@ fn tile_digit(pair: Pair, lowest: u32) -> u32 {
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id / params.split, params.sequences - 1u);
-  let tile = id % params.split;
-  let live = id / params.split < params.sequences;
+  let sequence = min(id / params.members, params.sequences - 1u);
+  let tile = id % params.members;
+  let live = id / params.members < params.sequences;
   let row = row_of(sequence);
   for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&digit_count[b], 0u); }
   workgroupBarrier();
@@ -79,7 +79,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if (digit < BINS) { mine = vec4<u32>(totals[sequence * BINS + digit], atomicLoad(&digit_count[digit]), 0u, 0u); }
     let sums = scan(local, mine);
     if (digit < BINS) {
-      digit_start[digit] = carry.x + sums.before.x + counts[(sequence * BINS + digit) * params.split + tile];
+      digit_start[digit] = carry.x + sums.before.x + counts[(sequence * BINS + digit) * params.split + params.tile_base + tile];
       digit_local[digit] = carry.y + sums.before.y;
     }
     carry += sums.total.xy;
@@ -93,7 +93,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let pair = Pair(tile_keys[i], tile_indices[i]);
     if (live && pair.index != NO_INDEX) {
       let digit = digit_of(pair);
-      put(sequence, digit_start[digit] + i - digit_local[digit], pair);
+      let rank = digit_start[digit] + i - digit_local[digit] - params.rank_base;
+      if (rank < params.rank_count) { put(sequence, rank, pair); }
     }
   }
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
@@ -106,7 +106,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
         large //= 2
     # sort_scatter.wgsl keeps a tile, three counters a digit and a scan.
-    tile = 1024 if 1024 * pair + 3 * 1024 + 16 * workgroup <= limits.max_compute_workgroup_storage_size else 512
+    tile = 4 * workgroup
+    while tile > workgroup and tile * (4 + 4 * key_words) + 3 * 1024 + 17 * workgroup > limits.max_compute_workgroup_storage_size:
+        tile //= 2
     if limits.software:
         return Tuning(
             workgroup=workgroup,
@@ -227,6 +229,15 @@ class _Pairs:
     step: int
     length: int
     item_step: int = 1
+    keys_in: str = "scratch"  # the resource
+    indices_in: str = "scratch"
+
+
+    def window(self, first: int, count: int, key_words: int) -> _Pairs:
+        """Items ``first`` to ``first + count`` of a single sequence, as pairs of their own."""
+        keys = self.keys[0] + 4 * key_words * first, 4 * key_words * count
+        indices = self.indices[0] + 4 * first, 4 * count
+        return replace(self, keys=keys, indices=indices, base=0, step=count, length=count)
 
 
 _Source = _Box | _Pairs
@@ -245,17 +256,26 @@ _Sink = _Pairs | _Final
 _WINDOW = 256  # bytes: the strictest alignment of a binding's offset
 
 
+class _TooLargeError(Exception):
+    """A part needs more scratch than a binding or a buffer holds: its batch must be cut."""
+
+
 @dataclass
 class _Arena:
-    """Hands out scratch, front to back; ``mark`` and ``release`` make it a stack."""
+    """Hands out scratch, front to back."""
 
+    most: int  # bytes of one binding
+    room: int  # and of the whole
     used: int = 0
     peak: int = 0
 
-    def take(self, size: int) -> tuple[int, int]:
+    def take(self, size: int, *, windows: bool = False) -> tuple[int, int]:
+        """Offset and size of a new range; only one that is bound by ``windows`` may exceed a binding."""
         offset = self.used
         size = max(16, -(-size // 16) * 16)
         self.used = -(-(offset + size) // _WINDOW) * _WINDOW
+        if self.used > self.room or (size > self.most and not windows):
+            raise _TooLargeError(self.used)
         self.peak = max(self.peak, self.used)
         return offset, size
 
@@ -268,7 +288,7 @@ _PARAMS = [
         "input_base input_size value_base value_step index_base index_step",
         "source_step source_base source_item_step sink_step sink_item_step sink_base",
         "members subsets first_index",
-        "digit_word digit_shift digit_bits before_word before_shift level rank_base spare0 spare1",
+        "digit_word digit_shift digit_bits before_word before_shift level rank_base rank_count tile_base",
     )
     for name in line.split()
 ]
@@ -299,8 +319,9 @@ class _Builder:
         self.tuning = tuning
         self.vectors = vectors
         self.shared_input = shared_input
-        self.forced = forced
-        self.arena = _Arena()
+        self.wanted = forced
+        self.forced: Algorithm | None = None
+        self.arena = _Arena(limits.max_storage_buffer_binding_size, limits.max_buffer_size)
         self.dispatches: list[Dispatch] = []
         self.algorithms: list[Algorithm] = []
         self.sequences = selection.sequences  # of the part being built
@@ -371,10 +392,10 @@ class _Builder:
                 "source_step": source.step,
                 "source_item_step": source.item_step,
             }
-            bindings += [Binding(2, "scratch", *source.keys), Binding(3, "scratch", *source.indices)]
+            bindings += [Binding(2, source.keys_in, *source.keys), Binding(3, source.indices_in, *source.indices)]
         if gathered is not None:
             values |= {"source_base": gathered.base, "source_step": gathered.step, "source_item_step": gathered.item_step}
-            bindings.append(Binding(3, "scratch", *gathered.indices))
+            bindings.append(Binding(3, gathered.indices_in, *gathered.indices))
         reads_values = isinstance(sink, _Final) and s.has_values
         if box is not None:
             start, size = self.window(box.offset, box.span, f.bytes, 16 if self.vectors else 4)
@@ -387,7 +408,7 @@ class _Builder:
             }
         if isinstance(sink, _Pairs):
             values |= {"sink_base": sink.base, "sink_step": sink.step, "sink_item_step": sink.item_step}
-            bindings += [Binding(4, "scratch", *sink.keys), Binding(5, "scratch", *sink.indices)]
+            bindings += [Binding(4, sink.keys_in, *sink.keys), Binding(5, sink.indices_in, *sink.indices)]
         elif sink is not None:
             ranks = params.get("ranks", s.k)
             if s.has_values:
@@ -442,25 +463,43 @@ class _Builder:
         words += [0] * (4 * (8 - len(axes)))
         return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))
 
-    def new_pairs(self, sequences: int, length: int, *, side_by_side: bool = False) -> _Pairs:
-        """Room for pairs; ``side_by_side`` puts the same item of all sequences together, as kernels down columns write them."""
+    def new_pairs(self, sequences: int, length: int, *, side_by_side: bool = False, windows: bool = False) -> _Pairs:
+        """Room for pairs; ``side_by_side`` puts the same item of all sequences together, as kernels down columns write them.
+
+        ``windows``: those of a single sequence will be bound by windows, and may exceed a binding.
+        """
         count = sequences * length
-        keys = self.arena.take(count * 4 * self.selection.format.key_words)
+        windows = windows and sequences == 1
+        keys = self.arena.take(count * 4 * self.selection.format.key_words, windows=windows)
         step, item_step = (1, sequences) if side_by_side else (length, 1)
-        return _Pairs(keys, self.arena.take(count * 4), 0, step, length, item_step)
+        return _Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
 
     # -- the whole --
 
     def build(self) -> Plan:
-        for part in self.batch_pieces():
+        parts = list(self.batch_pieces())[::-1]
+        while parts:
+            part = parts.pop()
             self.arena.used = 0
-            self.build_part(part)
-        if self.arena.peak > self.limits.max_buffer_size:
-            raise MemoryError(
-                f"selecting k={self.selection.k} of {self.selection.sequences} x {self.selection.length} elements needs "
-                f"{self.arena.peak} bytes of scratch, over the adapter's largest buffer of {self.limits.max_buffer_size} bytes"
-            )
+            built = len(self.dispatches), len(self.algorithms)
+            try:
+                self.build_part(part)
+            except _TooLargeError as error:
+                del self.dispatches[built[0] :], self.algorithms[built[1] :]
+                if part.sequences == 1:
+                    raise MemoryError(
+                        f"selecting k={part.k} of {part.length} elements needs {error} bytes of scratch, over the adapter's largest "
+                        f"buffer of {self.arena.room} bytes or binding of {self.arena.most} bytes"
+                    ) from None
+                parts += self.halves(part)
         return Plan(tuple(self.dispatches), self.arena.peak, tuple(self.algorithms))
+
+    @staticmethod
+    def halves(part: Selection) -> list[Selection]:
+        """The selection cut in two along its longest batch dimension, last half first."""
+        d = max(range(len(part.batch)), key=lambda d: part.batch[d].size)
+        half = part.batch[d].size // 2
+        return [_sub_batch(part, d, half, part.batch[d].size - half), _sub_batch(part, d, 0, half)]
 
     def piece_sizes(self) -> tuple[list[int], list[int], int]:
         """Sizes of the pieces of each batch dimension, each axis, and the ranks, so that each tensor's part fits a binding."""
@@ -487,14 +526,11 @@ class _Builder:
         s = self.selection
         sizes, _, _ = self.piece_sizes()
         for starts in product(*(range(0, d.size, n) for d, n in zip(s.batch, sizes, strict=True))):
-            dims = [replace(d, size=min(n, d.size - start)) for d, n, start in zip(s.batch, sizes, starts, strict=True)]
-            yield replace(
-                s,
-                batch=tuple(d for d in dims if d.size > 1),
-                input_offset=s.input_offset + sum(x * d.input_stride for x, d in zip(starts, s.batch, strict=True)),
-                value_offset=s.value_offset + sum(x * d.value_stride for x, d in zip(starts, s.batch, strict=True)),
-                index_offset=s.index_offset + sum(x * d.index_stride for x, d in zip(starts, s.batch, strict=True)),
-            )
+            part = s
+            # From the innermost dimension out: one that is cut to a single sequence disappears.
+            for d in reversed(range(len(s.batch))):
+                part = _sub_batch(part, d, starts[d], min(sizes[d], s.batch[d].size - starts[d]))
+            yield part
 
     def build_part(self, part: Selection) -> None:
         _, axis_sizes, ranks = self.piece_sizes()
@@ -508,37 +544,50 @@ class _Builder:
         ]
         sequences, k = part.sequences, part.k
         self.sequences = sequences
+        self.forced = self.wanted
         whole = _Box(part, (0,) * len(part.axes), tuple(a.size for a in part.axes))
         if len(boxes) == 1 and ranks == k:
             self.run(boxes[0], sequences, k, _Final(boxes[0]))
             return
-        # The first k of the whole are among the first k of each box.
-        if len(boxes) == 1:
-            merged: _Source = boxes[0]
+        lengths = [min(k, b.length) for b in boxes]
+        if sequences == 1 and sum(lengths) > self.pairs_a_binding():
+            # Too many to merge: sort everything.
+            self.algorithms.append(Algorithm.RADIX_SORT)
+            ordered = self.new_pairs(1, part.length, windows=True)
+            self.sort_segments(boxes, 1, ordered)
         else:
-            lengths = [min(k, b.length) for b in boxes]
-            pairs = self.new_pairs(sequences, sum(lengths))
-            base = 0
-            for box, length in zip(boxes, lengths, strict=True):
-                self.run(box, sequences, length, replace(pairs, base=base, length=length))
-                base += length
-            merged = pairs
-        if not part.has_values and ranks == k:
-            self.run(merged, sequences, k, _Final(whole))
-            return
-        ordered = self.new_pairs(sequences, k)
-        self.run(merged, sequences, k, ordered)
+            # The first k of the whole are among the first k of each box.
+            merged: _Source = boxes[0]
+            if len(boxes) > 1:
+                pairs = self.new_pairs(sequences, sum(lengths))
+                for i, (box, length) in enumerate(zip(boxes, lengths, strict=True)):
+                    self.run(box, sequences, length, replace(pairs, base=sum(lengths[:i]), length=length))
+                merged = pairs
+            if not part.has_values and ranks == k:
+                self.run(merged, sequences, k, _Final(whole))
+                return
+            ordered = self.new_pairs(sequences, k)
+            self.run(merged, sequences, k, ordered)
+        self.emit_ordered(ordered, sequences, k, [_Final(box) for box in (boxes if part.has_values else [whole])], ranks)
+
+    def emit_ordered(self, ordered: _Pairs, sequences: int, k: int, sinks: Sequence[_Sink], ranks: int) -> None:
+        """The first k of pairs in order to the sinks, at most ``ranks`` at a time."""
+        if sequences == 1:
+            # Windows start where bindings may.
+            ranks = min(ranks, self.pairs_a_binding())
+            ranks = ranks if ranks >= k else ranks // _WINDOW * _WINDOW
         for first in range(0, k, ranks):
             count = min(ranks, k - first)
-            for box in boxes if part.has_values else [whole]:
-                self.emit(
-                    "emit",
-                    -(-sequences * count // self.tuning.workgroup),
-                    ordered,
-                    _Final(box, first),
-                    length=count,
-                    ranks=count,
-                )
+            source, base = ordered, first
+            if sequences == 1:
+                source, base = ordered.window(first, count, self.selection.format.key_words), 0
+            for sink in sinks:
+                if isinstance(sink, _Final):
+                    sink = replace(sink, rank_base=first)
+                else:
+                    sink = replace(sink, base=sink.base + first * sink.item_step)
+                workgroups = -(-sequences * count // self.tuning.workgroup)
+                self.emit("emit", workgroups, source, sink, length=count, ranks=count, rank_base=base)
 
     def run(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
         """The first k of every sequence of the source, in order, to the sink."""
@@ -875,40 +924,128 @@ class _Builder:
         return 8 * self.selection.format.bytes
 
     def radix_sort(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """Least significant digit first. Elements come in index order, so only keys need sorting; pairs come in any."""
-        t = self.tuning
+        """All in order by their digits, then the first k."""
         n = source.length
+        if k == n:
+            self.sort_segments([source], sequences, sink)
+            return
+        ordered = self.new_pairs(sequences, n, windows=True)
+        self.sort_segments([source], sequences, ordered)
+        self.emit_ordered(ordered, sequences, k, [sink], k)
+
+    def sort_segments(self, segments: Sequence[_Source], sequences: int, sink: _Sink) -> None:
+        """A stable radix sort, least significant digit first, of sequences that lie in one or more segments.
+
+        Elements come in index order, so that only keys need sorting; pairs come in any. Where a single sequence is longer than a
+        binding, every step runs once for each window of what it reads and, to scatter, each window of what it writes.
+        """
+        t = self.tuning
+        n = sum(segment.length for segment in segments)
         key_words = self.selection.format.key_words
         digits = list(_digits(self.key_bits(), self.selection.length, 8, key_words))[::-1]
-        if isinstance(source, _Box):
+        if isinstance(segments[0], _Box):
             digits = [d for d in digits if d[0] < key_words]
-        tiles = -(-n // t.tile)
-        counts = self.arena.take(sequences * 256 * tiles * 4)
+        # Segments and windows each end in a tile of their own.
+        most_tiles = -(-n // t.tile) + len(segments) + -(-n // self.pairs_a_binding())
+        counts = self.arena.take(sequences * 256 * most_tiles * 4)
         totals = self.arena.take(sequences * 256 * 4)
-        shared = {6: counts, 7: totals}
-        buffers = [self.new_pairs(sequences, n) for _ in range(min(2, len(digits) - 1 + (k < n)))]
-        current = source
+        buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink)
         for number, (word, shift, bits) in enumerate(digits):
-            last = number == len(digits) - 1 and k == n
-            target = sink if last else buffers[number % 2]
-            digit = {"digit_word": word, "digit_shift": shift, "digit_bits": bits, "split": tiles, "k": k}
-            constants = {"BINS": 256, "TILE": t.tile}
-            self.emit("sort_count", sequences * tiles, current, None, scratch=shared, constants=constants, **digit)
-            self.emit("sort_scan", sequences * 256, None, None, scratch=shared, constants=constants, split=tiles)
+            target = sink if number == len(digits) - 1 else buffers[(len(digits) - number) % 2]
+            shared = {
+                "scratch": {6: counts, 7: totals},
+                "constants": {"BINS": 256, "TILE": t.tile, "WORKGROUP": t.workgroup},
+            }
+            each = [-(-segment.length // t.tile) for segment in segments]  # tiles
+            tiles = sum(each)
+            digit = {"split": tiles, "k": n, "digit_word": word, "digit_shift": shift, "digit_bits": bits}
+            starts = [sum(each[:i]) for i in range(len(each))]
+            for segment, start, count in zip(segments, starts, each, strict=True):
+                self.emit("sort_count", sequences * count, segment, None, **shared, **digit, tile_base=start, members=count)
+            lines = sequences * 256
+            short = tiles <= 32
             self.emit(
-                "sort_scatter",
-                sequences * tiles,
-                current,
-                target,
-                scratch=shared,
-                constants=constants,
-                **digit,
+                "sort_scan",
+                -(-lines // t.workgroup) if short else lines,
+                None,
+                None,
+                scratch=shared["scratch"],
+                constants={**shared["constants"], "SHORT": int(short)},
+                split=tiles,
             )
-            if isinstance(target, _Pairs):
-                current = target
-        if k < n:
-            assert isinstance(current, _Pairs)
-            self.emit("emit", -(-sequences * k // t.workgroup), current, sink, length=k, k=k)
+            for segment, start, count in zip(segments, starts, each, strict=True):
+                for piece, first, length in self.windows(target, n, sequences):
+                    self.emit(
+                        "sort_scatter",
+                        sequences * count,
+                        segment,
+                        piece,
+                        **shared,
+                        **digit,
+                        tile_base=start,
+                        members=count,
+                        rank_base=first,
+                        rank_count=length,
+                    )
+            segments = [piece for piece, _, _ in self.windows(target, n, sequences) if isinstance(piece, _Pairs)]
+
+    def pairs_a_binding(self) -> int:
+        """The most pairs whose keys one binding holds, in whole windows."""
+        limit = self.limits.max_storage_buffer_binding_size
+        return max(_WINDOW, limit // (4 * self.selection.format.key_words) // _WINDOW * _WINDOW)
+
+    def windows(self, sink: _Sink, n: int, sequences: int) -> list[tuple[_Sink, int, int]]:
+        """A sink for n items a sequence in pieces that fit a binding: (piece, first rank, ranks)."""
+        most = self.pairs_a_binding()
+        if not isinstance(sink, _Pairs) or sequences * n <= most:
+            return [(sink, 0, n)]
+        key_words = self.selection.format.key_words
+        return [
+            (sink.window(first, min(most, n - first), key_words), first, min(most, n - first))
+            for first in range(0, n, most)
+        ]
+
+    def sort_buffers(self, sequences: int, n: int, passes: int, sink: _Sink) -> list[_Pairs]:
+        """The two buffers that the passes before the last go between; the last one reads the first.
+
+        The second may lie in outputs that are one run of enough bytes each: they are written again at the end.
+        """
+        if not passes:
+            return []
+        first = self.new_pairs(sequences, n, windows=True)
+        if passes == 1:
+            return [first, first]
+        in_values = in_indices = False
+        if isinstance(sink, _Final):
+            s = sink.box.selection
+            one_run = sequences * n - 1  # from the first element to the last
+            values_span = (n - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in s.batch)
+            indices_span = (n - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in s.batch)
+            in_values = s.has_values and s.format.bytes >= 4 and not s.value_offset and values_span == one_run
+            in_indices = s.has_indices and not s.index_offset and indices_span == one_run
+        sizes = first.keys[1], first.indices[1]
+        windows = sequences == 1
+        second = replace(
+            first,
+            keys=(0, sizes[0]) if in_values else self.arena.take(sizes[0], windows=windows),
+            indices=(0, sizes[1]) if in_indices else self.arena.take(sizes[1], windows=windows),
+            keys_in="values" if in_values else "scratch",
+            indices_in="indices" if in_indices else "scratch",
+        )
+        return [first, second]
+
+
+def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
+    """The selection with a range of one batch dimension."""
+    dim = s.batch[d]
+    kept = () if size == 1 else (replace(dim, size=size),)
+    return replace(
+        s,
+        batch=s.batch[:d] + kept + s.batch[d + 1 :],
+        input_offset=s.input_offset + first * dim.input_stride,
+        value_offset=s.value_offset + first * dim.value_stride,
+        index_offset=s.index_offset + first * dim.index_stride,
+    )
 
 
 def _is_rows(box: _Box) -> bool:

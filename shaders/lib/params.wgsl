@@ -27,8 +27,8 @@ struct Params {
   before_shift: u32,
   level: u32,          // radix select: number of this digit, 0 is the most significant
   rank_base: u32,      // emit: first rank of this dispatch
-  spare0: u32,
-  spare1: u32,
+  rank_count: u32,     // radix sort: ranks from rank_base on that the bound sink holds; others are left alone
+  tile_base: u32,      // radix sort: this dispatch's first tile
   // One entry a dimension of the batch, innermost first: size, strides of input, values and indices.
   batch: array<vec4<u32>, 8>,
   // One entry a selected dimension, innermost first: size, input stride, step of the flattened index, whole size.
