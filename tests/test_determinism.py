@@ -1,0 +1,96 @@
+"""The same input gives the same bits: at every run, on every adapter here, by every algorithm, from any number of threads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import data
+import numpy as np
+import oracle
+import pytest
+
+import wgdml
+import wgdml.runtime.device as runtime
+from wgdml.plan import Algorithm, make_plan
+from wgdml.runtime.adapter import wgpu
+
+#: Data full of ties: only the rule about indices tells their orders apart.
+CASES = {
+    "row": data.make("few_distinct", "float32", (1, 20_000), 1),
+    "rows": data.make("signed_zeros", "float16", (50, 700), 2),
+    "columns": data.make("nan_payloads", "float64", (900, 40), 3),
+    "bytes": data.make("eight_values", "uint8", (3, 4_000), 4),
+}
+AXES = {"columns": 0}
+
+
+def answers(device: wgdml.Device, name: str) -> dict[str, tuple[np.ndarray, ...]]:
+    x, axis = CASES[name], AXES.get(name, 1)
+    k = min(37, x.shape[axis])
+    return {
+        "top_k": tuple(wgdml.top_k(x, k, axis=axis, device=device)),
+        "smallest": tuple(wgdml.top_k(x, k, axis=axis, mode="smallest", device=device)),
+        "argsort": (wgdml.argsort(x, axis=axis, device=device),),
+        "argmax": (wgdml.argmax(x, axis=axis, device=device),),
+        "argmin": (wgdml.argmin(x, axis=axis, select_last_index=True, device=device),),
+    }
+
+
+def digest(results: dict[str, tuple[np.ndarray, ...]]) -> str:
+    total = hashlib.sha256()
+    for name in sorted(results):
+        for array in results[name]:
+            total.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
+    return total.hexdigest()
+
+
+def reference(name: str) -> dict[str, tuple[np.ndarray, ...]]:
+    x, axis = CASES[name], AXES.get(name, 1)
+    k = min(37, x.shape[axis])
+    return {
+        "top_k": oracle.top_k(x, k, axis),
+        "smallest": oracle.top_k(x, k, axis, largest=False),
+        "argsort": (oracle.argsort(x, axis),),
+        "argmax": (oracle.argmax(x, axis),),
+        "argmin": (oracle.argmin(x, axis, select_last=True),),
+    }
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, str]:
+    return {name: digest(reference(name)) for name in CASES}
+
+
+def test_runs_adapters_and_threads_agree(device, expected):
+    """One digest of each case, whoever computes it."""
+    devices = [device, wgdml.Device(), *(wgdml.Device(adapter=a) for a in wgpu.gpu.enumerate_adapters_sync())]
+    for each in devices:
+        for name in CASES:
+            assert digest(answers(each, name)) == expected[name], (name, each)
+    for threads in (1, 8):
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = [(name, pool.submit(answers, device, name)) for _ in range(2) for name in CASES]
+            for name, job in jobs:
+                assert digest(job.result()) == expected[name], (name, threads)
+
+
+def forced(algorithm: Algorithm) -> Callable[..., object]:
+    def plan(selection, limits, **options):
+        if selection.last_index:  # one algorithm's alone
+            return make_plan(selection, limits, **options)
+        try:
+            return make_plan(selection, limits, **{**options, "algorithm": algorithm})
+        except ValueError:  # this algorithm cannot serve this problem
+            return make_plan(selection, limits, **options)
+
+    return plan
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm), ids=lambda a: a.value)
+def test_algorithms_agree(monkeypatch, expected, algorithm):
+    monkeypatch.setattr(runtime, "make_plan", forced(algorithm))
+    fresh = wgdml.Device()
+    for name in CASES:
+        assert digest(answers(fresh, name)) == expected[name], (name, algorithm)
