@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run demo screenshots test bench check-shaders test-portability fuzz soak clean
+.PHONY: help setup run demo screenshots test bench check-shaders test-portability fuzz soak lock clean
 
 PYTHON =
 ARGS =
@@ -18,6 +18,7 @@ help:
 	@echo 'make soak     8 threads for a minute, 100,000 calls, and flat memory after both'
 	@echo 'make screenshots   draw the pictures in docs/images again, without a display'
 	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
+	@echo 'make lock     choose the versions in requirements-dev.lock anew, with hashes'
 	@echo 'make clean    remove .venv, builds and caches'
 	@echo
 	@echo 'PYTHON=python3.13 chooses the interpreter for .venv (3.11 or later).'
@@ -36,7 +37,7 @@ screenshots: setup
 	@$(IN_ENVIRONMENT) .venv/bin/wgdml demo --offscreen --frames 90 --screenshot docs/images/demo.png
 	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py network --picture docs/images/network.png
 	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py delegates --step 1 --picture docs/images/tree.png
-	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py delegates --picture docs/images/delegates.png
+	@$(IN_ENVIRONMENT) .venv/bin/python demos/steps.py delegates --picture docs/images/delegates.png --animation docs/images/delegates.webp
 	@$(IN_ENVIRONMENT) .venv/bin/python demos/vector_search.py --vectors 1000000 --picture docs/images/vector_search.png
 	@$(IN_ENVIRONMENT) .venv/bin/python demos/digits.py -k 10 --picture docs/images/digits.png
 
@@ -64,6 +65,9 @@ fuzz:
 soak:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@$(IN_ENVIRONMENT) WGDML_SOAK=1 .venv/bin/python -m pytest tests/test_load.py -s $(ARGS)
+
+lock: setup
+	@sh scripts/lock.sh
 
 clean:
 	rm -rf .venv tests/web/node_modules build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache

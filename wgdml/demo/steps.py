@@ -369,19 +369,17 @@ def draw_steps(diagram: str, progress: Callable[[int, int], None] | None = None)
 
 
 def save_animation(images: list[npt.NDArray[np.uint8]], path: Path) -> None:
-    """A GIF, or another animated format that Pillow knows by the file's ending; the last picture stays longer."""
+    """An animated WebP or GIF, by the file's ending; the last picture stays longer."""
     frames = [Image.fromarray(image) for image in images]
-    if path.suffix.lower() == ".gif":
-        frames = [frame.quantize(128, dither=Image.Dither.NONE) for frame in frames]
     times = [round(1000 * _SECONDS)] * (len(frames) - 1) + [round(4000 * _SECONDS)]
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True, lossless=True, method=6)
 
 
 @click.command(epilog="Without an option a window plays the steps; Tab changes the diagram.")
 @click.argument("diagram", type=click.Choice([*DIAGRAMS]), default="network")
 @click.option("--picture", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write one step as a PNG.")
 @click.option("--step", type=click.IntRange(min=0), help="The step of --picture.  [default: the last]")
-@click.option("--animation", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write all steps as a GIF.")
+@click.option("--animation", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write all steps: a WebP or GIF.")
 @click.option("--frames", type=click.IntRange(min=1), metavar="N", help="Close the window after N frames.")
 def main(diagram: str, picture: Path | None, step: int | None, animation: Path | None, frames: int | None) -> None:
     """The bitonic network and top-k by delegates, drawn step by step."""
