@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run demo screenshots test bench check-shaders test-portability fuzz soak lock lock clean
+.PHONY: help setup run demo screenshots test bench check-shaders test-portability fuzz soak lock clean
 
 PYTHON =
 ARGS =
@@ -18,7 +18,6 @@ help:
 	@echo 'make soak     8 threads for a minute, 100,000 calls, and flat memory after both'
 	@echo 'make screenshots   draw the pictures in docs/images again, without a display'
 	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
-	@echo 'make lock     choose the versions in requirements-dev.lock anew, with hashes'
 	@echo 'make lock     choose the versions in requirements-dev.lock anew, with hashes'
 	@echo 'make clean    remove .venv, builds and caches'
 	@echo
@@ -66,9 +65,6 @@ fuzz:
 soak:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@$(IN_ENVIRONMENT) WGDML_SOAK=1 .venv/bin/python -m pytest tests/test_load.py -s $(ARGS)
-
-lock: setup
-	@sh scripts/lock.sh
 
 lock: setup
 	@sh scripts/lock.sh
