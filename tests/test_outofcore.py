@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import signal
 import sys
@@ -11,11 +12,12 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
+from click.testing import CliRunner
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import wgdml
-from wgdml import outofcore
+from wgdml import cli, outofcore
 from wgdml.runtime.stream import IndexMerger, Uploader
 
 MIB = 1 << 20
@@ -296,3 +298,31 @@ def test_bad_input(device):
 
     with pytest.raises(ValueError, match="x gave float32"):
         outofcore.argmax(Short(x), device=device)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_command_maps_large_files(tmp_path, monkeypatch, order):
+    monkeypatch.setattr(cli, "_MAPPED_BYTES", 0)
+    monkeypatch.setattr(wgdml.functions, "_SMALLEST_LARGEST_BUFFER", 0)
+    monkeypatch.setattr(wgdml.functions, "_KEPT_WHOLE", 0)
+    used = []
+    for name in ("top_k", "argmax"):
+        function = getattr(outofcore, name)
+        monkeypatch.setattr(outofcore, name, lambda *a, f=function, **o: used.append(f) or f(*a, **o))
+    x = np.random.default_rng(9).integers(0, 9, (5, 70)).astype(f"{order}i4")
+    file = str(tmp_path / "x.npy")
+    np.save(file, x)
+
+    def result(*arguments: str) -> Any:
+        run = CliRunner().invoke(cli.main, [*arguments, "--json"])
+        assert run.exit_code == 0, run.output
+        return json.loads(run.stdout)
+
+    native = x.astype(np.int32)
+    assert result("top-k", file, "-k", "3")["indices"] == oracle.top_k(native, 3)[1].tolist()
+    assert result("argmax", file, "--axis", "0")["indices"] == x.argmax(0).tolist()
+    assert result("sort", file)["values"] == np.sort(x, 1).tolist()
+    assert len(used) == 2
+    with open(file, "r+b") as opened:
+        opened.truncate(1000)
+    assert CliRunner().invoke(cli.main, ["argmax", file]).exit_code == 2

@@ -37,6 +37,7 @@ from wgdml.selftest import command as selftest_command
 Array = npt.NDArray[Any]
 
 TABLE_ROWS = 20
+_MAPPED_BYTES = 256 << 20  # files larger than this are not read into memory
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -174,7 +175,8 @@ def _read_array(file: str) -> Array:
             head = opened.read(len(np.lib.format.MAGIC_PREFIX))
             if stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 opened.seek(0)
-                return _parse(name, head, opened)
+                mapped = os.fstat(opened.fileno()).st_size > _MAPPED_BYTES
+                return _parse(name, head, opened, mapped=file if mapped else None)
             return _parse(name, head, _Replay(head, opened))
     except (OSError, ValueError) as problem:
         # ValueError: a path with a null byte in it.
@@ -182,7 +184,8 @@ def _read_array(file: str) -> Array:
         raise BadInput(f"cannot read {name}: {reason or problem}") from None
 
 
-def _parse(name: str, head: bytes, stream: Any) -> Array:
+def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Array:
+    """The array in the stream, or, of a ``mapped`` file, a memory map that the library reads block by block."""
     if not head:
         raise BadInput(f"{name} is empty, not a .npy file")
     if head.startswith(b"PK"):
@@ -192,7 +195,11 @@ def _parse(name: str, head: bytes, stream: Any) -> Array:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+            array: Array
+            if mapped is not None:
+                array = np.load(mapped, mmap_mode="r", allow_pickle=False)
+            else:
+                array = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError) as problem:
         if "allow_pickle" in str(problem):
             raise BadInput(f"{name} holds Python objects; only plain numbers are read (no pickles)") from None
@@ -202,7 +209,9 @@ def _parse(name: str, head: bytes, stream: Any) -> Array:
     dtype = array.dtype
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise BadInput(f"{name} has data type {dtype}, which is not supported; supported are {_SUPPORTED}")
-    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+    if dtype.isnative or mapped is not None:  # the library turns the bytes of a mapped file, part by part
+        return array
+    return array.astype(dtype.newbyteorder("="))
 
 
 # --- Checking -----------------------------------------------------------------------------------------------
