@@ -1,7 +1,8 @@
 // The best pair of every part of every sequence, by a tree in workgroup memory: source (bindings 1 to 3) -> sink (4, 5).
 //
 // A team of TEAM invocations serves one part; a sequence has params.split parts, and part p takes the loads p * TEAM + lane and
-// every split * TEAM-th after. TEAM = 1 makes delegates: one strided subset an invocation.
+// every split * TEAM-th after (CHUNKS = 1: the p-th of as many runs of loads). TEAM = 1 makes delegates: one strided subset an
+// invocation.
 #import best
 #import sink
 
@@ -21,7 +22,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var best = last_pair();
   if (live) {
     let row = row_of(sequence);
+#if CHUNKS
+    let chunk = (row.loads + params.split - 1u) / params.split;
+    best = scan_loads(row, part * chunk + lane, min((part + 1u) * chunk, row.loads), TEAM);
+#else
     best = scan_loads(row, part * TEAM + lane, row.loads, params.split * TEAM);
+#endif
   }
 
 #if TEAM > 1

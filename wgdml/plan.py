@@ -40,6 +40,7 @@ class Algorithm(Enum):
     LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
     DELEGATES = "delegates"  #: the best of each strided subset, the first k of those, their subsets again; one read and a little
     SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
+    SORT_ROWS_RADIX = "sort_rows_radix"  #: a radix sort there; for the input's elements, in their own order; one read
     RANK = "rank"  #: pairs placed by counting those before each; for a few thousand
     RADIX_SELECT = "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
     RADIX_SORT = "radix_sort"  #: a stable radix sort of everything; two reads and a write a digit
@@ -68,6 +69,9 @@ class Tuning:
     unroll: int  #: loads in flight an invocation
     loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
     sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
+    radix_row_length: int  #: the shortest sequence for SORT_ROWS_RADIX before SORT_ROWS
+    radix_row_each: int  #: items of an invocation there, 8 or 16
+    radix_row_digit: int  #: and bits of a digit, up to 5
     select_k: int  #: the largest k for SELECT
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
@@ -117,13 +121,16 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             unroll=1,
             loads_each=64,
             sort_capacity=min(capacity, 4096),
+            radix_row_length=1 << 30,
+            radix_row_each=16,
+            radix_row_digit=4,
             select_k=128,
             lists_k=16,
             lists_length=4096,
             lists_sequences=256,
             rank_length=512,
             tile=tile,
-            delegate_loads=32,
+            delegate_loads=8,
             delegate_length=1 << 20,
             reduce_workgroup=workgroup,
             barrier_free=True,
@@ -135,6 +142,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         unroll=4,
         loads_each=8,
         sort_capacity=min(capacity, 8192),
+        radix_row_length=1 << 30,
+        radix_row_each=16,
+        radix_row_digit=4,
         select_k=256,
         lists_k=16,
         lists_length=4096,
@@ -634,7 +644,7 @@ class _Builder:
             -(-sequences * split * team // workgroup),
             source,
             parts or sink,
-            constants={"TEAM": team, "WORKGROUP": workgroup},
+            constants={"TEAM": team, "WORKGROUP": workgroup, "CHUNKS": int(t.barrier_free)},
             in_order=isinstance(source, _Box),
             split=split,
         )
@@ -668,6 +678,7 @@ class _Builder:
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "PER_LOAD": per_load,
+                "UNROLL": 4,
                 "INPUT_WORDS": 4 if self.vectors else 1,
                 "LOADS_VECTORS": int(per_load > 1),
             },
@@ -799,7 +810,7 @@ class _Builder:
             self.reduce_columns(source, sequences, delegates, split=subsets)
         else:
             workgroups = -(-sequences * subsets // self.tuning.workgroup)
-            self.emit("reduce", workgroups, source, delegates, constants={"TEAM": 1}, in_order=True, split=subsets)
+            self.emit("reduce", workgroups, source, delegates, constants={"TEAM": 1, "CHUNKS": 0}, in_order=True, split=subsets)
         winners = self.new_pairs(sequences, k)
         select(delegates, sequences, k, winners)
         return winners, members, subsets
@@ -834,6 +845,53 @@ class _Builder:
                 "BITS": each.bit_length() - 1,
                 "SPLIT": split,
                 "WORDS": key_words + 1,
+            },
+            k=k,
+        )
+
+    def sort_rows_radix(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
+        """Whole sequences of elements in workgroup memory, by as many passes as the key has digits."""
+        t = self.tuning
+        if not isinstance(source, _Box) or self.selection.last_index:
+            raise ValueError("sort_rows_radix needs the input's elements, of which the first one wins a tie")
+        each, pairs = t.radix_row_each, 1 << (t.radix_row_digit - 1)
+        if source.length > each * self.limits.max_compute_invocations_per_workgroup:
+            each = 16
+        team = max(32, _power_of_two_above(-(-source.length // each)))
+        if team >= 128 and team * 3 // 4 * each >= source.length:
+            team = team * 3 // 4
+        # An invocation's counters or words, whichever are more, and its sum among 16.
+        room = 4 * max(each + 1, pairs) * team + 4 * team + 8 * (team // 16)
+        most = self.limits.max_compute_workgroup_storage_size - 32
+        if room > most or team > self.limits.max_compute_invocations_per_workgroup:
+            raise ValueError(f"a sequence of {source.length} does not fit sort_rows_radix in this adapter's workgroup memory")
+        teams = max(1, min(t.workgroup // team, most // room))
+        bits = self.key_bits()
+        index_bits = (team * each - 1).bit_length()
+        # Words hold so many of the key's bits that passes are fewest, and of those the most.
+        passes = {
+            part: sum(-(-min(part, bits - low) // t.radix_row_digit) for low in range(0, bits, part))
+            for part in range(1, min(bits, 32 - index_bits) + 1)
+        }
+        part = min(passes, key=lambda part: (passes[part], -part))
+        parts = -(-bits // part)
+        per_load = self.load_shape()[1] if _is_rows(source) else 1
+        self.emit(
+            "sort_rows_radix",
+            -(-sequences // teams),
+            source,
+            sink,
+            constants={
+                "WORKGROUP": teams * team,
+                "TEAM": team,
+                "EACH": each,
+                "DIGIT": t.radix_row_digit,
+                "PAIRS": pairs,
+                "INDEX_BITS": index_bits,
+                "PART": part,
+                "PARTS": parts,
+                "LOADS": max(1, each // per_load),
+                "FETCH": int(parts > 1 and (isinstance(sink, _Pairs) or self.selection.has_values)),
             },
             k=k,
         )
@@ -1096,7 +1154,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     if in_order and k <= tuning.lists_k and 4 * k <= length <= tuning.lists_length and sequences >= tuning.lists_sequences:
         return Algorithm.LISTS
     if fits and (length <= 64 or 4 * k > length):
-        return Algorithm.SORT_ROWS
+        return Algorithm.SORT_ROWS_RADIX if in_order and length >= tuning.radix_row_length else Algorithm.SORT_ROWS
     if k <= tuning.select_k and length >= 2 * k:
         return Algorithm.SELECT
     if fits:
