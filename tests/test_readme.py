@@ -41,7 +41,7 @@ def test_command_lines_are_understood(command: str) -> None:
     if words[0] == "bench":
         words.append("--list")  # a whole run is tested in test_bench.py
     result = CliRunner().invoke(wgdml.cli.main, words, input=b"")
-    if words[0] in ("info", "bench"):
+    if words[0] in ("info", "bench", "selftest"):
         assert result.exit_code == 0
     else:
         assert re.fullmatch(r"wgdml: error: (cannot read \S+: No such file.*|standard input is empty.*)\n", result.stderr)
