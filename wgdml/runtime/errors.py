@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import wgpu
 
-__all__ = ["DeviceLostError", "translated"]
+__all__ = ["DeviceLostError", "out_of_memory", "translated"]
 
 
 class DeviceLostError(RuntimeError):
     """The GPU device is gone: its driver gave up, or somebody destroyed it. ``default_device()`` then makes a new one."""
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Does the error say that there is no room? wgpu-native reports it as a validation error (docs/driver-bugs.md)."""
+    return isinstance(error, wgpu.GPUOutOfMemoryError) or "Not enough memory left" in str(error)
 
 
 def translated(error: BaseException, doing: str) -> Exception:
@@ -16,7 +21,7 @@ def translated(error: BaseException, doing: str) -> Exception:
     text = str(error)
     if "device is lost" in text.lower() or "device lost" in text.lower():
         return DeviceLostError(f"{doing}: the GPU device is lost; default_device() makes a new one")
-    if isinstance(error, wgpu.GPUOutOfMemoryError):
+    if out_of_memory(error):
         return MemoryError(f"{doing}: the GPU device has no memory left")
     if "has been destroyed" in text:
         return ValueError(f"{doing}: a buffer in it has been destroyed")
