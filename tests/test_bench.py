@@ -115,6 +115,28 @@ def test_a_run_writes_all_that_it_measured(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out.json", "out.png"]
 
 
+def test_other_algorithms_and_numbers_can_be_tried(tmp_path: Path) -> None:
+    arguments = (
+        "--data",
+        "eight_values",
+        "--peers",
+        "none",
+        "--algorithms",
+        "reduce,select,radix_sort",
+        "--tuning",
+        "workgroups=8",
+    )
+    result, document = quick(tmp_path / "out.json", "topk:1x2^16:k100", *arguments)
+    assert result.exit_code == 0, result.output
+    assert document["tuning"] == {"workgroups": 8}
+    (case,) = document["cases"]
+    assert case["exact"] and list(case["forced"]) == ["reduce", "select", "radix_sort"]
+    assert "k=100" in case["forced"]["reduce"]["error"]
+    for name in ("select", "radix_sort"):
+        found = case["forced"][name]
+        assert found["device_us"] > 0 and found["algorithms"][0] == name and found["problem"] == ""
+
+
 def test_host_times_and_transfers(device: wgdml.Device) -> None:
     from wgdml.bench import host
 
@@ -160,10 +182,10 @@ def test_a_wrong_answer_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_case_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare = run.prepare
 
-    def broken(device: wgdml.Device, case: cases.Case, x: wgdml.Tensor) -> run.Prepared:
+    def broken(device: wgdml.Device, case: cases.Case, x: wgdml.Tensor, **options: Any) -> run.Prepared:
         if case.operator == "argmax":
             raise MemoryError("no room")
-        return prepare(device, case, x)
+        return prepare(device, case, x, **options)
 
     monkeypatch.setattr(run, "prepare", broken)
     file, chart = tmp_path / "out.json", tmp_path / "out.png"
@@ -236,6 +258,9 @@ def test_the_goals_are_judged() -> None:
     ("arguments", "message"),
     [
         (["--data", "prime"], "--data prime: it must be all or some of random, sorted"),
+        (["--algorithms", "bogo"], "--algorithms bogo: it must be all or some of reduce"),
+        (["--tuning", "luck=7"], "--tuning luck=7: it must be NAME=N with a name of workgroup,"),
+        (["--tuning", "unroll=-1"], "--tuning unroll=-1: it must be NAME=N"),
         (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
         (["--quick", "--cases", "nothing*"], "--cases nothing* matches none of the cases"),
         (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from wgdml.plan import Algorithm, Tuning
 
 from .cases import DATA_KINDS, PRESETS, Case, choose
 
@@ -42,6 +44,8 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 @click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: unless --cases, --data or --quick]")
 @click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, call or transfer times.")
 @click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
+@click.option("--algorithms", metavar="NAMES", help="Also every case by these algorithms, or all, in place of the chosen one.")
+@click.option("--tuning", "tuning", metavar="NAME=N,...", help="Plan with these numbers in place of the table's.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write it all to FILE.")
 @click.option("--plot", "plot_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE.png", help="Draw a chart.")
 @click.option("--list", "list_cases", is_flag=True, help="Name the cases and stop.")
@@ -54,6 +58,8 @@ def bench_command(
     growth: bool | None,
     device_only: bool,
     explain: bool,
+    algorithms: str | None,
+    tuning: str | None,
     json_file: str | None,
     plot_file: str | None,
     list_cases: bool,
@@ -63,6 +69,7 @@ def bench_command(
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
     kinds = _kinds(data)
     names = _peer_names(peers)
+    forced, numbers = _algorithms(algorithms), _tuning(tuning)
     if plot_file:
         _check_plot(plot_file)
     for file in (json_file, plot_file):
@@ -101,6 +108,8 @@ def bench_command(
         "adapter": {key: str(value) for key, value in device.adapter_info.items()},
         "cases": [],
     }
+    if numbers:
+        document["tuning"] = numbers
     document["versions"] |= {"wgdml": wgdml.__version__, "python": platform.python_version()}
     columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     errors = Console(stderr=True)
@@ -109,7 +118,7 @@ def bench_command(
         chosen, document["peers"] = _start(names)
         # Peers that are asked for by name take whatever comes.
         limit = (1 << 26 if software else 1 << 24) if peers == "auto" else 1 << 32
-        options = run.Options(kinds, tuple(chosen), not device_only, explain, limit)
+        options = run.Options(kinds, tuple(chosen), not device_only, explain, limit, forced, numbers)
         parts = {} if device_only else {"calls": host.call_times, "transfers": host.transfer_rates}
         bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in cases))
 
@@ -162,6 +171,8 @@ def bench_command(
     for result in document["cases"]:
         if "steps" in result:
             output.print(report.steps_table(result))
+    if forced:
+        output.print(report.forced_table(document["cases"]))
     if not device_only:
         output.print(report.calls_table(document))
     if document["checks"]:
@@ -192,6 +203,30 @@ def _kinds(data: str | None) -> tuple[str, ...] | None:
         if kind not in DATA_KINDS:
             raise click.UsageError(f"--data {kind}: it must be all or some of {', '.join(DATA_KINDS)}")
     return kinds
+
+
+def _algorithms(names: str | None) -> tuple[Algorithm, ...]:
+    if names is None:
+        return ()
+    if names == "all":
+        return tuple(Algorithm)
+    known = {a.value: a for a in Algorithm}
+    wanted = [n.strip() for n in names.split(",")]
+    for name in wanted:
+        if name not in known:
+            raise click.UsageError(f"--algorithms {name}: it must be all or some of {', '.join(known)}")
+    return tuple(known[name] for name in wanted)
+
+
+def _tuning(text: str | None) -> dict[str, int]:
+    known = [f.name for f in fields(Tuning)]
+    numbers = {}
+    for part in text.split(",") if text else ():
+        name, _, number = part.strip().partition("=")
+        if name not in known or not number.isdecimal():
+            raise click.UsageError(f"--tuning {part}: it must be NAME=N with a name of {', '.join(known)}")
+        numbers[name] = int(number)
+    return numbers
 
 
 def _peer_names(peers: str) -> tuple[str, ...]:

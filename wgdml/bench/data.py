@@ -36,6 +36,11 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[An
         yield from pool.map(work, items)
 
 
+def _all(work: Callable[[Any], Any], items: Iterable[Any]) -> None:
+    for _ in in_parallel(work, items):
+        pass
+
+
 def make_flat(kind: str, count: int) -> Floats:
     """The first ``count`` elements of a kind's stream."""
     out = np.empty(count, np.float32)
@@ -59,8 +64,7 @@ def make_flat(kind: str, count: int) -> Floats:
             low = generator.integers(0, 1 << 16, _BLOCK, np.uint16)[: part.size]
             part.view(np.uint32)[:] = low | np.uint32(0x3FC0_0000)
 
-    for _ in in_parallel(fill, range(-(-count // _BLOCK))):
-        pass
+    _all(fill, range(-(-count // _BLOCK)))
     return out
 
 
@@ -70,13 +74,23 @@ def make(kind: str, case: Case) -> Floats:
         return make_flat(kind, case.elements).reshape(case.shape)
     if kind not in ("sorted", "reversed"):
         raise ValueError(f"kind must be one of the data kinds, not {kind!r}")
-    # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equal elements.
     n = case.length
-    ramp = ((np.arange(n, dtype=np.float64) - n // 2) * (8.0 / n)).astype(np.float32)
+    ramp = np.empty(n, np.float32)
+
+    def climb(start: int) -> None:
+        # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equal elements.
+        part = ramp[start : start + _BLOCK]
+        part[:] = (np.arange(start, start + part.size) - n // 2) * (8.0 / n)
+
+    _all(climb, range(0, n, _BLOCK))
     if kind == "reversed":
         ramp = ramp[::-1]
     along = [1] * len(case.shape)
     along[case.axis] = n
     out = np.empty(case.shape, np.float32)
-    np.copyto(out, ramp.reshape(along))
+    # Cut along the longest dimension, for the sake of the threads.
+    longest = max(range(len(case.shape)), key=lambda d: case.shape[d])
+    whole, lines = np.moveaxis(out, longest, 0), np.moveaxis(np.broadcast_to(ramp.reshape(along), case.shape), longest, 0)
+    step = -(-whole.shape[0] // (4 * threads()))
+    _all(lambda i: np.copyto(whole[i : i + step], lines[i : i + step]), range(0, whole.shape[0], step))
     return out

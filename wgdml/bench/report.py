@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich import box
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from .summary import Check, curves
 
-__all__ = ["calls_table", "case_table", "check_table", "draw", "steps_table"]
+__all__ = ["calls_table", "case_table", "check_table", "draw", "forced_table", "steps_table"]
 
 Result = dict[str, Any]
 
@@ -85,6 +86,26 @@ def steps_table(result: Result) -> Table:
         grid = "x".join(str(n) for n in step["workgroups"] if n > 1) or "1"
         constants = " ".join(f"{name}={n}" for name, n in step["constants"].items() if name not in hidden and n)
         table.add_row(step["kernel"], grid, us(step["alone_us"]), us(step["adds_us"]), constants)
+    return table
+
+
+def forced_table(results: list[Result]) -> Table:
+    table = _table(
+        "case", "data", "forced", "device us", "to the chosen", "scratch", "dispatches", "", left=("case", "data", "forced", "")
+    )
+    for r in results:
+        for name, f in sorted(r.get("forced", {}).items(), key=lambda item: item[1].get("device_us", math.inf)):
+            if "error" in f:
+                table.add_row(r["case"], r["data"], name, "", "", "", "", f["error"])
+                continue
+            row = [
+                us(f["device_us"]),
+                f"{f['device_us'] / r['device_us']:.2f}",
+                f"{f['scratch_share']:.1%}",
+                str(len(f["dispatches"])),
+            ]
+            chosen = "chosen" if f["dispatches"] == r["dispatches"] else _runs(f["algorithms"])
+            table.add_row(r["case"], r["data"], name, *row, f["problem"] or chosen, style="bold red" if f["problem"] else None)
     return table
 
 

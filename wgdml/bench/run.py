@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wgdml
+from wgdml.plan import Algorithm, tuning_for
 from wgdml.runtime.device import PreparedPlan
 from wgdml.runtime.tensor import packed_strides
 from wgdml.selection import Layout, Order, make_selection
@@ -37,6 +38,8 @@ class Options:
     end_to_end: bool = True  #: also Tensor to NumPy and NumPy to NumPy, by the host's clock
     explain: bool = False  #: also every dispatch by itself
     peer_elements: int = 1 << 24  #: the most elements for peers that are not meant for large inputs
+    algorithms: tuple[Algorithm, ...] = ()  #: forced one after the other, beside the one that is chosen
+    tuning: Mapping[str, int] = field(default_factory=dict)  #: numbers to plan with in place of the table's
     budget: float = 0.15  #: seconds of timed device work a case
 
 
@@ -87,7 +90,13 @@ class Prepared:
         return (None if self.values is None else self.values.numpy()), self.indices.numpy()
 
 
-def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor) -> Prepared:
+def prepare(
+    device: wgdml.Device,
+    case: Case,
+    x: wgdml.Tensor,
+    algorithm: Algorithm | None = None,
+    tuning: Mapping[str, int] | None = None,
+) -> Prepared:
     """The case's plan on this input, with uint32 indices, as the goals have them. Outputs start as what no answer is."""
     shape = case.result_shape
     packed = Layout(shape, packed_strides(shape))
@@ -101,7 +110,12 @@ def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor) -> Prepared:
         values=None if argmax else packed,
         indices=packed,
     )
-    plan = device.prepare(selection, vectors=True)
+    options: dict[str, Any] = {} if algorithm is None else {"algorithm": algorithm}
+    if tuning:
+        table = tuning_for(device.plan_limits, selection.format.key_words)
+        # Truth values are numbers on the command line.
+        options["tuning"] = replace(table, **{name: type(getattr(table, name))(n) for name, n in tuning.items()})
+    plan = device.prepare(selection, vectors=True, **options)
     indices = wgdml.asarray(np.full(shape, 0xFFFFFFFF, np.uint32), device=device)
     values = None if argmax else wgdml.asarray(np.full(shape, np.nan, np.float32), device=device)
     resources = {"input": (x.buffer, 0), "indices": (indices.buffer, 0)}
@@ -138,7 +152,7 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     """Times and checks one case on one kind of data."""
     device = clock.device
     host, x = inputs.get(kind, case)
-    prepared = prepare(device, case, x)
+    prepared = prepare(device, case, x, tuning=options.tuning)
     seconds, times = clock.median(prepared.record, budget=options.budget)
     seconds = max(seconds, 1e-9)  # a coarse clock may tick not once
     plan = prepared.plan.plan
@@ -163,6 +177,10 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
             problem = problem or (wrong and f"{key[:-3]}: {wrong}")
     if options.explain:
         result["steps"] = _explain(clock, prepared)
+    if options.algorithms:
+        result["forced"] = {a.value: _forced(clock, case, x, want, a, options) for a in options.algorithms}
+        wrong = next((f"{name}: {f['problem']}" for name, f in result["forced"].items() if f.get("problem")), "")
+        problem = problem or wrong
     for peer in options.peers:
         if case.curve or not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
             continue
@@ -173,6 +191,25 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     result["exact"] = not problem
     result["problem"] = problem
     return result
+
+
+def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: Algorithm, options: Options) -> Result:
+    """The case by another algorithm than the one that would be chosen."""
+    if algorithm is Algorithm.RANK and case.length > 1 << 15:
+        return {"error": "its time grows with the square of the length"}
+    try:
+        prepared = prepare(clock.device, case, x, algorithm, options.tuning)
+        seconds, _ = clock.median(prepared.record, budget=options.budget)
+    except (ValueError, MemoryError) as error:
+        return {"error": _one_line(error)}
+    plan = prepared.plan.plan
+    return {
+        "device_us": seconds * 1e6,
+        "algorithms": [a.value for a in plan.algorithms],
+        "dispatches": [d.kernel for d in plan.dispatches],
+        "scratch_share": plan.scratch_size / (4 * case.elements),
+        "problem": oracle.differences(case, want, prepared.answer()),
+    }
 
 
 def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
