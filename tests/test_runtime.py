@@ -392,21 +392,23 @@ def test_the_pool_is_bounded():
         def destroy(self):
             self.destroyed = True
 
-    pool = Pool(1_000)
+    size = 1 << 20
+    pool = Pool(10 * size)
     buffers = [Buffer() for _ in range(20)]
     for number, buffer in enumerate(buffers):
-        Memory(pool, 100 + 10 * (number % 3), buffer)
-    assert pool.bytes <= 1_000 and pool.count < 20
-    assert sum(buffer.destroyed for buffer in buffers) == 20 - pool.count
-    taken = pool.take(100)
+        Memory(pool, size + number % 3, buffer)
+    assert pool.bytes <= 10 * size and pool.count == 9
+    assert sum(buffer.destroyed for buffer in buffers) == 11
+    taken = pool.take(size)
     assert taken in buffers and not taken.destroyed
-    shown = Memory(pool, 100, taken)
+    shown = Memory(pool, size, taken)
     shown.shared = True
     del shown
     assert not taken.destroyed and pool.take(77) is None
     pool.clear()
-    assert pool.bytes == pool.count == 0 and not taken.destroyed
-    many = Pool(1 << 30)
+    assert pool.bytes == pool.count == 0 and not taken.destroyed and not pool.used
+    many = Pool(1 << 40)
     for _ in range(3_000):
-        many.give(1, Buffer())
-    assert many.count <= 1_024
+        many.give(size, Buffer())
+        many.give(256, Buffer())
+    assert many.count <= 1_100

@@ -186,11 +186,23 @@ def _check_size(x: Tensor | NDArray[Any]) -> None:
         raise ValueError(f"x has {x.size} elements; a tensor has at most {_LARGEST}")
 
 
+class _Output(NamedTuple):
+    """One result of a call: its role in the plan, its data type and layout, its bytes, and the size of a buffer for them."""
+
+    role: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    nbytes: int
+    memory: int
+
+
 class _Call(NamedTuple):
     """What a call comes to, kept under everything that it depends on."""
 
     prepared: PreparedPlan | None  # None where the results have no elements
-    outputs: tuple[tuple[str, str, np.dtype[Any], tuple[int, ...]], ...]  # role, name, data type, shape of each result
+    outputs: tuple[_Output, ...]
+    input_memory: int  # size of the buffer for an array
 
 
 _Select = tuple[int | None, int, Order, bool, np.dtype[Any] | None]
@@ -286,42 +298,41 @@ def _run(x: Tensor | NDArray[Any], device: Device, plan: Callable[[Any, Any], tu
         rest, vectors = 0, True  # the buffers of the pool are long enough
         layout = x.dtype, x.shape
     call = device.kept((layout, wanted), lambda: _make(x, device, rest, vectors, plan(x, wanted)))
+    results: list[Any] = []
     if isinstance(x, Tensor):
-        results = [Tensor._empty(device, dtype, shape, name) for _, name, dtype, shape in call.outputs]
+        resources = {"input": (x._buffer, start)}
+        for role, dtype, shape, strides, _, size in call.outputs:
+            memory = device.allocate_class(size)
+            resources[role] = memory.buffer, 0
+            results.append(Tensor._make(device, memory.buffer, dtype, shape, strides, 0, memory))
         if call.prepared is not None:
             x._check_alive("x")
-            resources = {"input": (x._buffer, start)}
-            for (role, _, _, _), result in zip(call.outputs, results, strict=True):
-                resources[role] = result._buffer, 0
             device.run(call.prepared, resources)
         return results
     if call.prepared is None:
-        return [np.empty(shape, dtype) for _, _, dtype, shape in call.outputs]
-    source = device.allocate("x", x.nbytes)
-    resources = {"input": (source.buffer, 0)}
-    kept = []
-    reads = []
-    for role, name, dtype, shape in call.outputs:
-        memory = device.allocate(name, prod(shape) * dtype.itemsize)
-        kept.append(memory)
+        return [np.empty(output.shape, output.dtype) for output in call.outputs]
+    memories = [device.allocate_class(call.input_memory)]
+    resources = {"input": (memories[0].buffer, 0)}
+    for role, dtype, shape, _, nbytes, size in call.outputs:
+        memory = device.allocate_class(size)
+        memories.append(memory)
         resources[role] = memory.buffer, 0
-        reads.append((memory.buffer, shape, dtype, prod(shape) * dtype.itemsize))
-    device.write(np.ascontiguousarray(x), source.buffer)
-    return device.run_and_read(call.prepared, resources, reads)
+        results.append((memory.buffer, shape, dtype, nbytes))
+    device.write(np.ascontiguousarray(x), memories[0].buffer)
+    return device.run_and_read(call.prepared, resources, results)
 
 
 def _make(x: Tensor | NDArray[Any], device: Device, rest: int, vectors: bool, planned: tuple[Any, ...]) -> _Call:
     axes, k, order, last_index, rows, shape, has_values, index_dtype = planned
     _check_size(x)
-    outputs: list[tuple[str, str, np.dtype[Any], tuple[int, ...]]] = []
-    if has_values:
-        outputs.append(("values", "values", x.dtype, shape))
-    if index_dtype is not None:
-        outputs.append(("indices", "indices", index_dtype, shape))
-    for _, name, dtype, _ in outputs:
-        device.check_size(f"the result's {name}", prod(shape) * dtype.itemsize)
+    source_memory = 0 if isinstance(x, Tensor) else device.class_of("x", x.nbytes)
+    outputs: list[_Output] = []
+    for role, dtype in (("values", x.dtype if has_values else None), ("indices", index_dtype)):
+        if dtype is not None:
+            size = prod(shape) * dtype.itemsize
+            outputs.append(_Output(role, dtype, shape, packed_strides(shape), size, device.class_of(f"the result's {role}", size)))
     if not prod(shape):
-        return _Call(None, tuple(outputs))
+        return _Call(None, tuple(outputs), source_memory)
     packed = Layout(rows or (1,), packed_strides(rows or (1,)))
     strides = x.strides if isinstance(x, Tensor) else packed_strides(x.shape)
     selection = make_selection(
@@ -335,4 +346,5 @@ def _make(x: Tensor | NDArray[Any], device: Device, rest: int, vectors: bool, pl
         index_bytes=4 if index_dtype is None else index_dtype.itemsize,
         last_index=last_index,
     )
-    return _Call(device.prepare(with_offsets(selection, input=rest), vectors=vectors, shared_input=False), tuple(outputs))
+    prepared = device.prepare(with_offsets(selection, input=rest), vectors=vectors, shared_input=False)
+    return _Call(prepared, tuple(outputs), source_memory)

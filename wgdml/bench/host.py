@@ -50,15 +50,16 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
     gpu = device.gpu_device
     host = make_flat("random", 1024)
     x = wgdml.asarray(host, device=device)
+    source = wgdml.asarray(host, device=device).buffer
     out = gpu.create_buffer(size=256, usage=timing.STORAGE)
-    trivial = timing.empty_dispatch(device, x.buffer, out)
+    trivial = timing.empty_dispatch(device, source, out)
     staging = gpu.create_buffer(size=256, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
 
     def bare_call() -> None:
         clock.submit([trivial])
 
     def bare_round_trip() -> Any:
-        gpu.queue.write_buffer(x.buffer, 0, host)
+        gpu.queue.write_buffer(source, 0, host)
         encoder = gpu.create_command_encoder()
         compute_pass = encoder.begin_compute_pass()
         trivial(compute_pass)

@@ -181,8 +181,11 @@ class Device:
         """The value kept under ``key``, made at the first call; the least recently used leave."""
         if self._gone:
             self._refuse()
+        value: _Kept | None = self._kept.get(key)
+        if value is not None and len(self._kept) <= _PLANS_KEPT // 2:
+            return value  # nothing will have to leave soon, so its turn does not matter
         with self.lock:
-            value: _Kept | None = self._kept.get(key)
+            value = self._kept.get(key)
             if value is None:
                 try:
                     value = make()
@@ -283,12 +286,17 @@ class Device:
 
     def allocate(self, name: str, size: int) -> Memory:
         """Memory for a tensor of ``size`` bytes, from the pool where it has some. ``MemoryError``, naming ``name``."""
+        return self.allocate_class(self.class_of(name, size))
+
+    def class_of(self, name: str, size: int) -> int:
+        """The size of the buffer that ``allocate`` would give."""
+        self.check_size(name, size)
+        return min(self.size_class(size), self.limits["max-buffer-size"] // 4 * 4)
+
+    def allocate_class(self, rounded: int) -> Memory:
+        """Memory of a size that ``class_of`` gave."""
         if self._gone:
             self._refuse()
-        rounded = self.size_class(size)
-        if rounded > 1 << 20:
-            self.check_size(name, size)
-            rounded = min(rounded, self.limits["max-buffer-size"] // 4 * 4)
         buffer = self._pool.take(rounded)
         if buffer is None:
             buffer = self._create_buffer(rounded, _STORAGE)

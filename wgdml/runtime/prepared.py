@@ -43,6 +43,8 @@ class BindGroups:
         return len(self._steps)
 
     def get(self, key: tuple[Hashable, ...]) -> Steps | None:
+        if not self._gone and len(self._steps) <= _BOUND_KEPT // 2:
+            return self._steps.get(key)  # nothing will have to leave soon, so its turn does not matter
         with self._lock:
             if self._gone:
                 self._tidy()
@@ -115,6 +117,7 @@ class PreparedPlan:
     def __init__(self, device: Device, plan: Plan) -> None:
         self.device = device
         self.plan = plan
+        self.scratch_size = plan.scratch_size
         self.number = -next(_numbers)  # buffers have positive ones
         self.pipelines = [device._pipeline(d) for d in plan.dispatches]
         params = bytearray(_SLOT * max(1, len(plan.dispatches)))
@@ -125,11 +128,12 @@ class PreparedPlan:
 
     def steps(self, resources: Mapping[str, tuple[Any, int]]) -> Steps:
         """(pipeline, bind group, grid) of each dispatch; ``resources`` gives each its buffer and byte offset."""
-        scratch = self.device._scratch(self.plan.scratch_size) if self.plan.scratch_size else None
+        scratch = self.device._scratch(self.scratch_size) if self.scratch_size else None
         # Numbers at even places, see BindGroups._forget.
-        key: tuple[Hashable, ...] = (self.number, 0) if scratch is None else (self.number, 0, scratch.uid, 0)
+        parts: list[Hashable] = [self.number, 0] if scratch is None else [self.number, 0, scratch.uid, 0]
         for name, (buffer, offset) in resources.items():
-            key += (buffer.uid, (name, offset))
+            parts += buffer.uid, (name, offset)
+        key = tuple(parts)
         groups = self.device._groups
         steps = groups.get(key)
         if steps is None:

@@ -31,35 +31,41 @@ class Uploader:
         size = -(-size // 16) * 16
         self._staging: list[Any] = []
         self._buffers: list[Any] = []
-        self._mapping: list[Any] = []
+        self._mapping: list[Any] = [None, None]
         self._turn = 0
-        for _ in range(2):
-            staging = device._create_buffer(size, wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC)
-            self._staging.append(staging)
-            self._mapping.append(staging.map_async(wgpu.MapMode.WRITE))
+        for turn in range(2):
+            self._staging.append(device._create_buffer(size, wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC))
             self._buffers.append(device._create_buffer(size, wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST))
+            self._map(turn)
+
+    def _map(self, turn: int) -> None:
+        if self._mapping[turn] is None:
+            self._mapping[turn] = self._staging[turn].map_async(wgpu.MapMode.WRITE)
 
     def put(self, block: NDArray[Any]) -> Any:
         """The buffer that holds the block's elements, row by row, for work that is submitted from now on."""
         data = np.ascontiguousarray(block).reshape(-1).view(np.uint8)
         turn, self._turn = self._turn, 1 - self._turn
         staging, buffer = self._staging[turn], self._buffers[turn]
+        # The last block's staging buffer is asked for only now: while wgpu waits for it, submissions have to wait too, and what is
+        # to be done with that block has been submitted by now. It arrives while this block is written.
+        self._map(1 - turn)
         self._mapping[turn].sync_wait()
         staging.write_mapped(data)
         staging.unmap()
+        self._mapping[turn] = None
         gpu = self._device.gpu_device
         encoder = gpu.create_command_encoder()
         encoder.copy_buffer_to_buffer(staging, 0, buffer, 0, -(-data.size // 4) * 4)
         with self._device.lock:
             gpu.queue.submit([encoder.finish()])
-        # Asked for now, so that it is done by the time this staging buffer is wanted again.
-        self._mapping[turn] = staging.map_async(wgpu.MapMode.WRITE)
         return buffer
 
     def finish(self) -> None:
         """Waits until every block has arrived."""
-        for mapping in self._mapping:
-            mapping.sync_wait()
+        for turn in range(2):
+            self._map(turn)
+            self._mapping[turn].sync_wait()
 
     def __enter__(self) -> Uploader:
         return self

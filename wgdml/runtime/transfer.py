@@ -105,6 +105,9 @@ class Staging:
         """A contiguous array's bytes to a buffer; the last word is filled up with zeros."""
         flat = data.reshape(-1).view(np.uint8)
         gpu = self.device.gpu_device
+        if 0 < flat.size <= _SMALL_UPLOAD and flat.size % 4 == 0:
+            gpu.queue.write_buffer(buffer, offset, flat)
+            return
         left = flat.size % 4
         if left or flat.size <= _SMALL_UPLOAD:
             whole = flat.size - left if flat.size > _SMALL_UPLOAD else 0
