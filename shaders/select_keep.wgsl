@@ -42,33 +42,42 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   }
 #else
-  let steps = (row.loads + stride - 1u) / stride;
+  // Many pass: a workgroup asks for the places of four loads an invocation at once.
+  let steps = (row.loads + 4u * stride - 1u) / (4u * stride);
   for (var step = 0u; step < steps; step++) {
-    let q = step * stride + part * WORKGROUP + local;
-    var keep = 0u;
-    let v = load_of(row, min(q, row.loads - 1u));
-    let data = load(row, v);
-    if (live && q < row.loads) {
+    var found = 0u;
+#for u in 4
+    let q$u = (step * 4u + $uu) * stride + part * WORKGROUP + local;
+    let v$u = load_of(row, min(q$u, row.loads - 1u));
+    let data$u = load(row, v$u);
+#endfor
+#for u in 4
+    var keep$u = 0u;
+    if (live && q$u < row.loads) {
 #for c in PER_LOAD
       {
-        let candidate = item(row, v, data, $cu);
-        if (candidate.index != NO_INDEX && !before(threshold, candidate)) { keep |= 1u << $cu; }
+        let candidate = item(row, v$u, data$u, $cu);
+        if (candidate.index != NO_INDEX && !before(threshold, candidate)) { keep$u |= 1u << $cu; }
       }
 #endfor
     }
+    found += countOneBits(keep$u);
+#endfor
     if (local == 0u) { atomicStore(&step_count, 0u); }
     workgroupBarrier();
     var place = 0u;
-    if (keep != 0u) { place = atomicAdd(&step_count, countOneBits(keep)); }
+    if (found != 0u) { place = atomicAdd(&step_count, found); }
     workgroupBarrier();
     if (local == 0u) { step_base = atomicAdd(&kept[sequence], atomicLoad(&step_count)); }
     workgroupBarrier();
     place += step_base;
+#for u in 4
 #for c in PER_LOAD
-    if ((keep & (1u << $cu)) != 0u) {
-      if (place < params.k) { put(sequence, place, item(row, v, data, $cu)); }
+    if ((keep$u & (1u << $cu)) != 0u) {
+      if (place < params.k) { put(sequence, place, item(row, v$u, data$u, $cu)); }
       place++;
     }
+#endfor
 #endfor
   }
 #endif
