@@ -16,7 +16,7 @@ from .. import contract, shaders
 from ..plan import Dispatch, Limits, make_plan
 from ..selection import Selection
 from .adapter import choose_adapter, describe
-from .errors import DeviceLostError, translated
+from .errors import DeviceLostError, out_of_memory, translated
 from .fork import FORKED, use_gpu
 from .memory import Memory, Pool
 from .prepared import BindGroups, PreparedPlan
@@ -259,7 +259,7 @@ class Device:
                 buffer = self.gpu_device.create_buffer(size=size, usage=usage)
                 break
             except wgpu.GPUError as error:
-                if attempt or not isinstance(error, wgpu.GPUOutOfMemoryError):
+                if attempt or not out_of_memory(error):
                     self._raise(error, f"making a buffer of {size} bytes")
                 self._pool.clear()
         self.counters["buffers"] += 1
