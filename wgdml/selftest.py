@@ -23,7 +23,7 @@ from .runtime import Device, NoAdapterError, default_device
 __all__ = ["Check", "checks", "command", "report", "run"]
 
 #: No check begins after this many seconds, so that a slow machine is through in ten too.
-_LAST_START = 6.0
+_LAST_START = 7.0
 
 
 @dataclass(frozen=True)
