@@ -394,7 +394,7 @@ def test_feature_support(device, at_level):
     low = at_level(FeatureLevel.LEVEL_1_0)
     assert low.feature_level == FeatureLevel.LEVEL_1_0
     supported = {data_type.name for data_type in DataType if low.check_feature_support(data_type)}
-    assert supported == {"FLOAT32", "FLOAT16"}
+    assert supported == {"FLOAT32", "FLOAT16", "UINT32"}
 
 
 # Layouts of outputs and inputs -------------------------------------------------------------------------

@@ -562,12 +562,12 @@ def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
 
 
 def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
-    """Whether some operator takes elements of `data_type` at `level`.
+    """Whether tensors of `data_type` are supported at `level`, by some operator.
 
     Answers ``CheckFeatureSupport`` with ``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT`` for the operators here: true
-    from the first row of `FEATURE_TABLE` with `data_type` among its value types. That is FLOAT32 and FLOAT16
-    from 1_0 (REDUCE), the integers of up to 32 bits from 2_1 (REDUCE, TOP_K, TOP_K1), INT64 and UINT64 from
-    4_1 (ARGMAX, ARGMIN). A type that a level only writes, as an index, does not count.
+    from the first row of `FEATURE_TABLE` with `data_type` among its value or index types. That is FLOAT32, FLOAT16
+    and UINT32 from 1_0 (REDUCE), the other integers of up to 32 bits from 2_1 (REDUCE, TOP_K, TOP_K1), INT64 and
+    UINT64 from 3_0 (as indices of ARGMAX, ARGMIN and REDUCE).
 
     Raises:
         TypeError: `data_type` is not a `DataType`, or `level` not a `FeatureLevel`.
@@ -575,7 +575,9 @@ def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
     _as_enum("data_type", data_type, DataType)
     _as_enum("level", level, FeatureLevel)
     return any(
-        row.level <= level and data_type in row.value_types for rows in FEATURE_TABLE.values() for row in rows
+        row.level <= level and data_type in (*row.value_types, *row.index_types)
+        for rows in FEATURE_TABLE.values()
+        for row in rows
     )
 
 
