@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run demo screenshots test bench check-shaders test-portability fuzz soak lock clean
+.PHONY: help setup run demo screenshots test bench check-shaders test-web test-portability fuzz soak lock clean
 
 PYTHON =
 ARGS =
@@ -13,6 +13,7 @@ help:
 	@echo 'make test     every test (ARGS="-k digits" to choose)'
 	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
+	@echo 'make test-web the kernels in headless Chromium, bit for bit (needs Node and Chromium; demos/web is the page)'
 	@echo 'make test-portability   the functional tests on every driver there is, and with the least limits; one table'
 	@echo 'make fuzz     10,000 random operators, and as many malformed descs, arguments, files (SEED=1 to repeat)'
 	@echo 'make soak     8 threads for a minute, 100,000 calls, and flat memory after both'
@@ -51,6 +52,11 @@ bench: setup
 check-shaders: setup
 	@sh scripts/setup_extra.sh node
 	@$(IN_ENVIRONMENT) .venv/bin/python tests/variants.py
+
+test-web:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
+	@sh scripts/setup_extra.sh node chromium
+	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest tests/web $(ARGS)
 
 test-portability:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The kernels in a browser: builds a static site from the library's own WGSL files and plans, and serves it.
+
+``python demos/web/serve.py`` prints the address to open; ``--export FOLDER`` only writes the site. Needs no GPU here: the browser
+brings its own. Answers are expected as NumPy gives them, and the page compares every bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import functools
+import hashlib
+import http.server
+import json
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wgdml import shaders
+from wgdml.plan import Limits, make_plan
+from wgdml.selection import Layout, Order, make_selection
+
+HERE = Path(__file__).resolve().parent
+SHADERS = HERE.parent.parent / "shaders"
+PAGE = ("index.html", "main.js", "run.js", "assemble.js")
+
+#: Name, data type, shape, axis, k, descending?, and a mask of the input's bits: few bits make many ties.
+CASES: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
+    ("argmax of 300,000", "float32", (1, 300_000), 1, 1, True, 0xFFFFFFFF),
+    ("the first 100 of 200,000", "float32", (1, 200_000), 1, 100, True, 0xFFFFFFFF),
+    ("the last 5,000 of 50,000, with ties", "uint32", (1, 50_000), 1, 5_000, False, 0x000003FF),
+    ("sort of 30,000", "float32", (1, 30_000), 1, 30_000, False, 0xFFFFFFFF),
+    ("sort of 40 rows of 1,000 bytes", "uint8", (40, 1_000), 1, 1_000, True, 0xFFFFFFFF),
+    ("the first 10 of 64 columns of 1,000", "float32", (1_000, 64), 0, 10, True, 0xFFFFFFFF),
+    ("the first 7 of 30 rows of 2,000 doubles", "float64", (30, 2_000), 1, 7, False, 0xFFFFFFFF),
+]
+
+
+def input_of(dtype: str, shape: tuple[int, int], mask: int) -> np.ndarray:
+    """The same words as run.js makes, as elements."""
+    count = shape[0] * shape[1] * np.dtype(dtype).itemsize // 4
+    h = np.arange(1, count + 1, dtype=np.uint32)
+    h = (h ^ (h >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    h = (h ^ (h >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    return ((h ^ (h >> np.uint32(16))) & np.uint32(mask)).view(dtype).reshape(shape)
+
+
+def answer(x: np.ndarray, axis: int, k: int, descending: bool) -> tuple[np.ndarray, np.ndarray]:
+    """NumPy's: every NaN after every number when ascending, ties by index, -0.0 equal to 0.0."""
+    unsigned = x.view(f"u{x.dtype.itemsize}")
+    if x.dtype.kind == "f":
+        top = unsigned.dtype.type(1 << (8 * x.dtype.itemsize - 1))
+        magnitude = unsigned & ~top
+        rank = np.where(unsigned & top, top - magnitude, top + magnitude)
+        rank[np.isnan(x)] = np.iinfo(rank.dtype).max
+    else:
+        rank = unsigned
+    order = np.argsort(~rank if descending else rank, axis=axis, kind="stable")
+    indices = order[:k] if axis == 0 else order[:, :k]
+    return np.take_along_axis(unsigned, indices, axis).view(x.dtype), indices.astype(np.uint32)
+
+
+def case(name: str, dtype: str, shape: tuple[int, int], axis: int, k: int, descending: bool, mask: int) -> dict[str, Any]:
+    x = input_of(dtype, shape, mask)
+    values, indices = answer(x, axis, k, descending)
+    out = Layout(values.shape, (values.shape[1], 1))
+    order = Order.DESCENDING if descending else Order.ASCENDING
+    selection = make_selection(dtype, Layout(shape, (shape[1], 1)), (axis,), k, order, values=out, indices=out)
+    # Within the specification's minimum limits, and without subgroups: any browser that has WebGPU can run it.
+    plan = make_plan(selection, Limits(), vectors=x.nbytes % 16 == 0)
+    return {
+        "name": name,
+        "dtype": dtype,
+        "shape": shape,
+        "axis": axis,
+        "axis_step": 1 if axis == 1 else shape[1],
+        "length": shape[axis],
+        "k": k,
+        "input": {"words": x.nbytes // 4, "mask": mask},
+        "outputs": {"values": values.nbytes, "indices": indices.nbytes},
+        "expected": {
+            "values": hashlib.sha256(values.tobytes()).hexdigest(),
+            "indices": hashlib.sha256(indices.tobytes()).hexdigest(),
+        },
+        "plan": {
+            "scratch_size": plan.scratch_size,
+            "dispatches": [
+                {
+                    "kernel": d.kernel,
+                    "constants": dict(d.constants),
+                    "params": base64.b64encode(d.params).decode(),
+                    "bindings": [asdict(b) for b in d.bindings],
+                    "grid": d.grid,
+                }
+                for d in plan.dispatches
+            ],
+        },
+    }
+
+
+def export(folder: Path) -> None:
+    """Writes the whole site."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PAGE:
+        shutil.copyfile(HERE / name, folder / name)
+    shutil.copytree(SHADERS, folder / "shaders", dirs_exist_ok=True)
+    files = [*shaders.names(), *(f"lib/{path.stem}" for path in sorted((SHADERS / "lib").glob("*.wgsl")))]
+    site = {"files": files, "cases": [case(*each) for each in CASES]}
+    (folder / "plans.json").write_text(json.dumps(site), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--export", type=Path, metavar="FOLDER", help="write the static site there and stop")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    if options.export:
+        export(options.export)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        export(Path(folder))
+        handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", options.port), handler) as server:
+            print(f"open http://127.0.0.1:{server.server_port}/ in a browser with WebGPU; Ctrl-C ends", flush=True)
+            with contextlib.suppress(KeyboardInterrupt):
+                server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
