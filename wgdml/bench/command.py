@@ -8,7 +8,6 @@ import platform
 import sys
 import time
 from dataclasses import asdict, fields
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +75,9 @@ def bench_command(
         if file and not Path(file).absolute().parent.is_dir():
             raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
 
+    import numpy as np
+    import wgpu
+
     import wgdml
 
     from . import data as inputs
@@ -104,7 +106,7 @@ def bench_command(
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "preset": table.name,
         "source_of_figures": table.source,
-        "versions": {name: metadata.version(name) for name in ("numpy", "wgpu")},
+        "versions": {"numpy": np.__version__, "wgpu": wgpu.__version__},
         "adapter": {key: str(value) for key, value in device.adapter_info.items()},
         "cases": [],
     }
