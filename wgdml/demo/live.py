@@ -155,7 +155,8 @@ class Live:
         _fact("adapter", info["device"].split(" (")[0] + f", {info['backend_type']}")
         _fact("scores", f"{settings.classes} x {self.size[1]} x {self.size[0]} float32")
         width, height = stage.size
-        _fact("window", f"{width} x {height}, {stage.frames_a_second:.0f} frames a second")
+        rate = "no display" if stage.offscreen else f"{stage.frames_a_second:.0f} frames a second"
+        _fact("window", f"{width} x {height}, {rate}")
         _gap()
         self._draw_times()
         _gap()

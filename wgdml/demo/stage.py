@@ -235,11 +235,9 @@ class Stage:
 
         self.canvas.request_draw(self._guard(draw))
         for number in range(frames):
-            started = time.perf_counter()
             image = self.canvas.draw()
             if self._problem is not None:
                 raise self._problem
-            self.frames_a_second = 1 / (time.perf_counter() - started)
             if progress is not None:
                 progress(number + 1)
         return np.ascontiguousarray(image[..., :3])
