@@ -287,6 +287,10 @@ def test_bad_input(device):
         outofcore.argmax(x, block_bytes=0, device=device)
     with pytest.raises(TypeError, match="progress must be"):
         outofcore.argmax(x, progress="yes", device=device)
+    for other in ([1, 2], wgdml.asarray(x, device=device)):
+        with pytest.raises(TypeError, match=r"x must have shape, dtype and x\[slices\]"):
+            outofcore.argmax(other, device=device)
+    assert type(outofcore.argmax(x, device=device)) is type(wgdml.argmax(x, device=device))
     with pytest.raises(TypeError, match="complex"):
         outofcore.argmax(x.astype(complex), device=device)
     with pytest.raises(ValueError, match="nothing to reduce"):

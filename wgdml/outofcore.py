@@ -66,6 +66,7 @@ def top_k(
     """
     if mode not in ("largest", "smallest"):
         raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+    _check_source(x)
     if not x.shape:
         raise ValueError("x must have at least one dimension")
     along = _axis(axis, len(x.shape))
@@ -111,6 +112,11 @@ def argmin(
     return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, index_dtype, device, block_bytes, progress)
 
 
+def _check_source(x: Any) -> None:
+    if isinstance(x, Tensor) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
+        raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
+
+
 def _arg(
     x: Source,
     axis_in: SupportsIndex | Sequence[SupportsIndex] | None,
@@ -122,6 +128,7 @@ def _arg(
     block_bytes: int | None,
     progress: Progress,
 ) -> Any:
+    _check_source(x)
     ndim = len(x.shape)
     axes = tuple(range(ndim)) if axis_in is None else tuple(sorted(_axis(a, ndim) for a in _ints("axis", axis_in)))
     if not axes and axis_in is not None:
@@ -131,7 +138,7 @@ def _arg(
     if any(x.shape[a] == 0 for a in axes):
         raise ValueError(f"x of shape {x.shape} has nothing to reduce along axis {axis_in!r}")
     indices = _select(x, axes, 1, order, last_index, False, index_dtype, device, block_bytes, progress)[1]
-    return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])[()]
+    return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------
