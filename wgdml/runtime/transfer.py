@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK", "Staging"]
 
-CHUNK = 32 << 20  # bytes of the largest staging buffer
+CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
-_KEPT_BYTES = 4 * CHUNK  # for each direction
+_KEPT_BYTES = 8 * CHUNK  # for each direction
 
 _READ = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
 _WRITE = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
@@ -93,11 +93,13 @@ class Staging:
 
             fetch(0)
             for number, start in enumerate(starts):
-                if number + 1 < len(starts):
-                    fetch(number + 1)
                 staging = ring[number % 2]
                 part = out[start : start + CHUNK]
-                part[:] = np.frombuffer(self.map(staging, part.size), np.uint8)
+                mapped = self.map(staging, part.size)
+                # Only now, as mapping waits for everything that was submitted before.
+                if number + 1 < len(starts):
+                    fetch(number + 1)
+                part[:] = np.frombuffer(mapped, np.uint8)
                 staging.unmap()
         return out
 
@@ -121,12 +123,17 @@ class Staging:
             return
         starts = range(0, flat.size, CHUNK)
         with self._ring(self._writing, flat.size, _WRITE) as ring:
+            mapping = [staging.map_async(wgpu.MapMode.WRITE) for staging in ring]
             for number, start in enumerate(starts):
-                staging = ring[number % 2]
+                turn = number % 2
+                staging = ring[turn]
                 part = flat[start : start + CHUNK]
-                staging.map_sync(wgpu.MapMode.WRITE, 0, part.size)
+                mapping[turn].sync_wait()
                 staging.write_mapped(part, 0)
                 staging.unmap()
                 encoder = gpu.create_command_encoder()
                 encoder.copy_buffer_to_buffer(staging, 0, buffer, offset + start, part.size)
                 gpu.queue.submit([encoder.finish()])
+                if number + 2 < len(starts):
+                    # Asked for now, to wait for no more than this copy while the other buffer is filled.
+                    mapping[turn] = staging.map_async(wgpu.MapMode.WRITE)
