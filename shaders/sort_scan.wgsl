@@ -21,23 +21,23 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     totals[line] = sum;
   }
 #else
-  let line = linear_workgroup(workgroup, grid);
-  let live = line < params.sequences * BINS;
+  let id = linear_workgroup(workgroup, grid);
+  let live = id < params.sequences * BINS;
+  let line = min(id, params.sequences * BINS - 1u);
   let start = line * params.split;
   var carry = 0u;
   for (var tile = 0u; tile < params.split; tile += WORKGROUP * 4u) {
     let at = tile + local * 4u;
-    var mine = vec4<u32>(0u);
-    for (var i = 0u; i < 4u; i++) {
-      if (live && at + i < params.split) { mine[i] = counts[start + at + i]; }
-    }
-    let sums = scan(local, vec4<u32>(mine.x + mine.y + mine.z + mine.w, 0u, 0u, 0u));
-    var running = carry + sums.before.x;
-    for (var i = 0u; i < 4u; i++) {
-      if (live && at + i < params.split) { counts[start + at + i] = running; }
-      running += mine[i];
-    }
-    carry += sums.total.x;
+#for i in 4
+    let count$i = select(0u, counts[start + min(at + $iu, params.split - 1u)], at + $iu < params.split);
+#endfor
+    let sums = scan(local, count0 + count1 + count2 + count3);
+    var running = carry + sums.before;
+#for i in 4
+    if (live && at + $iu < params.split) { counts[start + at + $iu] = running; }
+    running += count$i;
+#endfor
+    carry += sums.total;
   }
   if (live && local == 0u) { totals[line] = carry; }
 #endif

@@ -1,57 +1,59 @@
 // Radix sort, step 3 of 3: every pair to its place by this digit, stably: source (bindings 1 to 3), counts (6), totals (7) -> sink (4, 5).
-// A tile is first sorted by the digit in workgroup memory, four bits at a time, so that neighbours are written together.
 #import radix
 #import sink
+
+#if ALONE
+
+// A tile is an invocation's: its pairs go out one by one. No barriers.
+
+var<workgroup> next: array<u32, BINS * WORKGROUP>;  // [digit][invocation]: the rank of the next pair
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  let sequence = id / params.members;
+  let tile = id % params.members;
+  if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
+  let start = tile * TILE;
+  let count = min(TILE, params.length - start);
+  var before = 0u;
+  for (var b = 0u; b < BINS; b++) {
+    next[b * WORKGROUP + local] = before + counts[count_at(sequence, b, tile)] - params.rank_base;
+    before += totals[sequence * BINS + b];
+  }
+  for (var v = first_load(row, start); v < end_load(row, start + count); v++) {
+    let data = load(row, v);
+#for c in PER_LOAD
+    if (v * PER_LOAD + $cu - row.skew - start < count) {
+      let pair = item(row, v, data, $cu);
+      let digit = digit_of(pair) * WORKGROUP + local;
+      let rank = next[digit];
+      next[digit] = rank + 1u;
+      if (rank < params.rank_count) { put(sequence, rank, pair); }
+    }
+#endfor
+  }
+}
+
+#else
+
+// A tile is a workgroup's, and is first sorted by the digit in workgroup memory, four bits at a time, so that neighbours are written
+// together. What is sorted are words of the digit above the position in the tile; keys and indices follow once, by position.
+//
+// A pass ranks as CUB's block sorts do (Merrill and Grimshaw, "High performance and scalable radix sorting", 2011): each invocation
+// counts its EACH consecutive items' digits in its own column of eight words, two digits of 16 bits a word (d and d + 8). An
+// exclusive sum over the counters in the order digit, invocation, item tells each item's rank.
 #import scan
 
-const EACH: u32 = TILE / WORKGROUP;
+const ROOM: u32 = max(TILE + WORKGROUP, 8u * WORKGROUP);
 
-var<workgroup> tile_keys: array<Key, TILE>;
-var<workgroup> tile_indices: array<u32, TILE>;
-var<workgroup> digit_start: array<u32, BINS>;   // where the digit's run starts in the whole sequence
-var<workgroup> digit_local: array<u32, BINS>;   // and in the sorted tile
-var<workgroup> digit_count: array<atomic<u32>, BINS>;
+var<workgroup> room: array<u32, ROOM>;    // digits, counters, words and keys, one after another
+var<workgroup> starts: array<u32, BINS>;  // the rank of the digit's first pair, less that pair's place in the sorted tile
 
-// Sorts the tile, one run of EACH consecutive pairs an invocation, by four bits of the digit. Counters of 16 bits, two a word.
-fn split_tile(local: u32, lowest: u32) {
-  var pairs: array<Pair, EACH>;
-  var low = vec4<u32>(0u);   // digits 0 to 7
-  var high = vec4<u32>(0u);  // digits 8 to 15
-  for (var i = 0u; i < EACH; i++) {
-    let at = local * EACH + i;
-    pairs[i] = Pair(tile_keys[at], tile_indices[at]);
-    let digit = tile_digit(pairs[i], lowest);
-    let one = 1u << (16u * (digit & 1u));
-    let word = (digit >> 1u) & 3u;
-    let unit = select(vec4<u32>(0u), vec4<u32>(one), vec4<u32>(word) == vec4<u32>(0u, 1u, 2u, 3u));
-    if (digit < 8u) { low += unit; } else { high += unit; }
-  }
-  let low_scan = scan(local, low);
-  let high_scan = scan(local, high);
-  var starts: array<u32, 16>;
-  var running = 0u;
-  for (var digit = 0u; digit < 16u; digit++) {
-    let word = (digit >> 1u) & 3u;
-    let shift = 16u * (digit & 1u);
-    let before = select(high_scan.before[word], low_scan.before[word], digit < 8u);
-    let total = select(high_scan.total[word], low_scan.total[word], digit < 8u);
-    starts[digit] = running + ((before >> shift) & 0xffffu);
-    running += (total >> shift) & 0xffffu;
-  }
-  for (var i = 0u; i < EACH; i++) {
-    let digit = tile_digit(pairs[i], lowest);
-    let at = starts[digit];
-    starts[digit] = at + 1u;
-    tile_keys[at] = pairs[i].key;
-    tile_indices[at] = pairs[i].index;
-  }
-  workgroupBarrier();
-}
-
-// Nothing sorts after everything, whatever its bits.
-fn tile_digit(pair: Pair, lowest: u32) -> u32 {
-  return select((digit_of(pair) >> lowest) & 15u, 15u, pair.index == NO_INDEX);
-}
+// One spare place after EACH keeps the banks apart.
+fn place(position: u32) -> u32 { return position + position / EACH; }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -59,42 +61,139 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let id = linear_workgroup(workgroup, grid);
   let sequence = min(id / params.members, params.sequences - 1u);
   let tile = id % params.members;
-  let live = id / params.members < params.sequences;
   let row = row_of(sequence);
-  for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&digit_count[b], 0u); }
-  workgroupBarrier();
-  for (var i = local; i < TILE; i += WORKGROUP) {
-    let pair = pair_at(row, tile * TILE + i);
-    tile_keys[i] = pair.key;
-    tile_indices[i] = pair.index;
-    if (pair.index != NO_INDEX) { atomicAdd(&digit_count[digit_of(pair)], 1u); }
-  }
-  workgroupBarrier();
+  let first = tile * TILE;
+  // Past its end a tile is filled with copies that sort last.
+  let count = select(0u, min(TILE, params.length - first), id / params.members < params.sequences);
 
-  // Where each digit starts: all smaller digits of the sequence, then the same digit in earlier tiles.
-  var carry = vec2<u32>(0u);
+  // All loads are under way before the first is used. Neighbours read neighbouring items.
+#for i in EACH
+  let pair$i = pair_at(row, min(first + $iu * WORKGROUP + local, params.length - 1u));
+#endfor
+  let mine = local * (EACH + 1u);  // EACH consecutive places
+  let across = local + local / EACH;  // and those that neighbours have side by side, ACROSS apart
+  const ACROSS = WORKGROUP + WORKGROUP / EACH;
+#for i in EACH
+  room[across + $iu * ACROSS] = select(BINS - 1u, digit_of(pair$i), $iu * WORKGROUP + local < count);
+#endfor
+
+  // Where each digit starts: after all smaller digits of the sequence, and the same digit in earlier tiles.
+  var carry = 0u;
   for (var b = 0u; b < BINS; b += WORKGROUP) {
-    var mine = vec4<u32>(0u);
-    let digit = b + local;
-    if (digit < BINS) { mine = vec4<u32>(totals[sequence * BINS + digit], atomicLoad(&digit_count[digit]), 0u, 0u); }
-    let sums = scan(local, mine);
-    if (digit < BINS) {
-      digit_start[digit] = carry.x + sums.before.x + counts[(sequence * BINS + digit) * params.split + params.tile_base + tile];
-      digit_local[digit] = carry.y + sums.before.y;
-    }
-    carry += sums.total.xy;
+    let digit = min(b + local, BINS - 1u);
+    let total = select(0u, totals[sequence * BINS + digit], b + local < BINS);
+    let earlier = counts[count_at(sequence, digit, tile)];
+    let sums = scan(local, total);
+    if (b + local < BINS) { starts[digit] = carry + sums.before + earlier; }
+    carry += sums.total;
   }
+
+#for i in EACH
+  var x$i = (room[mine + $iu] << 16u) | (local * EACH + $iu);
+#endfor
+
+  // This invocation's column of counters, and the eight counters that it adds up: turned in each 32 so that the banks differ
+  // both among columns and among invocations that add up.
+  let column = (local & ~31u) + ((local + local / 32u) & 31u);
+  let lane = local * 8u % WORKGROUP;
+  let stretch = local * 8u - lane % 32u;
+  let turn = lane + lane / 32u;
+
+  for (var shift = 16u; shift < 16u + params.digit_bits; shift += 4u) {
+    workgroupBarrier();
+#for d in 8
+    room[column + $du * WORKGROUP] = 0u;
+#endfor
+#for i in EACH
+    let counter$i = column + ((x$i >> shift) & 7u) * WORKGROUP;
+    let half$i = ((x$i >> (shift + 3u)) & 1u) * 16u;
+    let count$i = room[counter$i];
+    room[counter$i] = count$i + (1u << half$i);
+#endfor
+    workgroupBarrier();
+    var total = 0u;
+#for d in 8
+    let sum$d = room[stretch + ((turn + $du) & 31u)];
+    total += sum$d;
+#endfor
+    let sums = scan(local, total);
+    // The counts of the low halves all come before those of the high ones.
+    var before = sums.before + (sums.total << 16u);
+#for d in 8
+    room[stretch + ((turn + $du) & 31u)] = before;
+    before += sum$d;
+#endfor
+    workgroupBarrier();
+#for i in EACH
+    let rank$i = ((room[counter$i] + count$i) >> half$i) & 0xffffu;
+#endfor
+    workgroupBarrier();
+#for i in EACH
+    room[place(rank$i)] = x$i;
+#endfor
+    workgroupBarrier();
+    let last = shift + 4u >= 16u + params.digit_bits;
+    let begin = select(mine, across, last);
+    let step = select(1u, ACROSS, last);
+#for i in EACH
+    x$i = room[begin + $iu * step];
+#endfor
+  }
+
+#for i in EACH
+  {
+    let slot = $iu * WORKGROUP + local;
+    if (slot == 0u || room[place(max(slot, 1u) - 1u)] >> 16u != x$i >> 16u) { starts[x$i >> 16u] -= slot; }
+  }
+#endfor
+
+#for i in EACH
+  let home$i = place(x$i & 0xffffu);
+  var out$i = last_pair();
+#endfor
+#if KEY_WORDS == 1
   workgroupBarrier();
+#for i in EACH
+  room[across + $iu * ACROSS] = pair$i.key;
+#endfor
+  workgroupBarrier();
+#for i in EACH
+  out$i.key = room[home$i];
+#endfor
+#else
+#for w in 2
+  workgroupBarrier();
+#for i in EACH
+  room[across + $iu * ACROSS] = pair$i.key[$w];
+#endfor
+  workgroupBarrier();
+#for i in EACH
+  out$i.key[$w] = room[home$i];
+#endfor
+#endfor
+#endif
+#if SOURCE_ROWS
+#for i in EACH
+  out$i.index = (first + (x$i & 0xffffu) + params.first_index) ^ INDEX_FLIP;
+#endfor
+#else
+  workgroupBarrier();
+#for i in EACH
+  room[across + $iu * ACROSS] = pair$i.index;
+#endfor
+  workgroupBarrier();
+#for i in EACH
+  out$i.index = room[home$i];
+#endfor
+#endif
 
-  split_tile(local, 0u);
-  if (params.digit_bits > 4u) { split_tile(local, 4u); }
-
-  for (var i = local; i < TILE; i += WORKGROUP) {
-    let pair = Pair(tile_keys[i], tile_indices[i]);
-    if (live && pair.index != NO_INDEX) {
-      let digit = digit_of(pair);
-      let rank = digit_start[digit] + i - digit_local[digit] - params.rank_base;
-      if (rank < params.rank_count) { put(sequence, rank, pair); }
-    }
+#for i in EACH
+  {
+    let slot = $iu * WORKGROUP + local;
+    let rank = starts[x$i >> 16u] + slot - params.rank_base;
+    if (slot < count && rank < params.rank_count) { put(sequence, rank, out$i); }
   }
+#endfor
 }
+
+#endif

@@ -142,7 +142,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         unroll=4,
         loads_each=8,
         sort_capacity=min(capacity, 8192),
-        radix_row_length=1 << 30,
+        radix_row_length=512,
         radix_row_each=16,
         radix_row_digit=4,
         select_k=256,
@@ -792,7 +792,7 @@ class _Builder:
             raise ValueError("delegates needs the input's elements along one axis")
         columns = self.is_columns(source)
         loads = self.loads(source) + (0 if columns else 1)
-        subsets = _power_of_two_above(int(math.sqrt(loads * k) * 1.5))
+        subsets = _power_of_two_below(int(math.sqrt(loads * k)))
         if not columns:
             subsets = max(subsets, min(1 << 19, loads // 4) // sequences)
         subsets = max(1, min(loads, max(2 * k, subsets)))
@@ -1004,7 +1004,12 @@ class _Builder:
         if isinstance(segments[0], _Box):
             digits = [d for d in digits if d[0] < key_words]
         # Segments and windows each end in a tile of their own.
-        most_tiles = -(-n // t.tile) + len(segments) + -(-n // self.pairs_a_binding())
+        tile = t.tile
+        if t.barrier_free:  # an invocation a tile; its 256 counters must be worth it
+            tile = min(max(tile, _power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), _power_of_two_above(n))
+        workgroup = 16 if t.barrier_free else t.workgroup
+        tiles_each = workgroup if t.barrier_free else 1  # a workgroup
+        most_tiles = -(-n // tile) + len(segments) + -(-n // self.pairs_a_binding())
         counts = self.arena.take(sequences * 256 * most_tiles * 4)
         totals = self.arena.take(sequences * 256 * 4)
         buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink)
@@ -1012,30 +1017,40 @@ class _Builder:
             target = sink if number == len(digits) - 1 else buffers[(len(digits) - number) % 2]
             shared = {
                 "scratch": {6: counts, 7: totals},
-                "constants": {"BINS": 256, "TILE": t.tile, "WORKGROUP": t.workgroup},
+                "constants": {
+                    "BINS": 256,
+                    "TILE": tile,
+                    "WORKGROUP": workgroup,
+                    "EACH": -(-tile // workgroup),
+                    "ALONE": int(t.barrier_free),
+                    "DIGIT_WORD": word,
+                },
             }
-            each = [-(-segment.length // t.tile) for segment in segments]  # tiles
+            each = [-(-segment.length // tile) for segment in segments]  # tiles
             tiles = sum(each)
-            digit = {"split": tiles, "k": n, "digit_word": word, "digit_shift": shift, "digit_bits": bits}
+            digit = {"split": tiles, "k": n, "digit_shift": shift, "digit_bits": bits}
             starts = [sum(each[:i]) for i in range(len(each))]
             for segment, start, count in zip(segments, starts, each, strict=True):
-                self.emit("sort_count", sequences * count, segment, None, **shared, **digit, tile_base=start, members=count)
+                workgroups = -(-sequences * count // tiles_each)
+                self.emit("sort_count", workgroups, segment, None, **shared, **digit, tile_base=start, members=count)
             lines = sequences * 256
-            short = tiles <= 32
+            short = tiles <= 32 or t.barrier_free
+            # Where a line is a workgroup's, four counts an invocation.
+            scanning = 64 if short else max(32, min(t.workgroup, _power_of_two_above(-(-tiles // 4))))
             self.emit(
                 "sort_scan",
-                -(-lines // t.workgroup) if short else lines,
+                -(-lines // scanning) if short else lines,
                 None,
                 None,
                 scratch=shared["scratch"],
-                constants={**shared["constants"], "SHORT": int(short)},
+                constants={"BINS": 256, "WORKGROUP": scanning, "SHORT": int(short)},
                 split=tiles,
             )
             for segment, start, count in zip(segments, starts, each, strict=True):
                 for piece, first, length in self.windows(target, n, sequences):
                     self.emit(
                         "sort_scatter",
-                        sequences * count,
+                        -(-sequences * count // tiles_each),
                         segment,
                         piece,
                         **shared,

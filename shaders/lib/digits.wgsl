@@ -32,6 +32,7 @@ fn threshold_of(prefix: Prefix) -> Pair {
 
 fn slot_of(level: u32, sequence: u32) -> u32 { return level * params.sequences + sequence; }
 
+var<workgroup> shared_rank: u32;
 var<workgroup> found_digit: u32;
 var<workgroup> found_before: u32;
 var<workgroup> found_count: u32;
@@ -43,27 +44,28 @@ fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
   if (params.level > 0u) {
     let slot = slot_of(params.level - 1u, sequence);
     for (var w = 0u; w < 3u; w++) { prefix.words[w] = progress[slot * 4u + w]; }
-    prefix.rank = progress[slot * 4u + 3u];
-    var sum = 0u;
-    let first = slot * BINS + local * EACH_BINS;
-    // All of the loads are under way before the first is used.
-#for b in EACH_BINS
-    let count$b = atomicLoad(&histogram[first + $bu]);
-#endfor
-#for b in EACH_BINS
-    sum += count$b;
-#endfor
-    var below = scan(local, vec4<u32>(sum, 0u, 0u, 0u)).before.x;
-#for b in EACH_BINS
-    if (below < prefix.rank && prefix.rank <= below + count$b) {
-      found_digit = local * EACH_BINS + $bu;
-      found_before = below;
-      found_count = count$b;
-    }
-    below += count$b;
-#endfor
-    workgroupBarrier();
+    if (local == 0u) { shared_rank = progress[slot * 4u + 3u]; }
+    prefix.rank = workgroupUniformLoad(&shared_rank);
     if (prefix.rank != SETTLED) {
+      var sum = 0u;
+      let first = slot * BINS + local * EACH_BINS;
+      // All of the loads are under way before the first is used.
+#for b in EACH_BINS
+      let count$b = atomicLoad(&histogram[first + $bu]);
+#endfor
+#for b in EACH_BINS
+      sum += count$b;
+#endfor
+      var below = scan(local, sum).before;
+#for b in EACH_BINS
+      if (below < prefix.rank && prefix.rank <= below + count$b) {
+        found_digit = local * EACH_BINS + $bu;
+        found_before = below;
+        found_count = count$b;
+      }
+      below += count$b;
+#endfor
+      workgroupBarrier();
       prefix.words[params.before_word] |= found_digit << params.before_shift;
       prefix.rank -= found_before;
       if (prefix.rank == found_count) {
