@@ -1,6 +1,6 @@
 """What wgdml adds to wgpu on the host: cached calls and bulk transfers beside the barest ones, taking turns in one run.
 
-    python benchmarks/host_overhead.py [--profile]
+python benchmarks/host_overhead.py [--profile]
 """
 
 from __future__ import annotations

@@ -77,9 +77,7 @@ def shared_leading_bits(rng: np.random.Generator, dtype: np.dtype[Any], shape: t
     return oracle.from_bits((base >> (width // 4) << (width // 4)) | low, dtype)
 
 
-def _mostly(
-    filling: np.ndarray, rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]
-) -> np.ndarray:
+def _mostly(filling: np.ndarray, rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     result = np.full(shape, filling)
     few = rng.random(shape) < 0.001
     if result.size:
@@ -93,9 +91,7 @@ def mostly_infinity(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple
     return _mostly(_limits(dtype)[0], rng, dtype, shape)
 
 
-def mostly_plus_infinity(
-    rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]
-) -> np.ndarray:
+def mostly_plus_infinity(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     """99.9% at the high end of the type (+infinity for floats), the rest at random."""
     return _mostly(_limits(dtype)[1], rng, dtype, shape)
 
@@ -112,9 +108,7 @@ def extremes(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, .
         choices = np.array([_pattern(m | s, dtype) for m in magnitudes for s in (0, sign)], dtype)
     else:
         low, high = (int(v) for v in _limits(dtype))
-        values = {low, low + 1, high, high - 1, 0, 1, (low + high) // 2, (low + high) // 2 + 1} | (
-            {-1} if low < 0 else set()
-        )
+        values = {low, low + 1, high, high - 1, 0, 1, (low + high) // 2, (low + high) // 2 + 1} | ({-1} if low < 0 else set())
         choices = np.array(sorted(values), dtype)
     return _choose(rng, choices, shape)
 

@@ -19,9 +19,7 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 #: Every element type that the functions take, by name.
 DTYPES: dict[str, np.dtype[Any]] = {"bool": np.dtype(bool), "bfloat16": BFLOAT16}
 DTYPES |= {f"float{width}": np.dtype(f"f{width // 8}") for width in (16, 32, 64)}
-DTYPES |= {
-    f"{s}int{width}": np.dtype(f"{s or 'i'}{width // 8}") for s in ("", "u") for width in (8, 16, 32, 64)
-}
+DTYPES |= {f"{s}int{width}": np.dtype(f"{s or 'i'}{width // 8}") for s in ("", "u") for width in (8, 16, 32, 64)}
 
 #: Mantissa bits of the float types.
 _MANTISSA = {np.dtype("float16"): 10, np.dtype("float32"): 23, np.dtype("float64"): 52, BFLOAT16: 7}
@@ -134,9 +132,7 @@ def arg_reduce(
     assert len(set(axes)) == len(axes)
     kept = [a for a in range(x.ndim) if a not in axes]
     rank = ranks(x, nan="highest" if largest else "lowest")
-    lines = rank.transpose(*kept, *axes).reshape(
-        [x.shape[a] for a in kept] + [int(np.prod([x.shape[a] for a in axes]))]
-    )
+    lines = rank.transpose(*kept, *axes).reshape([x.shape[a] for a in kept] + [int(np.prod([x.shape[a] for a in axes]))])
     find = np.argmax if largest else np.argmin
     result = lines.shape[-1] - 1 - find(lines[..., ::-1], axis=-1) if select_last else find(lines, axis=-1)
     result = np.asarray(result, np.int64)
@@ -145,15 +141,11 @@ def arg_reduce(
     return result
 
 
-def argmax(
-    x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, select_last: bool = False
-) -> np.ndarray:
+def argmax(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, select_last: bool = False) -> np.ndarray:
     return arg_reduce(x, axis, keepdims, select_last, largest=True)
 
 
-def argmin(
-    x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, select_last: bool = False
-) -> np.ndarray:
+def argmin(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, select_last: bool = False) -> np.ndarray:
     return arg_reduce(x, axis, keepdims, select_last, largest=False)
 
 

@@ -273,9 +273,7 @@ def test_tensor_desc_refuses_what_is_not_an_integer(value):
             TensorDesc(FLOAT32, (1,), total_tensor_size_in_bytes=value)
 
 
-@pytest.mark.parametrize(
-    "value", [3, "12", b"12", {1, 2}, {1: 2}, iter([1]), None, np.ones((1, 1), int), np.array(1)]
-)
+@pytest.mark.parametrize("value", [3, "12", b"12", {1, 2}, {1: 2}, iter([1]), None, np.ones((1, 1), int), np.array(1)])
 def test_tensor_desc_refuses_what_is_not_a_sequence(value):
     with raises(TypeError, "sizes is", type(value).__name__, "must be a sequence of integers"):
         TensorDesc(FLOAT32, value)
@@ -351,9 +349,7 @@ def test_total_tensor_size():
     for total in (24, 25, 28, 2**32, 2**64 - 1):
         assert TensorDesc(FLOAT32, (2, 3), None, total).total_tensor_size_in_bytes == total
     for total in (23, 0, -1, 2**64):
-        with raises(
-            ValueError, f"total_tensor_size_in_bytes is {total};", "at least 24", "(2, 3)", "FLOAT32"
-        ):
+        with raises(ValueError, f"total_tensor_size_in_bytes is {total};", "at least 24", "(2, 3)", "FLOAT32"):
             TensorDesc(FLOAT32, (2, 3), None, total)
     with raises(ValueError, "total_tensor_size_in_bytes is 15;", "at least 16", "INT8"):
         TensorDesc(DataType.INT8, (13,), None, 15)  # holds the 13 bytes, but not rounded up to 4
@@ -477,9 +473,7 @@ def test_broadcast_output():
 def test_output_too_irregular_to_decide():
     # 2**21 elements over a wide extent, with no two dimensions meeting.
     sizes, strides = (2**7, 2**7, 2**7), (2724573685, 2418525393, 3242996796)
-    with raises(
-        ValueError, f"output_tensor.strides is {(*strides, 0)}", str((*sizes, 1)), "must exceed the extent"
-    ):
+    with raises(ValueError, f"output_tensor.strides is {(*strides, 0)}", str((*sizes, 1)), "must exceed the extent"):
         make_output(sizes, strides)
 
 
@@ -536,9 +530,7 @@ def test_top_k1_has_a_direction():
     for value in (0, 1, True, "INCREASING", None):
         with raises(TypeError, "axis_direction is", repr(value), "AxisDirection: INCREASING, DECREASING"):
             TopK1OperatorDesc(**top_k_fields(), axis_direction=value)
-    assert TopK1OperatorDesc(**top_k_fields(), axis_direction=DECREASING) != TopKOperatorDesc(
-        **top_k_fields()
-    )
+    assert TopK1OperatorDesc(**top_k_fields(), axis_direction=DECREASING) != TopKOperatorDesc(**top_k_fields())
 
 
 @each_top_k
@@ -555,9 +547,7 @@ def test_top_k_integers(make_top_k, field):
     for value in NOT_INTEGERS:
         with raises(TypeError, f"{field} is {value!r}", type(value).__name__, "must be an integer"):
             make_top_k(**top_k_fields(**{field: value}))
-    fields = top_k_fields(
-        output_value_tensor=TensorDesc(FLOAT32, (4, 1)), output_index_tensor=TensorDesc(UINT32, (4, 1)), k=1
-    )
+    fields = top_k_fields(output_value_tensor=TensorDesc(FLOAT32, (4, 1)), output_index_tensor=TensorDesc(UINT32, (4, 1)), k=1)
     for value in INTEGERS:
         desc = make_top_k(**fields | {field: value})
         assert getattr(desc, field) == 1
@@ -607,18 +597,14 @@ def test_top_k_output_sizes(make_top_k, field, sizes):
 @pytest.mark.parametrize("sizes", [(8,), (1, 4, 2), (4, 2, 1)])
 def test_top_k_output_dimension_count(make_top_k, field, sizes):
     tensor = TensorDesc(FLOAT32 if field == "output_value_tensor" else UINT32, sizes)
-    with raises(
-        ValueError, f"{field}.sizes is {sizes}, {len(sizes)} dimensions", "must have 2", "input_tensor"
-    ):
+    with raises(ValueError, f"{field}.sizes is {sizes}, {len(sizes)} dimensions", "must have 2", "input_tensor"):
         make_top_k(**top_k_fields(**{field: tensor}))
 
 
 @each_top_k
 def test_top_k_value_type(make_top_k):
     for source, value in itertools.product(DataType, repeat=2):
-        fields = top_k_fields(
-            input_tensor=TensorDesc(source, (4, 5)), output_value_tensor=TensorDesc(value, (4, 2))
-        )
+        fields = top_k_fields(input_tensor=TensorDesc(source, (4, 5)), output_value_tensor=TensorDesc(value, (4, 2)))
         if source is value:
             make_top_k(**fields)
         else:
@@ -633,9 +619,7 @@ def test_top_k_index_type(make_top_k, index_type):
     if index_type in (UINT32, UINT64):
         make_top_k(**fields)
     else:
-        with raises(
-            ValueError, f"output_index_tensor.data_type is {index_type.name};", "one of UINT64, UINT32"
-        ):
+        with raises(ValueError, f"output_index_tensor.data_type is {index_type.name};", "one of UINT64, UINT32"):
             make_top_k(**fields)
 
 
@@ -665,9 +649,7 @@ def test_arg(make_arg):
     desc = make_arg(**arg_fields(axes=[np.int32(2), 0]))
     assert desc.axes == (2, 0)
     assert all(type(axis) is int for axis in desc.axes)
-    assert (
-        desc == make_arg(**arg_fields(axes=(2, 0))) == copy.deepcopy(desc) == pickle.loads(pickle.dumps(desc))
-    )
+    assert desc == make_arg(**arg_fields(axes=(2, 0))) == copy.deepcopy(desc) == pickle.loads(pickle.dumps(desc))
     assert hash(desc) == hash(copy.deepcopy(desc))
     with pytest.raises(dataclasses.FrozenInstanceError):
         desc.axes = (1,)
@@ -740,9 +722,7 @@ def test_arg_over_every_set_of_axes(make_arg):
     for count in range(1, 5):
         for axes in itertools.permutations(range(4), count):
             output = tuple(1 if d in axes else size for d, size in enumerate(sizes))
-            make_arg(
-                input_tensor=TensorDesc(FLOAT32, sizes), output_tensor=TensorDesc(UINT32, output), axes=axes
-            )
+            make_arg(input_tensor=TensorDesc(FLOAT32, sizes), output_tensor=TensorDesc(UINT32, output), axes=axes)
 
 
 @each_arg
@@ -901,9 +881,7 @@ def test_what_a_level_lacks_is_named():
     with pytest.raises(ValueError) as caught:  # and only that
         check_feature_level(desc, FeatureLevel.LEVEL_3_1)
     assert "dimension_count" not in str(caught.value)
-    with raises(
-        ValueError, "REDUCE at feature level LEVEL_2_1: output_tensor.data_type is INT64", "LEVEL_3_0"
-    ):
+    with raises(ValueError, "REDUCE at feature level LEVEL_2_1: output_tensor.data_type is INT64", "LEVEL_3_0"):
         check_feature_level(make("REDUCE_ARGMIN", FLOAT32, INT64), FeatureLevel.LEVEL_2_1)
 
 

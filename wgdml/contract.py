@@ -257,17 +257,11 @@ class TensorDesc:
             data_type=_as_enum("data_type", data_type, DataType),
             sizes=_as_ints("sizes", sizes),
             strides=None if strides is None else _as_ints("strides", strides),
-            guaranteed_base_offset_alignment=_as_int(
-                "guaranteed_base_offset_alignment", guaranteed_base_offset_alignment
-            ),
+            guaranteed_base_offset_alignment=_as_int("guaranteed_base_offset_alignment", guaranteed_base_offset_alignment),
         )
         self._check_layout()
         minimum = self.minimum_size_in_bytes
-        total = (
-            minimum
-            if total_tensor_size_in_bytes is None
-            else _as_int("total_tensor_size_in_bytes", total_tensor_size_in_bytes)
-        )
+        total = minimum if total_tensor_size_in_bytes is None else _as_int("total_tensor_size_in_bytes", total_tensor_size_in_bytes)
         if not minimum <= total <= _UINT64_MAX:
             raise ValueError(
                 f"total_tensor_size_in_bytes is {total}; it must be below 2**64 and at least {minimum}, the "
@@ -285,9 +279,7 @@ class TensorDesc:
             if not 1 <= size <= _UINT32_MAX:
                 raise ValueError(f"sizes[{dimension}] is {size}; every size must be from 1 to 2**32 - 1")
         if self.element_count > _UINT32_MAX:
-            raise ValueError(
-                f"sizes is {self.sizes}, {self.element_count} elements; there may be at most 2**32 - 1"
-            )
+            raise ValueError(f"sizes is {self.sizes}, {self.element_count} elements; there may be at most 2**32 - 1")
 
         if self.strides is not None:
             if len(self.strides) != self.dimension_count:
@@ -297,9 +289,7 @@ class TensorDesc:
                 )
             for dimension, stride in enumerate(self.strides):
                 if not 0 <= stride <= _UINT32_MAX:
-                    raise ValueError(
-                        f"strides[{dimension}] is {stride}; every stride must be from 0 to 2**32 - 1"
-                    )
+                    raise ValueError(f"strides[{dimension}] is {stride}; every stride must be from 0 to 2**32 - 1")
         if self.minimum_size_in_bytes > _UINT64_MAX:
             raise ValueError(
                 f"strides is {self.strides}, an extent of {self.minimum_size_in_bytes} bytes with sizes "
@@ -512,15 +502,11 @@ class ReduceOperatorDesc:
             axes=_as_ints("axes", axes),
         )
         if self.function not in (ReduceFunction.ARGMAX, ReduceFunction.ARGMIN):
-            raise ValueError(
-                f"function is {self.function.name}, which is not supported; it must be ARGMAX or ARGMIN"
-            )
+            raise ValueError(f"function is {self.function.name}, which is not supported; it must be ARGMAX or ARGMIN")
         _check_arg(self)
 
 
-OperatorDesc = (
-    TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | ArgminOperatorDesc | ReduceOperatorDesc
-)
+OperatorDesc = TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | ArgminOperatorDesc | ReduceOperatorDesc
 """Any operator desc."""
 
 
@@ -555,10 +541,7 @@ def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
         return
     rows = [row for row in FEATURE_TABLE[use.operator_type] if row.level <= level]
     lacking = "; ".join(_lacks(rows[-1], use)) if rows else "the operator does not exist at this level"
-    raise ValueError(
-        f"{use.operator_type} at feature level {level.name}: {lacking}; "
-        f"feature level {required.name} takes it"
-    )
+    raise ValueError(f"{use.operator_type} at feature level {level.name}: {lacking}; feature level {required.name} takes it")
 
 
 def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
@@ -575,9 +558,7 @@ def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
     _as_enum("data_type", data_type, DataType)
     _as_enum("level", level, FeatureLevel)
     return any(
-        row.level <= level and data_type in (*row.value_types, *row.index_types)
-        for rows in FEATURE_TABLE.values()
-        for row in rows
+        row.level <= level and data_type in (*row.value_types, *row.index_types) for rows in FEATURE_TABLE.values() for row in rows
     )
 
 
@@ -680,8 +661,7 @@ def _check_some_level_takes(desc: object) -> None:
 def _check_axis(field: str, axis: int, source: TensorDesc) -> None:
     if not 0 <= axis < source.dimension_count:
         raise ValueError(
-            f"{field} is {axis}; it must be from 0 to {source.dimension_count - 1}, "
-            f"less than the dimension count of input_tensor"
+            f"{field} is {axis}; it must be from 0 to {source.dimension_count - 1}, less than the dimension count of input_tensor"
         )
 
 
@@ -786,9 +766,7 @@ def _as_ints(field: str, values: _Ints) -> tuple[int, ...]:
     else:  # bytes are integers in Python, but never what is meant
         is_sequence = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray)
     if not is_sequence:
-        raise TypeError(
-            f"{field} is {values!r}, of type {type(values).__name__}; it must be a sequence of integers"
-        )
+        raise TypeError(f"{field} is {values!r}, of type {type(values).__name__}; it must be a sequence of integers")
     return tuple(_as_int(f"{field}[{position}]", value) for position, value in enumerate(values))
 
 

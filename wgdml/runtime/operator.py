@@ -169,9 +169,7 @@ class CompiledOperator:
             raise ValueError(f"{name} belongs to another device than {self.device!r}")
         dtype = np.dtype(desc.data_type.numpy_dtype)
         if tensor.dtype != dtype or tensor.shape != desc.sizes:
-            raise ValueError(
-                f"{name} is {tensor.dtype.name}{list(tensor.shape)}, but the desc has {dtype.name}{list(desc.sizes)}"
-            )
+            raise ValueError(f"{name} is {tensor.dtype.name}{list(tensor.shape)}, but the desc has {dtype.name}{list(desc.sizes)}")
         if any(n > 1 and a != b for n, a, b in zip(desc.sizes, tensor.strides, desc.element_strides, strict=True)):
             raise ValueError(f"{name} has strides {tensor.strides}, but the desc has {desc.element_strides}")
         return tensor._buffer, tensor.offset
