@@ -286,20 +286,22 @@ def _input(x: ArrayLike | Tensor, device: Device | None) -> tuple[Tensor | NDArr
     return as_numpy(x), device_of(device)
 
 
-def _run(x: Tensor | NDArray[Any], device: Device, plan: Callable[[Any, Any], tuple[Any, ...]], wanted: Any) -> list[Any]:
+def _bound(x: Tensor) -> tuple[Any, ...]:
+    """Where the tensor's binding starts, and all that a plan depends on; kept with the tensor."""
+    item = x.dtype.itemsize
+    start, rest = bind_offsets(x.offset, item)
+    end = x.offset + (1 + sum((n - 1) * s for n, s in zip(x.shape, x.strides, strict=True))) * item
+    x._bound = start, (x.dtype, x.shape, x.strides, rest, fits_vectors(x._buffer, end))
+    return x._bound
+
+
+def _run(x: Any, device: Device, plan: Callable[[Any, Any], tuple[Any, ...]], wanted: Any) -> list[Any]:
     """Runs the selection that ``plan`` makes of ``wanted``: Tensors from a Tensor, arrays from an array."""
-    if isinstance(x, Tensor):
-        item = x.dtype.itemsize
-        start, rest = bind_offsets(x.offset, item)
-        end = x.offset + (1 + sum((n - 1) * s for n, s in zip(x.shape, x.strides, strict=True))) * item
-        vectors = fits_vectors(x._buffer, end)
-        layout: Any = x.dtype, x.shape, x.strides, rest, vectors
-    else:
-        rest, vectors = 0, True  # the buffers of the pool are long enough
-        layout = x.dtype, x.shape
-    call = device.kept((layout, wanted), lambda: _make(x, device, rest, vectors, plan(x, wanted)))
+    tensor = isinstance(x, Tensor)
+    start, layout = (x._bound or _bound(x)) if tensor else (0, (x.dtype, x.shape))
+    call = device.kept((layout, wanted), lambda: _make(x, device, layout, plan(x, wanted)))
     results: list[Any] = []
-    if isinstance(x, Tensor):
+    if tensor:
         resources = {"input": (x._buffer, start)}
         for role, dtype, shape, strides, _, size in call.outputs:
             memory = device.allocate_class(size)
@@ -322,7 +324,9 @@ def _run(x: Tensor | NDArray[Any], device: Device, plan: Callable[[Any, Any], tu
     return device.run_and_read(call.prepared, resources, results)
 
 
-def _make(x: Tensor | NDArray[Any], device: Device, rest: int, vectors: bool, planned: tuple[Any, ...]) -> _Call:
+def _make(x: Tensor | NDArray[Any], device: Device, layout: tuple[Any, ...], planned: tuple[Any, ...]) -> _Call:
+    # The buffers that arrays go to are long enough for vectors.
+    rest, vectors = layout[3:] if isinstance(x, Tensor) else (0, True)
     axes, k, order, last_index, rows, shape, has_values, index_dtype = planned
     _check_size(x)
     source_memory = 0 if isinstance(x, Tensor) else device.class_of("x", x.nbytes)

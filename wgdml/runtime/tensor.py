@@ -69,11 +69,12 @@ class Tensor:
     Views (``T``, ``transpose``, ``broadcast_to``) share the buffer.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
+    __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
 
     device: Device
     _buffer: Any
     _memory: Memory | None  # None for a buffer of the caller's
+    _bound: tuple[Any, ...] | None  # how the functions bind it, once they did
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -101,6 +102,7 @@ class Tensor:
         self.strides = strides
         self.offset = offset
         self._memory = memory
+        self._bound = None
         return self
 
     @classmethod
