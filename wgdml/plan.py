@@ -76,6 +76,7 @@ class Tuning:
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
     lists_sequences: int  #: and the fewest of them
+    lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
     tile: int  #: pairs of a radix sort's tile
     delegate_loads: int  #: loads that a delegate must stand for, to be worth a dispatch before RADIX_SELECT
@@ -127,7 +128,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_k=128,
             lists_k=16,
             lists_length=4096,
-            lists_sequences=256,
+            lists_sequences=64,
+            lists_columns=1 << 30,
             rank_length=512,
             tile=tile,
             delegate_loads=8,
@@ -149,6 +151,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_k=16,
         lists_length=4096,
         lists_sequences=8192,
+        lists_columns=256,
         rank_length=8192,
         tile=tile,
         delegate_loads=64,
@@ -602,6 +605,8 @@ class _Builder:
     def run(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
         """The first k of every sequence of the source, in order, to the sink."""
         algorithm, self.forced = self.forced, None
+        if self.selection.last_index and algorithm not in (None, Algorithm.REDUCE):
+            raise ValueError(f"{algorithm} takes the first of equal items, not the last")
         if algorithm is None:
             algorithm = choose_algorithm(
                 source.length, sequences, k, self.is_columns(source), isinstance(source, _Box), self.tuning
@@ -1156,21 +1161,29 @@ def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
 
 
 def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning) -> Algorithm:
-    """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference."""
+    """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
+
+    ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that an earlier
+    dispatch left. The figures behind the rules are in ``benchmarks/LOG.md``.
+    """
+    t = tuning
     if k == 1:
         return Algorithm.REDUCE
-    fits = length <= tuning.sort_capacity
-    if not in_order and length <= min(2048, tuning.rank_length) and sequences * length <= 32768 and not tuning.barrier_free:
-        return Algorithm.RANK
+    if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
+        return Algorithm.RANK  # nothing waits for anything
+    lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
+    if lists and columns and (length <= t.lists_columns or t.barrier_free):
+        return Algorithm.LISTS  # one dispatch, one read
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
-    if in_order and k <= tuning.select_k and length >= tuning.delegate_length and sequences <= 16:
+    if in_order and k <= t.select_k and length >= t.delegate_length and sequences <= 16:
         return Algorithm.DELEGATES
-    if in_order and k <= tuning.lists_k and 4 * k <= length <= tuning.lists_length and sequences >= tuning.lists_sequences:
+    if lists and length <= t.lists_length:
         return Algorithm.LISTS
+    fits = length <= t.sort_capacity
     if fits and (length <= 64 or 4 * k > length):
-        return Algorithm.SORT_ROWS_RADIX if in_order and length >= tuning.radix_row_length else Algorithm.SORT_ROWS
-    if k <= tuning.select_k and length >= 2 * k:
+        return Algorithm.SORT_ROWS_RADIX if in_order and length >= t.radix_row_length else Algorithm.SORT_ROWS
+    if k <= t.select_k and length >= 2 * k:
         return Algorithm.SELECT
     if fits:
         return Algorithm.SORT_ROWS
