@@ -282,8 +282,9 @@ arrays = st.one_of(
 def test_malformed_arguments(device, function, rest):
     draw = rest.draw
     good = dict(CALLS[function])
-    fields = draw(st.one_of(st.just(good), damaged(good)))
-    x = draw(arrays) if fields == good else draw(st.one_of(arrays, st.just(np.ones((3, 4), np.float32))))
+    fields = draw(damaged(good)) if draw(st.booleans()) else good
+    x = draw(arrays) if fields is good else draw(st.one_of(arrays, st.just(np.ones((3, 4), np.float32))))
+    fields = dict(fields)
     positional = [fields.pop("k")] if function is wgdml.top_k and "k" in fields else []
     try:
         function(x, *positional, **fields, device=device)
@@ -405,6 +406,28 @@ def test_malformed_command_lines(device, folder, command, rest):
     path.write_bytes(FILES[0])
     places = {"FILE": str(path), "FOLDER": str(folder), "NOWHERE": str(folder / "no" / "where.npy")}
     command_line(command, *(places.get(word, word) for word in rest))
+
+
+# Found by the fuzzers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", [42, 60])
+def test_a_header_that_python_cannot_read(device, folder, place):
+    raw = bytearray(FILES[0])
+    raw[place] = ord("{") if place == 42 else 0
+    path = folder / "header.npy"
+    path.write_bytes(bytes(raw))
+    result = CliRunner().invoke(wgdml.cli.main, ["argmax", str(path)])
+    assert result.exit_code == 2 and "not a valid .npy file" in result.stderr
+
+
+@pytest.mark.parametrize("dtype", [",", "i4,", "(", "f4,f4", ""])
+def test_data_types_that_numpy_cannot_read(device, dtype):
+    buffer = device.gpu_device.create_buffer(size=256, usage=STORAGE)
+    with pytest.raises(TypeError, match="dtype"):
+        wgdml.Tensor.from_buffer(buffer, dtype, (4,), device=device)
+    with pytest.raises(TypeError, match="index_dtype"):
+        wgdml.argmax(np.ones(3), index_dtype=dtype, device=device)
 
 
 def test_the_helpers_see_a_stray_byte(device):

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import metadata
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import click
@@ -200,7 +201,7 @@ def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Ar
                 array = np.load(mapped, mmap_mode="r", allow_pickle=False)
             else:
                 array = np.lib.format.read_array(stream, allow_pickle=False)
-    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError) as problem:
+    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError, TokenError) as problem:
         if "allow_pickle" in str(problem):
             raise BadInput(f"{name} holds Python objects; only plain numbers are read (no pickles)") from None
         raise BadInput(f"{name} is not a valid .npy file: {problem}") from None

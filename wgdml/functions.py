@@ -140,7 +140,7 @@ for _name in ("int64", "int32", "uint64", "uint32"):
 def _index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         found = _INDEX_DTYPES.get(dtype) or _INDEX_DTYPES.get(np.dtype(dtype))
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):  # NumPy parses strings
         found = None
     if found is None:
         raise TypeError(f"index_dtype must be int64, int32, uint64 or uint32, not {dtype!r}")

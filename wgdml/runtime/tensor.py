@@ -134,7 +134,10 @@ class Tensor:
             raise TypeError(f"buffer must be a wgpu.GPUBuffer, not {type(buffer).__name__}")
         if dtype is None:
             raise TypeError("dtype must be a data type, not None")
-        dtype = np.dtype(dtype)
+        try:
+            dtype = np.dtype(dtype)
+        except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings
+            raise TypeError(f"dtype must be a data type, not {dtype!r}: {error}") from None
         element_name(dtype, "dtype")
         shape = _ints("shape", shape)
         if any(n < 0 for n in shape):
