@@ -196,7 +196,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Box:
-    """A box of the selection's tensors that fits the windows: a range of every dimension, the whole batch of its sub-selection."""
+    """A box of the selection's tensors that fits the windows: a range of every axis, the whole batch of its sub-selection."""
 
     selection: Selection  # the sub-selection, with offsets of its own first element
     starts: tuple[int, ...]  # of the axes
@@ -244,7 +244,6 @@ class _Pairs:
     item_step: int = 1
     keys_in: str = "scratch"  # the resource
     indices_in: str = "scratch"
-
 
     def window(self, first: int, count: int, key_words: int) -> _Pairs:
         """Items ``first`` to ``first + count`` of a single sequence, as pairs of their own."""
@@ -501,8 +500,8 @@ class _Builder:
                 del self.dispatches[built[0] :], self.algorithms[built[1] :]
                 if part.sequences == 1:
                     raise MemoryError(
-                        f"selecting k={part.k} of {part.length} elements needs {error} bytes of scratch, over the adapter's largest "
-                        f"buffer of {self.arena.room} bytes or binding of {self.arena.most} bytes"
+                        f"selecting k={part.k} of {part.length} elements needs {error} bytes of scratch, over the adapter's "
+                        f"largest buffer of {self.arena.room} bytes or binding of {self.arena.most} bytes"
                     ) from None
                 parts += self.halves(part)
         return Plan(tuple(self.dispatches), self.arena.peak, tuple(self.algorithms))
@@ -1017,27 +1016,35 @@ class _Builder:
         most_tiles = -(-n // tile) + len(segments) + -(-n // self.pairs_a_binding())
         counts = self.arena.take(sequences * 256 * most_tiles * 4)
         totals = self.arena.take(sequences * 256 * 4)
+        scratch = {6: counts, 7: totals}
         buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink)
         for number, (word, shift, bits) in enumerate(digits):
             target = sink if number == len(digits) - 1 else buffers[(len(digits) - number) % 2]
-            shared = {
-                "scratch": {6: counts, 7: totals},
-                "constants": {
-                    "BINS": 256,
-                    "TILE": tile,
-                    "WORKGROUP": workgroup,
-                    "EACH": -(-tile // workgroup),
-                    "ALONE": int(t.barrier_free),
-                    "DIGIT_WORD": word,
-                },
+            constants = {
+                "BINS": 256,
+                "TILE": tile,
+                "WORKGROUP": workgroup,
+                "EACH": -(-tile // workgroup),
+                "ALONE": int(t.barrier_free),
+                "DIGIT_WORD": word,
             }
             each = [-(-segment.length // tile) for segment in segments]  # tiles
             tiles = sum(each)
-            digit = {"split": tiles, "k": n, "digit_shift": shift, "digit_bits": bits}
             starts = [sum(each[:i]) for i in range(len(each))]
             for segment, start, count in zip(segments, starts, each, strict=True):
-                workgroups = -(-sequences * count // tiles_each)
-                self.emit("sort_count", workgroups, segment, None, **shared, **digit, tile_base=start, members=count)
+                self.emit(
+                    "sort_count",
+                    -(-sequences * count // tiles_each),
+                    segment,
+                    None,
+                    scratch=scratch,
+                    constants=constants,
+                    split=tiles,
+                    digit_shift=shift,
+                    digit_bits=bits,
+                    tile_base=start,
+                    members=count,
+                )
             lines = sequences * 256
             short = tiles <= 32 or t.barrier_free
             # Where a line is a workgroup's, four counts an invocation.
@@ -1047,7 +1054,7 @@ class _Builder:
                 -(-lines // scanning) if short else lines,
                 None,
                 None,
-                scratch=shared["scratch"],
+                scratch=scratch,
                 constants={"BINS": 256, "WORKGROUP": scanning, "SHORT": int(short)},
                 split=tiles,
             )
@@ -1058,8 +1065,11 @@ class _Builder:
                         -(-sequences * count // tiles_each),
                         segment,
                         piece,
-                        **shared,
-                        **digit,
+                        scratch=scratch,
+                        constants=constants,
+                        split=tiles,
+                        digit_shift=shift,
+                        digit_bits=bits,
                         tile_base=start,
                         members=count,
                         rank_base=first,
@@ -1078,10 +1088,7 @@ class _Builder:
         if not isinstance(sink, _Pairs) or sequences * n <= most:
             return [(sink, 0, n)]
         key_words = self.selection.format.key_words
-        return [
-            (sink.window(first, min(most, n - first), key_words), first, min(most, n - first))
-            for first in range(0, n, most)
-        ]
+        return [(sink.window(first, min(most, n - first), key_words), first, min(most, n - first)) for first in range(0, n, most)]
 
     def sort_buffers(self, sequences: int, n: int, passes: int, sink: _Sink) -> list[_Pairs]:
         """The two buffers that the passes before the last go between; the last one reads the first.
@@ -1149,7 +1156,7 @@ def _word_digits(word: int, lowest: int, bits: int, digit: int) -> Iterator[tupl
 
 
 def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
-    """Sizes of pieces of each (size, stride) dimension so that a piece spans at most ``limit`` elements; widest strides are cut first."""
+    """Sizes of pieces of each (size, stride) dimension so that a piece spans at most ``limit`` elements, widest first."""
     sizes = [size for size, _ in dims]
     for d in sorted(range(len(dims)), key=lambda d: -dims[d][1]):
         span = 1 + sum((n - 1) * stride for n, (_, stride) in zip(sizes, dims, strict=True))
@@ -1163,8 +1170,8 @@ def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
 def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning) -> Algorithm:
     """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
 
-    ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that an earlier
-    dispatch left. The figures behind the rules are in ``benchmarks/LOG.md``.
+    ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that
+    an earlier dispatch left. The figures behind the rules are in ``benchmarks/LOG.md``.
     """
     t = tuning
     if k == 1:

@@ -141,7 +141,7 @@ class Selection:
 
 
 def _merge_batch(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
-    """Drops dimensions of size 1, puts the smallest input stride innermost, and joins neighbours that are one run in every tensor."""
+    """Drops dimensions of size 1, puts the smallest input stride innermost, joins neighbours that are one run in every tensor."""
     dims = sorted((d for d in dims if d.size > 1), key=lambda d: -d.input_stride)
     merged: list[BatchDim] = []
     for d in dims:
