@@ -177,7 +177,7 @@ def test_zero_dimensions(device):
             lambda x: wgdml.sort(x, device=device),
             lambda x: wgdml.argsort(x, device=device),
         ):
-            with pytest.raises(ValueError, match="axis"):
+            with pytest.raises(ValueError, match="x must have at least one dimension"):
                 call(scalar)
 
 
@@ -252,11 +252,9 @@ def test_column_sizes(device, operator):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("size", [1_000, 5_000, 40_000])
-def test_several_long_rows(device, size, operator):
-    for rows in (2, 3, 5, 17):
-        x = data.make("random", "float32", (rows, size))
-        check(operator, x, k=20, device=device)
+@pytest.mark.parametrize("shape", [(2, 5_000), (17, 1_000), (3, 40_000)], ids=str)
+def test_several_long_rows(device, shape, operator):
+    check(operator, data.make("random", "float32", shape), k=20, device=device)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -278,14 +276,14 @@ def test_a_hundred_thousand_rows(device, operator):
 K_EDGES = sorted({edge + step for edge in (32, 64, 128, 256, 512, 1024, 2048) for step in (-1, 0, 1)})
 
 
-@pytest.mark.parametrize("mode", ["largest", "smallest"])
 @pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
 @pytest.mark.parametrize("shape", [(3, 300), (2, 2_500), (1, 70_000)], ids=str)
-def test_every_edge_of_k(device, shape, name, mode):
+def test_every_edge_of_k(device, shape, name):
     size = shape[1]
-    for k in [1, 2, 3, 5, 16, *K_EDGES, 4096, 9000, size // 2, size - 1, size]:
+    for number, k in enumerate([1, 2, 3, 5, 16, *K_EDGES, 4096, 9000, size // 2, size - 1, size]):
         if k <= size:
             kind = "random" if k % 2 else "eight_values"
+            mode = "largest" if (number % 2 == 0) == (name == "uint8") else "smallest"
             check(f"top_k-{mode}", data.make(kind, name, shape), k=k, device=device, case=kind)
 
 
@@ -406,7 +404,7 @@ def test_answers_do_not_depend_on_what_ran_before(device):
     # Scratch and staging buffers are kept: a smaller problem after a larger one sees what the larger left.
     for size in (50_000, 10, 3_000, 1, 50_001, 77):
         for name in ("float32", "uint8", "int64"):
-            for operator in OPERATORS:
+            for operator in OPERATORS[::3]:
                 check(operator, data.make("random", name, (2, size)), k=min(5, size), device=device)
 
 
@@ -419,7 +417,6 @@ def test_tensor_in_tensor_out(device, name, operator):
     x = data.make("random", name, (5, 33))
     tensor = wgdml.asarray(x, device=device)
     check(operator, x, k=4, given=tensor, device=device)
-    check(operator, x, k=4, axis=0, given=tensor, device=device)
     oracle.assert_same(tensor.numpy(), x)
 
 
@@ -432,10 +429,9 @@ def test_transposed_and_broadcast_tensors(device, name, operator):
         check(operator, x.T, axis=axis, k=3, given=tensor.T, device=device)
     cube = data.make("eight_values", name, (3, 5, 7))
     cube_tensor = wgdml.asarray(cube, device=device)
-    for order in itertools.permutations(range(3)):
-        for axis in range(3):
-            given = cube_tensor.transpose(*order)
-            check(operator, cube.transpose(order), axis=axis, k=2, given=given, device=device)
+    for number, order in enumerate(itertools.permutations(range(3))):
+        given = cube_tensor.transpose(*order)
+        check(operator, cube.transpose(order), axis=number % 3, k=2, given=given, device=device)
     wide, wide_tensor = np.broadcast_to(x, (4, 6, 40)), tensor.broadcast_to((4, 6, 40))
     for axis in range(3):
         check(operator, wide, axis=axis, k=3, given=wide_tensor, device=device)
@@ -460,17 +456,19 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("name", WIDTHS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [(layout, WIDTHS[(n + step) % 4]) for n, layout in enumerate(LAYOUTS) for step in (0, 1)],
+)
 def test_strided_tensors(device, layout, name):
     shape, strides, offset = LAYOUTS[layout]
     tensor, x = strided_tensor(device, "random", name, shape, strides, offset)
     oracle.assert_same(tensor.numpy(), x, layout)
-    for operator in OPERATORS:
-        for axis in range(len(shape)):
+    for axis in range(len(shape)):
+        for operator in OPERATORS[axis % 3 :: 3]:
             k = min(3, shape[axis])
             check(operator, x, axis=axis, k=k, given=tensor, device=device, case=layout)
-    for operator in ARG_OPERATORS:
+    for operator in ARG_OPERATORS[::3]:
         check(operator, x, axis=None, given=tensor, device=device, case=layout)
 
 
