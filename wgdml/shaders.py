@@ -134,7 +134,7 @@ def _substitute(line: str, variable: str, value: int, where: str) -> str:
     def evaluate(match: re.Match[str]) -> str:
         expression = re.sub(rf"\b{variable}\b", str(value), match[1])
         if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", expression) is None:
-            return match[0]  # an outer loop's; it has its turn
+            return f"$[{expression}]"  # a loop inside this one has its turn
         try:
             return str(int(eval(expression, {"__builtins__": {}})))
         except (SyntaxError, TypeError, ZeroDivisionError) as error:

@@ -1,0 +1,202 @@
+"""The plan layer, without a GPU: what a plan binds, launches and needs, for every kind of selection and adapter."""
+
+import ast
+import struct
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+
+import pytest
+
+import wgdml
+from wgdml import plan as planning
+from wgdml import shaders
+from wgdml.plan import Algorithm, Limits, choose_algorithm, make_plan, tuning_for
+from wgdml.selection import Layout, Order, make_selection
+
+MINIMUM = Limits()  # what every WebGPU adapter gives
+GPU = Limits(2**31 - 4, 2**32 - 4096, 1024, 48 << 10)
+CPU = Limits(128 << 20, 2**31 - 1, 1024, 32 << 10, software=True)
+ADAPTERS = {"minimum": MINIMUM, "gpu": GPU, "cpu": CPU}
+
+
+def packed(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return Layout(tuple(sizes), tuple(strides[::-1]))
+
+
+def selection(shape, axes, k, *, element="float32", source=None, values=True, index_bytes=4, order=Order.DESCENDING):
+    out = packed([k if d in axes else n for d, n in enumerate(shape)])
+    return make_selection(
+        element, source or packed(shape), axes, k, order, values=out if values else None, indices=out, index_bytes=index_bytes
+    )
+
+
+def params_of(dispatch):
+    return dict(zip(planning._PARAMS, struct.unpack_from(f"<{len(planning._PARAMS)}I", dispatch.params), strict=True))
+
+
+SHAPES = [
+    ((1,), [0], 1),
+    ((2**24,), [0], 1),
+    ((2**24,), [0], 100),
+    ((2**20,), [0], 1024),
+    ((2**22,), [0], 2**22),
+    ((2**26,), [0], 4096),
+    ((100_000, 7), [1], 3),
+    ((65536, 1000), [1], 5),
+    ((64, 50257), [1], 50),
+    ((16384, 2048), [1], 2048),
+    ((4096, 1024), [0], 10),
+    ((64, 128, 256, 128), [1], 1),
+    ((3, 5, 7, 11, 2, 3), [0, 2, 5], 1),
+    ((2**27,), [0], 1),
+    ((2, 40_000_000), [1], 1),
+]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("element", ["float32", "uint8", "int64", "float16"])
+def test_plans_keep_to_the_limits(adapter, element):
+    limits = ADAPTERS[adapter]
+    for shape, axes, k in SHAPES:
+        s = selection(shape, axes, k, element=element, values=len(axes) == 1)
+        try:
+            plan = make_plan(s, limits)
+        except MemoryError:
+            assert adapter == "minimum" and k * s.sequences > 2**20, (shape, k)  # 256 MiB do not hold the scratch
+            continue
+        assert plan.scratch_size <= limits.max_buffer_size
+        for d in plan.dispatches:
+            constants = dict(d.constants)
+            assert constants["WORKGROUP"] <= limits.max_compute_invocations_per_workgroup, (shape, d.kernel)
+            assert all(1 <= n <= limits.max_compute_workgroups_per_dimension for n in d.grid), (shape, d.kernel, d.grid)
+            assert len(d.bindings) <= 8
+            slots = [b.slot for b in d.bindings]
+            assert len(set(slots)) == len(slots), (d.kernel, slots)
+            for b in d.bindings:
+                assert b.offset % 256 == 0 and b.size % 4 == 0 and b.size > 0, (shape, d.kernel, b)
+                assert b.size <= limits.max_storage_buffer_binding_size, (shape, d.kernel, b)
+                if b.resource == "scratch":
+                    assert b.offset + b.size <= plan.scratch_size, (shape, d.kernel, b)
+
+
+def test_every_kernel_assembles_without_leftovers():
+    kernels = set()
+    for limits in ADAPTERS.values():
+        for shape, axes, k in SHAPES:
+            for d in make_plan(selection(shape, axes, min(k, 2**20), values=len(axes) == 1), limits).dispatches:
+                text = shaders.assemble(d.kernel, dict(d.constants))
+                assert "$" not in text and "#" not in text, d.kernel
+                kernels.add(d.kernel)
+    assert kernels <= set(shaders.names())
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "k", "gpu", "cpu"),
+    [
+        ((2**28,), 0, 1, "REDUCE", "REDUCE"),
+        ((2**28,), 0, 100, "DELEGATES", "DELEGATES"),
+        ((2**22,), 0, 100, "SELECT", "DELEGATES"),
+        ((2**20,), 0, 1024, "RADIX_SELECT", "RADIX_SELECT"),
+        ((2**22,), 0, 2**22, "RADIX_SORT", "RADIX_SORT"),
+        ((65536, 1000), 1, 5, "LISTS", "LISTS"),
+        ((1024, 1000), 1, 5, "SELECT", "LISTS"),
+        ((64, 50257), 1, 50, "SELECT", "SELECT"),
+        ((65536, 1024), 0, 10, "DELEGATES", "LISTS"),
+        ((16384, 2048), 1, 2048, "SORT_ROWS_RADIX", "SORT_ROWS"),
+    ],
+)
+def test_choice_of_algorithm(shape, axis, k, gpu, cpu):
+    for limits, wanted in ((GPU, gpu), (CPU, cpu)):
+        s = selection(shape, [axis], k)
+        columns = bool(s.batch) and s.batch[-1].input_stride == 1 and s.axes[0].stride != 1
+        chosen = choose_algorithm(shape[axis], prod(shape) // shape[axis], k, columns, True, tuning_for(limits, 1))
+        assert chosen is Algorithm[wanted], (shape, limits)
+
+
+def test_scratch_is_small_where_k_is():
+    for shape, k in (((2**28,), 100), ((2**28,), 2048), ((2**26,), 4096), ((65536, 1000), 5), ((256, 131072), 50)):
+        plan = make_plan(selection(shape, [len(shape) - 1], k), GPU)
+        assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
+
+
+def test_scratch_of_a_sort():
+    n = 2**24
+    both = make_plan(selection((n,), [0], n), GPU)
+    assert both.scratch_size <= 1.05 * (4 * n + 4 * n) + 2 * n  # the input again, indices, and counts
+    values = make_plan(make_selection("float32", packed((n,)), [0], n, Order.ASCENDING, values=packed((n,)), indices=None), GPU)
+    assert values.scratch_size < 4 * 4 * n
+
+
+def test_a_binding_too_small_for_the_input_is_cut():
+    limits = replace(MINIMUM, max_storage_buffer_binding_size=1 << 20)
+    for shape, axes in (((2**20,), [0]), ((64, 2**14), [1]), ((2**14, 64), [0]), ((16, 256, 256), [1])):
+        plan = make_plan(selection(shape, axes, 1, values=False, order=Order.MAXIMUM), limits)
+        readers = [d for d in plan.dispatches if any(b.resource == "input" for b in d.bindings)]
+        assert len(readers) > 1
+        read = sum(params_of(d)["length"] * params_of(d)["sequences"] for d in readers)
+        assert read == prod(shape)  # every element once
+
+
+def test_strides_choose_the_way_to_read():
+    rows = make_plan(selection((512, 512), [1], 1, values=False), GPU).dispatches[0]
+    columns = make_plan(selection((512, 512), [0], 1, values=False), GPU).dispatches[0]
+    scattered = selection((64, 64, 64), [0, 2], 1, values=False)
+    elements = make_plan(scattered, GPU).dispatches[0]
+    assert rows.kernel == "reduce" and dict(rows.constants)["SOURCE_ROWS"] == 1
+    assert columns.kernel == "reduce_columns"
+    assert elements.kernel == "reduce_columns" or dict(elements.constants)["SOURCE_ELEMENTS"] == 1
+    broadcast = selection((64, 64), [1], 3, source=Layout((64, 64), (0, 1)))
+    assert broadcast.batch[0].input_stride == 0
+    assert make_plan(broadcast, GPU).dispatches
+
+
+def test_neighbouring_dimensions_merge():
+    s = selection((2, 3, 4, 5), [3], 2)
+    assert [d.size for d in s.batch] == [24] and [a.size for a in s.axes] == [5]
+    s = selection((2, 3, 4, 5), [0, 1, 2, 3], 1, values=False)
+    assert s.batch == () and [a.size for a in s.axes] == [120]
+    s = selection((2, 3, 4, 5), [1, 2], 1, values=False)
+    assert [d.size for d in s.batch] == [2, 5] and [a.size for a in s.axes] == [12]
+
+
+@pytest.mark.parametrize("algorithm", Algorithm)
+def test_a_forced_algorithm_serves_or_says_why_not(algorithm):
+    for shape, k in (((40,), 3), ((9, 700), 20), ((1, 100_000), 5000)):
+        s = selection(shape, [len(shape) - 1], k)
+        try:
+            assert make_plan(s, GPU, algorithm=algorithm).algorithms[0] is algorithm
+        except ValueError as error:
+            assert str(error)
+
+
+def test_last_index_only_where_it_is_known():
+    s = replace(selection((1000,), [0], 1, values=False, order=Order.MAXIMUM), last_index=True)
+    assert make_plan(s, GPU).algorithms[0] is Algorithm.REDUCE
+    with pytest.raises(ValueError, match="first of equal"):
+        make_plan(s, GPU, algorithm=Algorithm.RADIX_SELECT)
+
+
+def test_too_little_room_is_a_memory_error_with_the_sizes():
+    with pytest.raises(MemoryError, match=r"bytes of scratch.*largest buffer"):
+        make_plan(selection((2**27,), [0], 2**27), replace(MINIMUM, max_buffer_size=1 << 20))
+
+
+def test_equal_selections_make_equal_plans():
+    one, two = (make_plan(selection((300, 4000), [1], 17), GPU) for _ in range(2))
+    assert one == two and hash(one.dispatches[0]) == hash(two.dispatches[0])
+
+
+def test_only_the_runtime_knows_wgpu():
+    root = Path(wgdml.__file__).parent
+    for name in ("contract", "selection", "plan", "shaders"):
+        tree = ast.parse((root / f"{name}.py").read_text())
+        for node in ast.walk(tree):
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                modules = [node.module or "", *(a.name for a in node.names)]
+            assert not {m.split(".")[0] for m in modules} & {"wgpu", "runtime", "functions"}, name
