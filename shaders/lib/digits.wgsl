@@ -45,8 +45,10 @@ fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
     let slot = slot_of(params.level - 1u, sequence);
     for (var w = 0u; w < 3u; w++) { prefix.words[w] = progress[slot * 4u + w]; }
     if (local == 0u) { shared_rank = progress[slot * 4u + 3u]; }
-    prefix.rank = workgroupUniformLoad(&shared_rank);
-    if (prefix.rank != SETTLED) {
+    // On its own, for Tint takes a struct with one member from storage to differ between invocations, and scan has barriers.
+    let rank = workgroupUniformLoad(&shared_rank);
+    prefix.rank = rank;
+    if (rank != SETTLED) {
       var sum = 0u;
       let first = slot * BINS + local * EACH_BINS;
       // All of the loads are under way before the first is used.
