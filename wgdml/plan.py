@@ -81,6 +81,9 @@ class Tuning:
     tile: int  #: pairs of a radix sort's tile
     delegate_loads: int  #: loads that a delegate must stand for, to be worth a dispatch before RADIX_SELECT
     delegate_length: int  #: the shortest sequence for DELEGATES before SELECT
+    delegate_from: int  #: the fewest loads for delegates before RADIX_SELECT
+    delegates: int  #: invocations that read at full speed, each making a delegate
+    groups_a_rank: float  #: SELECT's groups for each of the k
     reduce_workgroup: int  #: invocations of a workgroup that reduces
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
@@ -134,6 +137,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             tile=tile,
             delegate_loads=8,
             delegate_length=1 << 20,
+            delegate_from=1,
+            delegates=1 << 12,
+            groups_a_rank=2,
             reduce_workgroup=workgroup,
             barrier_free=True,
         )
@@ -154,8 +160,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_columns=256,
         rank_length=8192,
         tile=tile,
-        delegate_loads=64,
+        delegate_loads=16,
         delegate_length=1 << 24,
+        delegate_from=1 << 20,
+        delegates=1 << 19,
+        groups_a_rank=2,
         reduce_workgroup=min(512, _power_of_two_below(limits.max_compute_invocations_per_workgroup)),
     )
 
@@ -725,7 +734,7 @@ class _Builder:
             raise ValueError(f"select takes k up to {t.large_workgroup}, not {k}")
         loads = k * gathered[1] if gathered else self.loads(source)
         per_load = self.load_shape()[1] if isinstance(source, _Box) and _is_rows(source) else 1
-        groups = min(t.large_workgroup, max(32, _power_of_two_above(2 * k)))
+        groups = min(t.large_workgroup, max(32, _power_of_two_above(int(t.groups_a_rank * k))))
         each = t.loads_each if loads >= 1024 else max(1, t.loads_each // 4)
         team = max(groups, min(t.large_workgroup, _power_of_two_below(loads // each)))
         if isinstance(source, _Pairs) and source.item_step > 1:
@@ -798,7 +807,7 @@ class _Builder:
         loads = self.loads(source) + (0 if columns else 1)
         subsets = _power_of_two_below(int(math.sqrt(loads * k)))
         if not columns:
-            subsets = max(subsets, min(1 << 19, loads // 4) // sequences)
+            subsets = max(subsets, min(self.tuning.delegates, loads // 4) // sequences)
         subsets = max(1, min(loads, max(2 * k, subsets)))
         gathered = self.first_delegates(source, sequences, k, subsets, self.run)
         self.select(source, sequences, k, sink, gathered)
@@ -909,7 +918,9 @@ class _Builder:
         gathered = None
         if isinstance(source, _Box) and len(source.selection.axes) == 1:
             subsets = _power_of_two_above(int(math.sqrt(loads * k)))
-            if subsets >= 2 * k and loads >= self.tuning.delegate_loads * subsets:
+            if loads >= 16 * self.tuning.delegates:
+                subsets = max(subsets, self.tuning.delegates // sequences)
+            if subsets >= 2 * k and loads >= max(self.tuning.delegate_loads * subsets, self.tuning.delegate_from):
                 gathered = self.first_delegates(source, sequences, k, subsets, self.find)
         found = self.new_pairs(sequences, k)
         self.find(source, sequences, k, found, gathered)
