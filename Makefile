@@ -1,9 +1,10 @@
 # "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
 .POSIX:
-.PHONY: help setup run demo screenshots test bench check-shaders test-web test-portability fuzz soak lock clean
+.PHONY: help setup run demo screenshots test check docs bench check-shaders test-web test-portability fuzz soak lock clean
 
 PYTHON =
 ARGS =
+FIX =
 # Some drivers print a complaint when this is unset.
 IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"
 
@@ -11,6 +12,8 @@ help:
 	@echo 'make run      the main job: classify handwritten digits by nearest neighbours on the GPU'
 	@echo 'make demo     argmax and top-k at work every frame, in a window (ARGS="--help" for its options)'
 	@echo 'make test     every test (ARGS="-k digits" to choose)'
+	@echo 'make check    formatting, lint and types (FIX=1 to repair what can be repaired)'
+	@echo 'make docs     the documentation in site/, warnings as errors'
 	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
 	@echo 'make test-web the kernels in headless Chromium, bit for bit (needs Node and Chromium; demos/web is the page)'
@@ -45,6 +48,17 @@ screenshots: setup
 test:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 $(ARGS)
+
+check:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh check
+	@if [ -n "$(FIX)" ]; then .venv/bin/python -m ruff check --quiet --fix-only .; .venv/bin/python -m ruff format .; fi
+	@.venv/bin/python -m ruff format --check .
+	@.venv/bin/python -m ruff check .
+	@.venv/bin/python -m mypy
+
+docs: setup
+	@$(IN_ENVIRONMENT) NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --quiet --strict $(ARGS)
+	@echo 'site/index.html'
 
 bench: setup
 	@$(IN_ENVIRONMENT) .venv/bin/python benchmarks/bench.py $(ARGS)

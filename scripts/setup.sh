@@ -2,7 +2,7 @@
 # Make .venv with the package in it, and see that there is a GPU adapter, installing Mesa's software one where that is
 # one apt-get away. Safe to run again: what is done already is not done twice.
 #
-# "setup.sh test" also sees to the virtual display that the tests of the demo's window need.
+# "setup.sh test" also sees to the virtual display that the tests of the demo's window need, "setup.sh check" to ruff and mypy.
 # PYTHON=... chooses the interpreter; WGDML_NO_APT=1 forbids installing system packages.
 set -eu
 
@@ -119,6 +119,14 @@ install_package() {
     mv "$stamp.new" "$stamp"
 }
 
+ensure_check_tools() {
+    [ "$(wanted_stamp)" != "$(cat "$stamp-check" 2>/dev/null)" ] || return 0
+    say "installing ruff, mypy and pre-commit into .venv"
+    "$venv_python" -m pip install --quiet --disable-pip-version-check -e '.[check]' ||
+        fail "pip could not install them (is the network there?)"
+    wanted_stamp >"$stamp-check"
+}
+
 # --- Adapter ---
 
 adapter_found() {
@@ -165,5 +173,11 @@ ensure_test_display() {
 
 if ! "$venv_python" -c 'import pip' 2>/dev/null; then make_venv; fi
 if [ "$(wanted_stamp)" != "$(cat "$stamp" 2>/dev/null)" ]; then install_package; fi
-ensure_adapter
-[ "${1:-}" != test ] || ensure_test_display
+case ${1:-} in
+check) ensure_check_tools ;;
+test)
+    ensure_adapter
+    ensure_test_display
+    ;;
+*) ensure_adapter ;;
+esac

@@ -1,0 +1,80 @@
+"""The documentation: every Python block runs, the site builds without a warning, and what it says of the code is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wgdml
+from wgdml import contract, shaders
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+EVERYWHERE = "\n".join([*TEXTS.values(), CONTRIBUTING])
+
+
+def blocks(text: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if blocks(text)])
+def test_every_python_block_runs(page: str, device, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some pages write files
+    monkeypatch.setenv("RENDERCANVAS_FORCE_OFFSCREEN", "1")
+    namespace = {"__name__": "__main__"}  # one for all the blocks of a page
+    for number, block in enumerate(blocks(TEXTS[page]), 1):
+        exec(compile(block, f"docs/{page}, Python block {number}", "exec"), namespace)
+
+
+def test_the_site_builds_without_a_warning(tmp_path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path / "site")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / "site" / "index.html").is_file()
+
+
+def test_the_reference_names_the_whole_public_interface() -> None:
+    named = set(re.findall(r"^::: wgdml\.(?:contract\.)?(\w+)$", TEXTS["api.md"], re.MULTILINE))
+    assert set(wgdml.__all__) - {"__version__"} <= named
+
+
+def test_the_table_for_directml_has_every_desc_and_enumeration() -> None:
+    page = TEXTS["from-directml.md"]
+    for name in ("TensorDesc", "DataType", "AxisDirection", "ReduceFunction", "FeatureLevel", "BindingProperties"):
+        assert re.search(rf"^\| .*DML_\w+.* \| .*`{name}\b", page, re.MULTILINE), name
+    for operator_type in contract.FEATURE_TABLE:
+        assert f"`DML_{operator_type}_OPERATOR_DESC`" in page
+
+
+def test_the_map_of_the_code_is_true() -> None:
+    code_map = CONTRIBUTING[CONTRIBUTING.index("[start:map]") :]
+    for path in re.findall(r"`([\w./-]+/[\w./-]*)`", EVERYWHERE):
+        if path.split("/")[0] in ("wgdml", "shaders", "tests", "docs", "demos", "benchmarks", "scripts", ".github"):
+            assert (ROOT / path).exists(), path
+    for path in (ROOT / "wgdml").iterdir():
+        if path.suffix == ".py" and path.stem not in ("__init__", "_version"):
+            assert f"`wgdml/{path.name}`" in code_map, path
+        if (path / "__init__.py").is_file():
+            assert f"`wgdml/{path.name}/`" in code_map, path
+    kernels = {name for row in re.findall(r"^\| (`\w+`.*?) \|", code_map, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert kernels == set(shaders.names())
+
+
+@pytest.mark.parametrize("text", [CONTRIBUTING, *TEXTS.values()], ids=["CONTRIBUTING.md", *TEXTS])
+def test_make_targets_exist(text: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"(?:^|`)make ([a-z][\w-]*)", text, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
