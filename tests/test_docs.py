@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import wgdml
 from wgdml import contract, shaders
@@ -93,6 +95,20 @@ def test_the_map_of_the_code_is_true() -> None:
             assert f"`wgdml/{path.name}/`" in code_map, path
     kernels = {name for row in re.findall(r"^\| (`\w+`.*?) \|", code_map, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
     assert kernels == set(shaders.names())
+
+
+def test_the_workflow_tries_every_python_on_every_system() -> None:
+    text = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    for name in ("linux", "others", "smoke"):
+        assert jobs[name]["strategy"]["matrix"]["python"] == pythons
+    for path in re.findall(r"tests/\w+\.py", text):
+        assert (ROOT / path).is_file(), path
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"run: make (\w+)", text):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
 @pytest.mark.parametrize("text", [CONTRIBUTING, *TEXTS.values()], ids=["CONTRIBUTING.md", *TEXTS])
