@@ -104,10 +104,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     """
     workgroup = min(256, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     pair = 8 * key_words  # bytes of a pair in workgroup memory
-    # sort_rows.wgsl: 16 pairs an invocation, moved a word at a time through memory with one place in 17 to spare.
+    # sort_rows.wgsl: 16 pairs an invocation, moved a word at a time through memory with one place in 17 to spare; and
+    # sort_rows_radix.wgsl keeps an invocation's sum besides.
     capacity = min(
         16 * _power_of_two_below(limits.max_compute_invocations_per_workgroup),
-        _power_of_two_below(limits.max_compute_workgroup_storage_size * 16 // 17 // 4),
+        _power_of_two_below(limits.max_compute_workgroup_storage_size * 16 // 19 // 4),
     )
     large = min(1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
