@@ -164,6 +164,11 @@ def test_neighbouring_dimensions_merge():
     assert [d.size for d in s.batch] == [2, 5] and [a.size for a in s.axes] == [12]
 
 
+def test_fewer_loads_than_k_have_no_delegates():
+    with pytest.raises(ValueError, match="at least k=700"):
+        make_plan(selection((50, 700), [1], 700, element="float16"), GPU, algorithm=Algorithm.DELEGATES)
+
+
 @pytest.mark.parametrize("algorithm", Algorithm)
 def test_a_forced_algorithm_serves_or_says_why_not(algorithm):
     for shape, k in (((40,), 3), ((9, 700), 20), ((1, 100_000), 5000)):

@@ -810,6 +810,8 @@ class _Builder:
         if not columns:
             subsets = max(subsets, min(self.tuning.delegates, loads // 4) // sequences)
         subsets = max(1, min(loads, max(2 * k, subsets)))
+        if subsets < k:
+            raise ValueError(f"delegates needs at least k={k} loads to choose from, not {subsets}")
         gathered = self.first_delegates(source, sequences, k, subsets, self.run)
         self.select(source, sequences, k, sink, gathered)
 
