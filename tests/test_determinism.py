@@ -65,7 +65,12 @@ def expected() -> dict[str, str]:
 
 def test_runs_adapters_and_threads_agree(device, expected):
     """One digest of each case, whoever computes it."""
-    devices = [device, wgdml.Device(), *(wgdml.Device(adapter=a) for a in wgpu.gpu.enumerate_adapters_sync())]
+    devices = [device, wgdml.Device()]
+    for adapter in wgpu.gpu.enumerate_adapters_sync():
+        try:
+            devices.append(wgdml.Device(adapter=adapter))
+        except wgdml.NoAdapterError as error:  # a driver may list an adapter that cannot compute
+            assert "gives no device that can compute" in str(error)
     for each in devices:
         for name in CASES:
             assert digest(answers(each, name)) == expected[name], (name, each)

@@ -418,3 +418,14 @@ def test_the_pool_is_bounded():
         many.give(size, Buffer())
         many.give(256, Buffer())
     assert many.count <= 1_100
+
+
+def test_an_adapter_without_a_device_is_refused(device, monkeypatch):
+    adapter = device.gpu_device.adapter
+
+    def refuse(self, **_):
+        raise RuntimeError("Request device failed (3): Validation Error\n\nParent device is lost")
+
+    monkeypatch.setattr(type(adapter), "request_device_sync", refuse)
+    with pytest.raises(wgdml.NoAdapterError, match="gives no device that can compute: Request device failed"):
+        wgdml.Device(adapter=adapter)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import contract, shaders
 from ..plan import Dispatch, Limits, make_plan
 from ..selection import Selection
-from .adapter import choose_adapter, describe
+from .adapter import NoAdapterError, choose_adapter, describe
 from .errors import DeviceLostError, out_of_memory, translated
 from .fork import FORKED, use_gpu
 from .memory import Memory, Pool
@@ -98,7 +98,12 @@ class Device:
             # "minimum" is for tests: the device that any adapter would give at least, without optional features.
             limits = _MINIMUM_LIMITS if wanted else None
             features = [] if wanted else [f for f in _WANTED_FEATURES if f in adapter.features]
-            gpu_device = adapter.request_device_sync(label="wgdml", required_features=features, required_limits=limits)
+            try:
+                gpu_device = adapter.request_device_sync(label="wgdml", required_features=features, required_limits=limits)
+            except (RuntimeError, wgpu.GPUError) as error:
+                # Some drivers list an adapter, OpenGL's for one, that cannot compute.
+                reason = " ".join(str(error).split())
+                raise NoAdapterError(f"{describe(adapter)} gives no device that can compute: {reason}") from error
         self.gpu_device = gpu_device
         self.adapter_info: dict[str, Any] = dict(gpu_device.adapter.info)
         self.limits: dict[str, int] = dict(gpu_device.limits)
