@@ -1,0 +1,75 @@
+"""The radix sort of long sequences: sizes around its tile, every width of key, k below n, windows beyond a binding."""
+
+from dataclasses import replace
+
+import data
+import numpy as np
+import oracle
+import pytest
+
+import wgdml
+import wgdml.runtime.device as runtime
+from wgdml.plan import Algorithm, make_plan, tuning_for
+
+
+@pytest.fixture
+def sorter(monkeypatch):
+    """A device that sorts by radix only, as a GPU would or as a software adapter does, with small tiles."""
+
+    def device(software, **limits):
+        fresh = wgdml.Device()
+        fresh.plan_limits = replace(fresh.plan_limits, software=software, **limits)
+
+        def plan(selection, plan_limits, **options):
+            tuning = replace(tuning_for(plan_limits, selection.format.key_words), tile=1024)
+            return make_plan(selection, plan_limits, **{**options, "algorithm": Algorithm.RADIX_SORT, "tuning": tuning})
+
+        monkeypatch.setattr(runtime, "make_plan", plan)
+        return fresh
+
+    return device
+
+
+def check(device, x, k, mode="smallest"):
+    values, indices = wgdml.top_k(x, k, mode=mode, device=device)
+    expected_values, expected_indices = oracle.top_k(x, k, largest=mode == "largest")
+    oracle.assert_same(values, expected_values, f"{x.dtype} {x.shape} k={k} {mode}")
+    oracle.assert_same(indices, expected_indices, f"{x.dtype} {x.shape} k={k} {mode}")
+
+
+@pytest.mark.parametrize("software", [False, True])
+def test_sizes_around_the_tile(sorter, software):
+    device = sorter(software)
+    for n in (2, 255, 1023, 1024, 1025, 3 * 1024 + 5):
+        for rows in (1, 3):
+            check(device, data.make("few_distinct", "float32", (rows, n), n), n)
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        ("nan_payloads", "float32"),
+        ("signed_zeros", "float16"),
+        ("random", "int8"),
+        ("extremes", "uint64"),
+        ("nan_payloads", "float64"),
+    ],
+)
+def test_keys_of_every_width(sorter, software, kind, dtype):
+    device = sorter(software)
+    x = data.make(kind, dtype, (2, 2500), 7)
+    check(device, x, 2500, "largest")
+    check(device, x, 1700)
+
+
+def test_more_than_a_binding_goes_by_windows(sorter):
+    device = sorter(False, max_storage_buffer_binding_size=32 << 10)
+    check(device, data.make("eight_values", "float32", (1, 20_000), 1), 20_000)
+    check(device, data.make("random", "uint8", (1, 20_000), 2), 15_000, "largest")
+
+
+def test_many_tiles_scan_by_workgroups(sorter):
+    device = sorter(False)
+    x = np.random.default_rng(5).integers(0, 1000, (1, 70_000)).astype(np.float32)
+    check(device, x, 70_000)
