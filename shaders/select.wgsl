@@ -26,7 +26,7 @@ var<workgroup> counts: array<atomic<u32>, TEAMS>;
 var<workgroup> most: atomic<u32>;
 var<workgroup> shared_most: u32;
 
-// The largest of the teams' numbers, known to every invocation alike; they agree on `most` being zero before.
+// The largest of the teams' numbers, known to every invocation alike; leaves `most` zero, as it must find it.
 fn workgroup_max(local: u32, mine: u32) -> u32 {
   atomicMax(&most, mine);
   workgroupBarrier();
@@ -58,6 +58,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   delegates[local] = store_of(best);
   atomicStore(&places[local], 0u);
   winners[local] = NOBODY;
+  if (local == 0u) { atomicStore(&most, 0u); }
   if (lane == 0u) {
     atomicStore(&counts[slot], 0u);
     thresholds[slot] = store_of(last_pair());
