@@ -29,6 +29,33 @@ def test_every_type_and_kind_of_data(device, name, kind, operator):
     check(operator, data.make(kind, name, (3, 130)), k=7, device=device)
 
 
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("name", oracle.DTYPES)
+def test_tensor_in_tensor_out(device, name, operator):
+    # The problem of the test above, so that nothing is compiled anew; the same goes for the next test.
+    x = data.make("random", name, (3, 130))
+    tensor = wgdml.asarray(x, device=device)
+    check(operator, x, k=7, given=tensor, device=device)
+    oracle.assert_same(tensor.numpy(), x)
+
+
+@pytest.mark.parametrize("name", oracle.DTYPES)
+def test_results_are_ordinary_arrays(device, name):
+    x = data.make("random", name, (3, 130))
+    for result in (
+        *wgdml.top_k(x, 7, device=device),
+        wgdml.sort(x, device=device),
+        wgdml.argsort(x, device=device),
+        wgdml.argmax(x, axis=0, device=device),
+    ):
+        assert type(result) is np.ndarray
+        assert result.flags.writeable and result.flags.c_contiguous
+        kept = result.copy()
+        wgdml.sort(data.make("random", name, (3, 130), seed=1), device=device)  # must not reuse its memory
+        oracle.assert_same(result, kept)
+        result[...] = result[::-1].copy()
+
+
 @pytest.mark.parametrize(
     ("name", "operator"),
     [
@@ -111,8 +138,8 @@ def test_every_axis(device, shape):
     rank = len(shape)
     for axis in range(-rank, rank):
         size = shape[axis]
-        x = data.make("eight_values", ("uint8", "float32", "int64")[axis % 3], shape)
-        for operator in OPERATORS if axis < 0 else OPERATORS[::3]:
+        x = data.make("eight_values", ("uint8", "float32", "int64")[axis % rank % 3], shape)
+        for operator in OPERATORS[axis % rank % 2 :: 2]:
             check(operator, x, axis=axis, k=size // 2 + 1, device=device)
         check("top_k-smallest", x, axis=axis, k=1, device=device)
 
@@ -281,7 +308,7 @@ K_EDGES = sorted({edge + step for edge in (32, 64, 128, 256, 512, 1024, 2048) fo
 def test_every_edge_of_k(device, shape, name):
     size = shape[1]
     for number, k in enumerate([1, 2, 3, 5, 16, *K_EDGES, 4096, 9000, size // 2, size - 1, size]):
-        if k <= size:
+        if k <= size and (name == "float32" or number % 5 < 2 or k > 2048):
             kind = "random" if k % 2 else "eight_values"
             mode = "largest" if (number % 2 == 0) == (name == "uint8") else "smallest"
             check(f"top_k-{mode}", data.make(kind, name, shape), k=k, device=device, case=kind)
@@ -325,23 +352,6 @@ def test_index_dtype(device, index_dtype):
     for function, want in ((wgdml.argmax, oracle.argmax(x, 1)), (wgdml.argmin, oracle.argmin(x, 1))):
         oracle.assert_same(function(x, axis=1, index_dtype=index_dtype, device=device), want.astype(index_dtype))
     oracle.assert_same(wgdml.argsort(x, index_dtype=index_dtype, device=device), oracle.argsort(x).astype(index_dtype))
-
-
-@pytest.mark.parametrize("name", oracle.DTYPES)
-def test_results_are_ordinary_arrays(device, name):
-    x = data.make("random", name, (4, 6))
-    for result in (
-        *wgdml.top_k(x, 2, device=device),
-        wgdml.sort(x, device=device),
-        wgdml.argsort(x, device=device),
-        wgdml.argmax(x, axis=0, device=device),
-    ):
-        assert type(result) is np.ndarray
-        assert result.flags.writeable and result.flags.c_contiguous
-        kept = result.copy()
-        wgdml.sort(data.make("random", name, (4, 6), seed=1), device=device)  # must not reuse its memory
-        oracle.assert_same(result, kept)
-        result[...] = result[::-1].copy()
 
 
 def test_arrays_of_any_layout(device):
@@ -411,17 +421,10 @@ def test_answers_do_not_depend_on_what_ran_before(device):
 # Tensors -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("name", oracle.DTYPES)
-def test_tensor_in_tensor_out(device, name, operator):
-    x = data.make("random", name, (5, 33))
-    tensor = wgdml.asarray(x, device=device)
-    check(operator, x, k=4, given=tensor, device=device)
-    oracle.assert_same(tensor.numpy(), x)
-
-
-@pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("name", WIDTHS)
+@pytest.mark.parametrize(
+    ("name", "operator"),
+    [(WIDTHS[(n + step) % 4], operator) for n, operator in enumerate(OPERATORS) for step in (0, 1)],
+)
 def test_transposed_and_broadcast_tensors(device, name, operator):
     x = data.make("eight_values", name, (6, 40))
     tensor = wgdml.asarray(x, device=device)
