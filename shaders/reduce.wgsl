@@ -1,14 +1,15 @@
-// The best pair of every part of every sequence, by a tree in workgroup memory: source (bindings 1 to 3) -> sink (4, 5).
+// The best pair of every part of every sequence, by subgroups or a tree: source (bindings 1 to 3) -> sink (4, 5).
 //
 // A team of TEAM invocations serves one part; a sequence has params.split parts, and part p takes the loads p * TEAM + lane and
 // every split * TEAM-th after (CHUNKS = 1: the p-th of as many runs of loads). TEAM = 1 makes delegates: one strided subset an
 // invocation.
 #import best
 #import sink
+#if TEAM > 1
+#import tree
+#endif
 
 const TEAMS: u32 = WORKGROUP / TEAM;
-
-var<workgroup> tree: array<Stored, WORKGROUP>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -31,17 +32,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
 
 #if TEAM > 1
-  tree[local] = store_of(best);
-  for (var reach = TEAM / 2u; reach > 0u; reach /= 2u) {
-    workgroupBarrier();
-    if (lane < reach) {
-      let other = pair_of(tree[local + reach]);
-      if (before(other, best)) {
-        best = other;
-        tree[local] = store_of(best);
-      }
-    }
-  }
+  best = best_of_team(local, best);
 #endif
   if (live && lane == 0u) { put(sequence, part, best); }
 }

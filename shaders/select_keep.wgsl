@@ -66,7 +66,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if (local == 0u) { atomicStore(&step_count, 0u); }
     workgroupBarrier();
     var place = 0u;
+#if SUBGROUPS
+    // The last of the subgroup that found any asks for all of it: the others' places come before its own.
+    let before_mine = subgroupExclusiveAdd(found);
+    let subgroup_found = subgroupAdd(found);
+    if (found != 0u && before_mine + found == subgroup_found) { place = atomicAdd(&step_count, subgroup_found); }
+    place = subgroupMax(place) + before_mine;
+#else
     if (found != 0u) { place = atomicAdd(&step_count, found); }
+#endif
     workgroupBarrier();
     if (local == 0u) { step_base = atomicAdd(&kept[sequence], atomicLoad(&step_count)); }
     workgroupBarrier();

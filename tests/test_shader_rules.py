@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from variants import LIMITS, Variant, as_shader, judged_by_naga, plans, variants
+from variants import GPU, LIMITS, Variant, as_shader, judged_by_naga, plans, problems, uses_subgroups, variants
 
 from wgdml import shaders
-from wgdml.plan import Limits
+from wgdml.plan import Limits, make_plan
 
 FOLDER = Path(__file__).parent.parent / "shaders"
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.wgsl"))
@@ -206,9 +207,32 @@ def test_storage_buffers(every):
 
 
 def test_subgroups_only_where_they_are_planned(every):
+    with_them = {v.kernel for v in every if uses_subgroups(code_of(v.text))}
+    assert with_them == {"reduce", "select_keep"}
     for variant in every:
-        if not variant.limits.subgroup_size:
-            assert not re.search(r"\bsubgroup\w*\(", code_of(variant.text)), f"{variant.kernel} ({variant.origin})"
+        if not variant.limits.subgroups:
+            assert not uses_subgroups(code_of(variant.text)), f"{variant.kernel} ({variant.origin})"
+
+
+def test_subgroups_change_nothing_else_of_a_plan():
+    for problem, options in problems(quick=True):
+        with_them, without = (make_plan(problem, replace(GPU, subgroups=on), **options) for on in (True, False))
+        assert {dict(d.constants)["SUBGROUPS"] for d in with_them.dispatches} == {1}
+        assert {dict(d.constants)["SUBGROUPS"] for d in without.dispatches} == {0}
+        dispatches = [
+            replace(d, constants=tuple((n, v * (n != "SUBGROUPS")) for n, v in d.constants)) for d in with_them.dispatches
+        ]
+        assert replace(with_them, dispatches=tuple(dispatches)) == without
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_shader_asks_where_its_subgroup_lies(file):
+    # No specification says how invocations map to subgroups, nor that drivers' sizes are what they report.
+    text = code_of((FOLDER / file).read_text(encoding="utf-8"))
+    assert not re.search(r"\b(subgroup_(size|id|invocation_id)|num_subgroups|subgroupShuffle\w*|quad\w+)\b", text), (
+        f"shaders/{file}"
+    )
+    assert "enable" not in text.split(), f"shaders/{file}: Naga of wgpu 0.32 refuses the directive"
 
 
 def test_naga_takes_a_sample(device, every):

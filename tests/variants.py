@@ -16,7 +16,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -31,7 +31,7 @@ GPU = Limits(
     max_buffer_size=4 << 30,
     max_compute_invocations_per_workgroup=1024,
     max_compute_workgroup_storage_size=48 << 10,
-    subgroup_size=32,
+    subgroups=True,
 )
 
 #: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known adapters have.
@@ -40,7 +40,7 @@ LIMITS = {
     "minimum, software": Limits(software=True),
     "lavapipe": Limits(128 << 20, (2 << 30) - 1, 1024, 32 << 10, software=True),
     "swiftshader": Limits(1 << 30, 1 << 30, 256, 32 << 10, software=True),
-    "metal": Limits(1 << 30, 1 << 30, 1024, 32 << 10, subgroup_size=32),
+    "metal": Limits(1 << 30, 1 << 30, 1024, 32 << 10, subgroups=True),
     "gpu": GPU,
 }
 
@@ -212,18 +212,26 @@ def variants(quick: bool = False) -> tuple[Variant, ...]:
     found: dict[str, Variant] = {}
     for origin, limits, plan in plans(quick):
         for dispatch in plan.dispatches:
-            constants = tuple((name, value) for name, value in dispatch.constants if name in words(dispatch.kernel))
-            key = dispatch.kernel, constants
-            if key in seen:
-                continue
-            seen.add(key)
-            text = without_unused(shaders.assemble(dispatch.kernel, dict(dispatch.constants)))
-            found.setdefault(text, Variant(dispatch.kernel, text, dict(constants), limits, origin))
+            relevant = {name: value for name, value in dispatch.constants if name in words(dispatch.kernel)}
+            # A plan with subgroups differs from one without in this constant alone, so each is judged both ways.
+            for subgroups in (False, True) if "SUBGROUPS" in relevant else (limits.subgroups,):
+                constants = relevant | ({"SUBGROUPS": int(subgroups)} if "SUBGROUPS" in relevant else {})
+                key = dispatch.kernel, tuple(constants.items())
+                if key in seen:
+                    continue
+                seen.add(key)
+                text = without_unused(shaders.assemble(dispatch.kernel, constants))
+                planned = replace(limits, subgroups=subgroups)
+                found.setdefault(text, Variant(dispatch.kernel, text, constants, planned, origin))
     for kernel in sorted(set(shaders.names()) - {variant.kernel for variant in found.values()}):
         # Not the planner's: a kernel of another part of the library, which takes no constants.
         text = shaders.assemble(kernel, {})
         found[text] = Variant(kernel, text, {}, Limits(), "a text without constants")
     return tuple(found.values())
+
+
+def uses_subgroups(text: str) -> bool:
+    return re.search(r"\bsubgroup\w+\(", text) is not None
 
 
 # The two judges ------------------------------------------------------------------------------------------------------------------
@@ -253,12 +261,14 @@ def judged_by_tint(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[
 
 
 def judged_by_naga(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[dict[str, Any]]]]:
-    """The same by the compiler inside wgpu."""
+    """The same by the compiler inside wgpu; subgroup operations only where the device has them."""
     import wgdml
     from wgdml.runtime.adapter import wgpu
 
-    gpu_device = wgdml.default_device().gpu_device
+    device = wgdml.default_device()
+    gpu_device = device.gpu_device
     said: dict[str, list[dict[str, Any]]] = {}
+    shaders_ = [shader for shader in shaders_ if device.plan_limits.subgroups or not uses_subgroups(shader["text"])]
     for shader in shaders_:
         try:
             gpu_device.create_shader_module(code=shader["text"])

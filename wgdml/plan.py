@@ -56,7 +56,7 @@ class Limits:
     max_compute_workgroup_storage_size: int = 16 << 10
     max_compute_workgroups_per_dimension: int = 65535
     software: bool = False  #: a CPU adapter: few long workgroups pay, barriers cost
-    subgroup_size: int = 0  #: the one size of every subgroup, or 0 where it varies or subgroups are off
+    subgroups: bool = False  #: subgroup operations may be used; how large subgroups are nobody promises
 
 
 @dataclass(frozen=True)
@@ -372,6 +372,7 @@ class _Builder:
         values = {"sequences": self.sequences, "k": s.k, "split": 1}
         c: dict[str, int] = {
             "WORKGROUP": self.tuning.workgroup,
+            "SUBGROUPS": int(self.limits.subgroups),
             "KEY_WORDS": f.key_words,
             "NEGATIVE_ZERO": f.negative_zero,
             "SIGN_BIT": f.sign_bit,
@@ -632,7 +633,7 @@ class _Builder:
     # -- k = 1 --
 
     def reduce(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """A tree; where sequences are too few to fill the machine each is cut in parts, whose bests a second dispatch reduces."""
+        """A tree, or subgroups. Sequences too few to fill the machine are cut in parts, whose bests a second dispatch reduces."""
         if k != 1:
             raise ValueError(f"reduce finds the first pair only, not k={k}")
         t = self.tuning

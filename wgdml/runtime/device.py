@@ -97,7 +97,12 @@ class Device:
                 raise ValueError(f'WGDML_LIMITS must be "minimum" or unset, not {wanted!r}')
             # "minimum" is for tests: the device that any adapter would give at least, without optional features.
             limits = _MINIMUM_LIMITS if wanted else None
+            subgroups = os.environ.get("WGDML_SUBGROUPS", "")
+            if subgroups not in ("", "off"):
+                raise ValueError(f'WGDML_SUBGROUPS must be "off" or unset, not {subgroups!r}')
             features = [] if wanted else [f for f in _WANTED_FEATURES if f in adapter.features]
+            if subgroups and "subgroup" in features:
+                features.remove("subgroup")
             try:
                 gpu_device = adapter.request_device_sync(label="wgdml", required_features=features, required_limits=limits)
             except (RuntimeError, wgpu.GPUError) as error:
@@ -141,6 +146,7 @@ class Device:
             max_compute_workgroup_storage_size=get("max-compute-workgroup-storage-size"),
             max_compute_workgroups_per_dimension=get("max-compute-workgroups-per-dimension"),
             software=self.adapter_info["adapter_type"] == "CPU",
+            subgroups="subgroup" in self.features,
         )
 
     # -- DirectML's device --

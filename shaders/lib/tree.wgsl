@@ -1,0 +1,68 @@
+// The best pair of each team of TEAM invocations, by subgroup operations or by a tree in workgroup memory.
+//
+// SUBGROUPS = 1 is for devices that have subgroup operations; they serve a team that is the whole workgroup. WGSL promises neither
+// how large a subgroup is nor which invocations share one, so nothing here depends on it: pairs are stored in whatever order
+// subgroups come, as no two are equal.
+#import pair
+
+var<workgroup> team_pairs: array<Stored, WORKGROUP>;
+
+#if SUBGROUPS && TEAM == WORKGROUP
+
+var<workgroup> team_stored: atomic<u32>;
+
+// The best of the subgroup's pairs, word by word: each word's least among those that agree in the words before it.
+fn best_of_subgroup(mine: Pair) -> Pair {
+#if KEY_WORDS == 1
+  let key = subgroupMin(mine.key);
+#else
+  let high = subgroupMin(mine.key.x);
+  let low = subgroupMin(select(0xffffffffu, mine.key.y, mine.key.x == high));
+  let key = Key(high, low);
+#endif
+  return Pair(key, subgroupMin(select(NO_INDEX, mine.index, key_equal(mine.key, key))));
+}
+
+// All invocations call it together, once; all get the answer.
+fn best_of_team(local: u32, mine: Pair) -> Pair {
+  if (local == 0u) { atomicStore(&team_stored, 0u); }
+  workgroupBarrier();
+  let first = best_of_subgroup(mine);
+  // Whose pair it is stores it. Where there is none but "nothing", which many may hold, nobody does.
+  if (key_equal(mine.key, first.key) && mine.index == first.index && before(mine, last_pair())) {
+    team_pairs[atomicAdd(&team_stored, 1u)] = store_of(mine);
+  }
+  let rank = subgroupExclusiveAdd(1u);
+  let lanes = subgroupAdd(1u);
+  workgroupBarrier();
+  // Every subgroup reads all that were stored; one step does, but for many small subgroups.
+  let stored = atomicLoad(&team_stored);
+  var best = last_pair();
+  for (var base = 0u; base < stored; base += lanes) {
+    let other = pair_of(team_pairs[min(base + rank, stored - 1u)]);
+    let wins = before(other, best);
+    best = Pair(select(best.key, other.key, wins), select(best.index, other.index, wins));
+  }
+  return best_of_subgroup(best);
+}
+
+#else
+
+// All invocations call it together, once; the first of each team gets the answer.
+fn best_of_team(local: u32, mine: Pair) -> Pair {
+  var best = mine;
+  team_pairs[local] = store_of(best);
+  for (var reach = TEAM / 2u; reach > 0u; reach /= 2u) {
+    workgroupBarrier();
+    if (local % TEAM < reach) {
+      let other = pair_of(team_pairs[local + reach]);
+      if (before(other, best)) {
+        best = other;
+        team_pairs[local] = store_of(best);
+      }
+    }
+  }
+  return best;
+}
+
+#endif

@@ -1,0 +1,157 @@
+"""Kernels with subgroup operations and without give the oracle's answers, each way by force on one machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import check, strided_tensor
+
+import wgdml
+import wgdml.runtime.device as runtime
+from wgdml.plan import Algorithm, Limits, Plan, Tuning, make_plan, tuning_for
+from wgdml.runtime.adapter import wgpu
+from wgdml.selection import Selection
+
+DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, subgroups: bool) -> wgdml.Device:
+    with monkeypatch.context() as patch:
+        patch.setenv("WGDML_SUBGROUPS", "" if subgroups else "off")
+        return wgdml.Device()
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["subgroups", "no-subgroups"])
+def plain(request) -> wgdml.Device:
+    """A device as the environment makes it. Both are the same where the adapter has no subgroups."""
+    with pytest.MonkeyPatch.context() as patch:
+        device = opened(patch, request.param)
+    assert device.plan_limits.subgroups == (request.param and "subgroup" in device.gpu_device.adapter.features)
+    return device
+
+
+@pytest.fixture
+def forced(plain, monkeypatch):
+    """Makes it plan as for a GPU, with other numbers if need be; ``plans`` has what was planned."""
+
+    def make(algorithm: Algorithm | None = None, **numbers: int) -> tuple[wgdml.Device, list[Plan]]:
+        plans: list[Plan] = []
+
+        def plan(problem: Selection, limits: Limits, **options: Any) -> Plan:
+            tuning: Tuning = replace(tuning_for(limits, problem.format.key_words), **numbers)
+            plans.append(make_plan(problem, limits, tuning=tuning, algorithm=algorithm, **options))
+            return plans[-1]
+
+        device = wgdml.Device(plain.gpu_device)
+        device.plan_limits = replace(device.plan_limits, software=False)
+        monkeypatch.setattr(runtime, "make_plan", plan)
+        return device, plans
+
+    return make
+
+
+def whole_workgroups(plans: list[Plan]) -> list[int]:
+    """SUBGROUPS of each dispatch that reduces with a whole workgroup."""
+    dispatches = [dict(d.constants) for plan in plans for d in plan.dispatches if d.kernel == "reduce"]
+    return [c["SUBGROUPS"] for c in dispatches if c["TEAM"] == c["WORKGROUP"] > 1]
+
+
+@pytest.mark.parametrize("name", list(oracle.DTYPES))
+def test_reduce_of_every_type(forced, plain, name):
+    device, plans = forced()
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (3, 9001), number)
+        for direction in DIRECTIONS:
+            check(direction, x, device=device, case=kind)
+    assert set(whole_workgroups(plans)) == {int(plain.plan_limits.subgroups)}
+
+
+@pytest.mark.parametrize("name", ["uint8", "int32", "float32", "uint64", "float64"])
+def test_the_winner_alone_at_every_kind_of_place(forced, name):
+    """Among them index 0, which the order that takes the last of equals turns into the index that stands for none."""
+    device, _ = forced(reduce_workgroup=256)
+    dtype = oracle.DTYPES[name]
+    low, high = (-np.inf, np.inf) if oracle.is_float(dtype) else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    places = [0, 1, 3, 7, 8, 31, 32, 255, 256, 4095, 8999, 9000]
+    x = np.full((len(places), 9001), low, dtype)
+    x[range(len(places)), places] = np.array(1).astype(dtype)
+    for each in (x, np.full_like(x, low), np.full_like(x, high)):
+        for direction in DIRECTIONS:
+            check(direction, each, device=device)
+
+
+# From one subgroup that is not full to many.
+@pytest.mark.parametrize("workgroup", [2, 4, 16, 64, 256, 1024])
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_workgroups_of_every_size(forced, plain, workgroup, name):
+    if workgroup > plain.plan_limits.max_compute_invocations_per_workgroup:
+        workgroup = plain.plan_limits.max_compute_invocations_per_workgroup
+    device, plans = forced(reduce_workgroup=workgroup, workgroups=2112 * 256 // workgroup)
+    for n in (8 * workgroup, 20_011):
+        x = data.make("eight_values", name, (5, n), n)
+        for direction in ("argmax-first", "argmin-last"):
+            check(direction, x, device=device)
+    assert whole_workgroups(plans)
+
+
+@pytest.mark.parametrize("name", ["uint8", "float32", "float64"])
+def test_reduce_of_pairs_and_of_strided_elements(forced, plain, name):
+    device, plans = forced()
+    columns = data.make("few_distinct", name, (20_000, 3), 1)
+    for direction in DIRECTIONS:
+        check(direction, columns, axis=0, device=device)
+    assert set(whole_workgroups(plans)) == {int(plain.plan_limits.subgroups)}
+    plans.clear()
+    tensor, x = strided_tensor(device, "eight_values", name, (2, 30, 150), (13_000, 405, 2), 5)
+    for direction in DIRECTIONS:
+        check(direction, x, given=tensor, axis=(1, 2), device=device)
+    assert set(whole_workgroups(plans)) == {int(plain.plan_limits.subgroups)}
+
+
+@pytest.mark.parametrize("kind", ["random", "few_distinct"])
+def test_many_kept_by_radix_select(forced, plain, kind):
+    """More than 8192, so that a workgroup asks for places together."""
+    device, plans = forced(Algorithm.RADIX_SELECT)
+    for name, shape, k in (("float32", (2, 40_000), 9000), ("uint8", (1, 70_001), 30_000), ("float64", (1, 30_000), 8193)):
+        check("top_k-largest", data.make(kind, name, shape, 1), k=k, device=device)
+    kept = [dict(d.constants) for plan in plans for d in plan.dispatches if d.kernel == "select_keep"]
+    assert {(c["FEW_KEPT"], c["SUBGROUPS"]) for c in kept} == {(0, int(plain.plan_limits.subgroups))}
+
+
+# Who plans them ----------------------------------------------------------------------------------
+
+
+def test_they_are_used_where_the_device_has_them(device, monkeypatch):
+    has = "subgroup" in device.gpu_device.adapter.features
+    for subgroups in (True, False):
+        own = opened(monkeypatch, subgroups)
+        assert ("subgroup" in own.features) == own.plan_limits.subgroups == (has and subgroups)
+    for features in ([], ["subgroup"] if has else []):
+        given = wgdml.Device(device.gpu_device.adapter.request_device_sync(required_features=features))
+        assert given.plan_limits.subgroups == bool(features)
+
+
+def test_the_least_device_has_none(monkeypatch):
+    monkeypatch.setenv("WGDML_LIMITS", "minimum")
+    least = wgdml.Device()
+    assert not least.plan_limits.subgroups and not least.features & {"subgroup"}
+
+
+@pytest.mark.parametrize("wrong", ["on", "OFF", "0"])
+def test_other_values_are_refused(monkeypatch, wrong):
+    monkeypatch.setenv("WGDML_SUBGROUPS", wrong)
+    with pytest.raises(ValueError, match=f"WGDML_SUBGROUPS must be \"off\" or unset, not '{wrong}'"):
+        wgdml.Device()
+
+
+def test_a_device_without_them_refuses_their_shaders():
+    """So a plan that had them by mistake would not go unnoticed."""
+    bare = wgpu.gpu.request_adapter_sync().request_device_sync(required_features=[])
+    code = "@compute @workgroup_size(1) fn main() { _ = subgroupMin(1u); }"
+    with pytest.raises(wgpu.GPUError):
+        bare.create_shader_module(code=code)
