@@ -54,9 +54,9 @@ function show(example, input, results, right) {
 
 async function main() {
   const status = document.querySelector('#status');
-  const report = { adapter: '', cases: [], error: null };
+  const report = { adapter: '', subgroups: false, cases: [], error: null };
   try {
-    const { files, cases } = await (await fetch('plans.json')).json();
+    const { files, cases: all } = await (await fetch('plans.json')).json();
     const texts = {};
     await Promise.all(files.map(async (name) => {
       texts[name] = await (await fetch(`shaders/${name}.wgsl`)).text();
@@ -65,6 +65,8 @@ async function main() {
     const { vendor, architecture, device, description } = runner.adapter.info;
     report.adapter = [vendor, architecture, device, description].filter(Boolean).join(' ');
     status.textContent = `running on ${report.adapter || 'an adapter without a name'}`;
+    report.subgroups = runner.hasSubgroups;
+    const cases = all.filter(({ subgroups }) => !subgroups || report.subgroups);
     let wrong = 0;
     for (const example of cases) {
       const input = inputOf(example.input);

@@ -8,7 +8,7 @@ export class Runner {
   static async open(files) {
     const adapter = await navigator.gpu?.requestAdapter();
     if (!adapter) throw new Error('this browser gives no WebGPU adapter');
-    const device = await adapter.requestDevice();
+    const device = await adapter.requestDevice({ requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [] });
     return new Runner(adapter, device, files);
   }
 
@@ -16,13 +16,17 @@ export class Runner {
     Object.assign(this, { adapter, device, files, pipelines: new Map() });
   }
 
+  get hasSubgroups() { return this.device.features.has('subgroups'); }
+
   #buffer(size, usage) {
     return this.device.createBuffer({ size: Math.max(16, Math.ceil(size / 16) * 16), usage });
   }
 
   async #pipeline({ kernel, constants, bindings }) {
     const slots = [0, ...bindings.map(({ slot }) => slot)];
-    const code = assemble(kernel, constants, this.files);
+    const text = assemble(kernel, constants, this.files);
+    // Browsers demand the directive, and wgpu refuses it: the library's own texts come without.
+    const code = /\bsubgroup\w+\(/.test(text) ? `enable subgroups; ${text}` : text;
     const key = `${slots} ${code}`;
     if (!this.pipelines.has(key)) {
       const type = (slot) => ({ 0: 'uniform', 1: 'read-only-storage' })[slot] ?? 'storage';

@@ -66,16 +66,19 @@ def answer(x: np.ndarray, axis: int, k: int, descending: bool) -> tuple[np.ndarr
     return np.take_along_axis(unsigned, indices, axis).view(x.dtype), indices.astype(np.uint32)
 
 
-def case(name: str, dtype: str, shape: tuple[int, int], axis: int, k: int, descending: bool, mask: int) -> dict[str, Any]:
+def case(
+    name: str, dtype: str, shape: tuple[int, int], axis: int, k: int, descending: bool, mask: int, *, subgroups: bool = False
+) -> dict[str, Any]:
     x = input_of(dtype, shape, mask)
     values, indices = answer(x, axis, k, descending)
     out = Layout(values.shape, (values.shape[1], 1))
     order = Order.DESCENDING if descending else Order.ASCENDING
     selection = make_selection(dtype, Layout(shape, (shape[1], 1)), (axis,), k, order, values=out, indices=out)
-    # Within the specification's minimum limits, and without subgroups: any browser that has WebGPU can run it.
-    plan = make_plan(selection, Limits(), vectors=x.nbytes % 16 == 0)
+    # Within the specification's minimum limits: any browser that has WebGPU can run it, or, with subgroups, most.
+    plan = make_plan(selection, Limits(subgroups=subgroups), vectors=x.nbytes % 16 == 0)
     return {
-        "name": name,
+        "name": f"{name}, by subgroups" if subgroups else name,
+        "subgroups": subgroups,
         "dtype": dtype,
         "shape": shape,
         "axis": axis,
@@ -104,6 +107,15 @@ def case(name: str, dtype: str, shape: tuple[int, int], axis: int, k: int, desce
     }
 
 
+#: Whose kernels have two texts, with subgroups and without.
+SUBGROUP_CASES = [CASES[0], ("the first 10,000 of 60,000", "float32", (1, 60_000), 1, 10_000, True, 0xFFFFFFFF)]
+
+
+def all_cases() -> list[dict[str, Any]]:
+    """Those with subgroups last: a browser without them leaves them out."""
+    return [case(*each) for each in CASES] + [case(*each, subgroups=True) for each in SUBGROUP_CASES]
+
+
 def export(folder: Path) -> None:
     """Writes the whole site."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +123,7 @@ def export(folder: Path) -> None:
         shutil.copyfile(HERE / name, folder / name)
     shutil.copytree(SHADERS, folder / "shaders", dirs_exist_ok=True)
     files = [*shaders.names(), *(f"lib/{path.stem}" for path in sorted((SHADERS / "lib").glob("*.wgsl")))]
-    site = {"files": files, "cases": [case(*each) for each in CASES]}
+    site = {"files": files, "cases": all_cases()}
     (folder / "plans.json").write_text(json.dumps(site), encoding="utf-8")
 
 

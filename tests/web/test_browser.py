@@ -22,7 +22,9 @@ sys.path[:0] = [str(ROOT / "demos" / "web"), str(ROOT / "tests")]
 
 import oracle  # noqa: E402
 import serve  # noqa: E402
-from variants import judged_by_tint, variants  # noqa: E402
+from variants import judged_by_tint, uses_subgroups, variants  # noqa: E402
+
+from wgdml import shaders  # noqa: E402
 
 FLAGS = [
     "--headless=new",
@@ -84,14 +86,15 @@ def report(tmp_path_factory) -> dict:
     serve.export(site)
     report = browse(site)
     assert report["error"] is None, report["error"]
-    print(f"adapter: {report['adapter']}")
+    print(f"adapter: {report['adapter']}, subgroups: {report['subgroups']}")
     return report
 
 
 def test_every_answer_is_exact(report):
     """Against the tests' oracle, which shares nothing with the page's own expectation."""
-    assert len(report["cases"]) == len(serve.CASES)
-    for (name, dtype, shape, axis, k, descending, mask), got in zip(serve.CASES, report["cases"], strict=True):
+    cases = [*serve.CASES, *serve.SUBGROUP_CASES] if report["subgroups"] else serve.CASES
+    assert len(report["cases"]) == len(cases)
+    for (name, dtype, shape, axis, k, descending, mask), got in zip(cases, report["cases"], strict=True):
         values, indices = oracle.top_k(serve.input_of(dtype, shape, mask), k, axis, descending)
         results = {key: base64.b64decode(text) for key, text in got["results"].items()}
         oracle.assert_same(np.frombuffer(results["indices"], np.uint32).reshape(indices.shape), indices.astype(np.uint32), name)
@@ -104,10 +107,14 @@ def test_the_cases_meet_most_kernels():
     assert len(kernels) >= 8, kernels
 
 
+def test_the_cases_with_subgroups_use_them():
+    dispatches = [d for each in serve.SUBGROUP_CASES for d in serve.case(*each, subgroups=True)["plan"]["dispatches"]]
+    kernels = {d["kernel"] for d in dispatches if uses_subgroups(shaders.assemble(d["kernel"], d["constants"]))}
+    assert kernels == {"reduce", "select_keep"}
+
+
 def test_the_page_assembles_the_same_texts(tmp_path):
     """assemble.js against shaders.py, on a sample of what the planner makes."""
-    from wgdml import shaders
-
     sample = variants(quick=True)[::7]
     sources = {name: shaders.source(name) for name in shaders.names()}
     sources |= {f"lib/{path.stem}": path.read_text() for path in (ROOT / "shaders" / "lib").glob("*.wgsl")}
@@ -134,7 +141,10 @@ def test_tint_is_a_strict_judge():
         "barrier": head + main + "{ w[i] = i; if (i < 3u) { workgroupBarrier(); } o[i] = w[63u - i]; }",
         "memory": head.replace("64", "64000") + main + "{ w[i] = i; workgroupBarrier(); o[i] = w[63u - i]; }",
         "unknown": main + "{ nothing(); }",
+        "subgroups": head + main + "{ o[i] = subgroupMin(i); }",
+        "diverged": head + main + "{ if (i < 3u) { o[i] = subgroupMin(i); } }",
     }
     _, said = judged_by_tint([{"name": name, "text": text, "pipeline": True} for name, text in texts.items()])
-    assert set(said) == {"barrier", "memory", "unknown"}, said
-    assert "uniform control flow" in said["barrier"][0]["message"]
+    assert set(said) == {"barrier", "memory", "unknown", "diverged"}, said
+    for name in ("barrier", "diverged"):
+        assert "uniform control flow" in said[name][0]["message"]
