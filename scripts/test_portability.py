@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the functional tests on every driver that this machine can have, with its limits and with WebGPU's least; prints one table.
 
-Needs Mesa's Vulkan (lavapipe) and OpenGL drivers, and Chromium's package, which brings SwiftShader.
+Lavapipe runs them without subgroups too. Needs Mesa's Vulkan (lavapipe) and OpenGL drivers, and Chromium's package, which brings
+SwiftShader.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def configurations() -> list[Row]:
     for name, environment in drivers.items():
         rows.append(Row(name, environment))
         rows.append(Row(f"{name}-minimum", {**environment, "WGDML_LIMITS": "minimum"}))
+        if name == "lavapipe":
+            rows.append(Row(f"{name}-no-subgroups", {**environment, "WGDML_SUBGROUPS": "off"}))
     return rows
 
 
