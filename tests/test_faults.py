@@ -327,3 +327,45 @@ def test_no_room(device, monkeypatch):
         works(device)
     monkeypatch.undo()
     works(device)
+
+
+@pytest.mark.parametrize("kind", [wgpu.GPUOutOfMemoryError, wgpu.GPUValidationError])  # wgpu-native raises the second
+def test_room_is_made(monkeypatch, kind):
+    """The first attempt finds no memory; the buffers that nothing uses are freed, and the second gets it."""
+    own = wgdml.Device()
+    for tensor in [wgdml.asarray(np.zeros(1 << 20), device=own) for _ in range(3)]:
+        tensor.numpy()
+    del tensor
+    pools = own._pool, own._staging._writing, own._staging._reading
+    assert own._pool.count >= 3 and all(pool.bytes for pool in pools)
+    original, attempts = own.gpu_device.create_buffer, []
+
+    def tight(*, size, **rest):
+        attempts.append(size)
+        if any(pool.bytes for pool in pools):
+            raise kind("Not enough memory left.")
+        return original(size=size, **rest)
+
+    monkeypatch.setattr(own.gpu_device, "create_buffer", tight)
+    x = np.arange(3_000_000, dtype=np.float32)
+    tensor = wgdml.asarray(x, device=own)
+    assert attempts.count(tensor._memory.size) == 2, attempts
+    monkeypatch.undo()
+    oracle.assert_same(tensor.numpy(), x)
+    works(own)
+
+
+def test_other_errors_are_not_tried_again(monkeypatch):
+    own = wgdml.Device()
+    attempts = []
+
+    def refuse(*, size, **rest):
+        attempts.append(size)
+        raise wgpu.GPUValidationError("Usage flags are invalid")
+
+    monkeypatch.setattr(own.gpu_device, "create_buffer", refuse)
+    with pytest.raises(RuntimeError, match="Usage flags"):
+        own.allocate("x", 1 << 20)
+    assert len(attempts) == 1
+    monkeypatch.undo()
+    works(own)
