@@ -64,6 +64,22 @@ def test_a_destroyed_device():
     works(wgdml.Device())
 
 
+def test_a_device_destroyed_with_work_on_its_way():
+    """The work of submitted calls is lost with it; whoever reads the results is told."""
+    lost = wgdml.Device()
+    long = np.random.default_rng(1).standard_normal(300_000).astype(np.float32)
+    tensor = wgdml.asarray(long, device=lost)
+    wgdml.sort(tensor).numpy()  # compiled, so that the next calls only submit
+    results = [wgdml.sort(tensor) for _ in range(3)]
+    lost.gpu_device.destroy()
+    for result in results:
+        with pytest.raises(wgdml.DeviceLostError):
+            result.numpy()
+    with pytest.raises(wgdml.DeviceLostError):
+        wgdml.sort(results[0])
+    works(wgdml.Device())
+
+
 def test_a_device_destroyed_under_threads():
     """Every thread that uses it next sees the same error, at once; then a new device works."""
     lost = wgdml.Device()
