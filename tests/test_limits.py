@@ -159,7 +159,7 @@ SELECTIONS = (
     ((13, 5_003), 37, DataType.FLOAT16),
     ((1301, 90), 7, DataType.UINT8),
     ((21, 900), 900, DataType.FLOAT32),
-    ((1, 40_000), 3_001, DataType.INT64),
+    ((1, 20_000), 1_501, DataType.INT64),
     ((5, 30_001), 1, DataType.INT8),
 )
 
