@@ -49,6 +49,14 @@ def test_every_bug_is_as_described(number: int, device) -> None:
     comment = program.rpartition("  # ")[2]
     if comment.startswith("accepted"):
         assert run.returncode == 0, run.stderr
+    elif outputs := re.match(r'"(\w+)" with (Mesa [\d.]+); WGSL promises "(\w+)"', comment):
+        assert run.returncode == 0, run.stderr
+        faulty, driver, promised = outputs.groups()
+        here = device.adapter_info["description"]
+        if here.startswith(driver):
+            assert run.stdout.strip() == faulty, f"{here} is mended, or this program does not show it: see docs/{BUGS}"
+        else:
+            assert run.stdout.strip() == promised, f"{here} has the bug of {driver} too: say so in docs/{BUGS}"
     else:
         message = re.search(r'"Error in wgpuQueueSubmit: |"(.+?)"|GPUValidationError: (.+)', comment)
         assert message and run.returncode != 0

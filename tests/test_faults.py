@@ -64,6 +64,22 @@ def test_a_destroyed_device():
     works(wgdml.Device())
 
 
+def test_a_device_destroyed_with_work_on_its_way():
+    """The work of submitted calls is lost with it; whoever reads the results is told."""
+    lost = wgdml.Device()
+    long = np.random.default_rng(1).standard_normal(300_000).astype(np.float32)
+    tensor = wgdml.asarray(long, device=lost)
+    wgdml.sort(tensor).numpy()  # compiled, so that the next calls only submit
+    results = [wgdml.sort(tensor) for _ in range(3)]
+    lost.gpu_device.destroy()
+    for result in results:
+        with pytest.raises(wgdml.DeviceLostError):
+            result.numpy()
+    with pytest.raises(wgdml.DeviceLostError):
+        wgdml.sort(results[0])
+    works(wgdml.Device())
+
+
 def test_a_device_destroyed_under_threads():
     """Every thread that uses it next sees the same error, at once; then a new device works."""
     lost = wgdml.Device()
@@ -327,3 +343,45 @@ def test_no_room(device, monkeypatch):
         works(device)
     monkeypatch.undo()
     works(device)
+
+
+@pytest.mark.parametrize("kind", [wgpu.GPUOutOfMemoryError, wgpu.GPUValidationError])  # wgpu-native raises the second
+def test_room_is_made(monkeypatch, kind):
+    """The first attempt finds no memory; the buffers that nothing uses are freed, and the second gets it."""
+    own = wgdml.Device()
+    for tensor in [wgdml.asarray(np.zeros(1 << 20), device=own) for _ in range(3)]:
+        tensor.numpy()
+    del tensor
+    pools = own._pool, own._staging._writing, own._staging._reading
+    assert own._pool.count >= 3 and all(pool.bytes for pool in pools)
+    original, attempts = own.gpu_device.create_buffer, []
+
+    def tight(*, size, **rest):
+        attempts.append(size)
+        if any(pool.bytes for pool in pools):
+            raise kind("Not enough memory left.")
+        return original(size=size, **rest)
+
+    monkeypatch.setattr(own.gpu_device, "create_buffer", tight)
+    x = np.arange(3_000_000, dtype=np.float32)
+    tensor = wgdml.asarray(x, device=own)
+    assert attempts.count(tensor._memory.size) == 2, attempts
+    monkeypatch.undo()
+    oracle.assert_same(tensor.numpy(), x)
+    works(own)
+
+
+def test_other_errors_are_not_tried_again(monkeypatch):
+    own = wgdml.Device()
+    attempts = []
+
+    def refuse(*, size, **rest):
+        attempts.append(size)
+        raise wgpu.GPUValidationError("Usage flags are invalid")
+
+    monkeypatch.setattr(own.gpu_device, "create_buffer", refuse)
+    with pytest.raises(RuntimeError, match="Usage flags"):
+        own.allocate("x", 1 << 20)
+    assert len(attempts) == 1
+    monkeypatch.undo()
+    works(own)

@@ -6,15 +6,18 @@ import os
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import oracle
 import pytest
 from checks import STORAGE, check
+from test_fuzz import run_operator
 
 import wgdml
+import wgdml.runtime.device as runtime
 from wgdml import DataType, TensorDesc
-from wgdml.plan import Limits, make_plan
+from wgdml.plan import Algorithm, Limits, make_plan
 from wgdml.selection import Layout, Order, make_selection
 
 SMALL = np.arange(10, dtype=np.float32)
@@ -47,9 +50,15 @@ def test_around_one_binding(device, over):
     buffer.destroy()
 
 
-def test_the_largest_buffer(device):
-    """As large as the adapter has them, up to 2^31 bytes and to a third of the memory that is free."""
-    limit = min(device.limits["max-buffer-size"], 1 << 31, free_memory() // 3) // 16 * 16
+@pytest.mark.parametrize("most", [1 << 31, 1 << 32], ids=["2^31", "2^32"])
+def test_the_largest_buffer(device, most):
+    """As large as the adapter has them, up to 2^31 and 2^32 bytes and to a third of the memory that is free."""
+    if most > max(1 << 31, device.limits["max-buffer-size"]):
+        with pytest.raises(MemoryError, match=str(most)):
+            device.allocate("x", most)
+        usable(device)
+        return
+    limit = min(device.limits["max-buffer-size"], most, free_memory() // 3) // 16 * 16
     buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
     device.gpu_device.queue.write_buffer(buffer, limit - 8, np.array([7, 9], np.uint32))
     try:
@@ -90,8 +99,10 @@ def test_too_many_elements(device):
         TensorDesc(DataType.UINT8, (1 << 16, 1 << 16), (0, 0))
 
 
-def test_as_many_elements_as_there_may_be(device):
-    """2^32 - 1 elements: a desc takes them, operators compile, and binding too small a buffer is refused."""
+def test_as_many_elements_as_there_may_be(monkeypatch):
+    """2^32 - 1 elements: a desc takes them, operators compile, and what has no room for them is refused."""
+    monkeypatch.setenv("WGDML_LIMITS", "minimum")  # other devices may have the room
+    device = wgdml.Device()
     count = (1 << 32) - 1
     source = TensorDesc(DataType.UINT8, (count,))
     assert source.total_tensor_size_in_bytes == 1 << 32
@@ -102,6 +113,10 @@ def test_as_many_elements_as_there_may_be(device):
         compiled.record(device.gpu_device.create_command_encoder(), input_tensor=buffers[0], output_tensor=buffers[1])
     with pytest.raises(MemoryError):
         wgdml.asarray(np.broadcast_to(np.uint8(0), (count,)), device=device)
+    wide = wgdml.asarray(np.zeros(1, np.uint8), device=device).broadcast_to((count,))
+    for call in (wgdml.sort, wgdml.argsort, lambda x, **rest: wgdml.top_k(x, count, **rest)):
+        with pytest.raises(MemoryError, match=r"\d{10}.*268435456"):
+            call(wide, device=device)
     usable(device)
 
 
@@ -116,13 +131,15 @@ def test_more_workgroups_than_a_dimension_has(device):
     assert np.array_equal(values, np.sort(x, axis=1))
 
 
-def test_grids_are_folded():
-    limits = Limits(max_compute_workgroups_per_dimension=7)
-    source = Layout((5000, 40), (40, 1))
-    out = Layout((5000, 3), (3, 1))
-    plan = make_plan(make_selection("float32", source, (1,), 3, Order.DESCENDING, values=out, indices=out), limits)
-    for dispatch in plan.dispatches:
-        assert all(1 <= count <= 7 for count in dispatch.grid) or np.prod(dispatch.grid) > 7**3, dispatch.grid
+@pytest.mark.parametrize("algorithm", [a for a in Algorithm if a is not Algorithm.RANK], ids=lambda a: a.value)
+def test_grids_are_folded(algorithm):
+    most = 70
+    limits = Limits(max_compute_workgroups_per_dimension=most)
+    k = 1 if algorithm is Algorithm.REDUCE else 3
+    source, out = Layout((5000, 40), (40, 1)), Layout((5000, k), (k, 1))
+    selection = make_selection("float32", source, (1,), k, Order.DESCENDING, values=out, indices=out)
+    plan = make_plan(selection, limits, algorithm=algorithm)
+    assert all(1 <= count <= most for dispatch in plan.dispatches for count in dispatch.grid), plan.dispatches
 
 
 def test_ranks_and_sizes_at_their_limits(device):
@@ -133,6 +150,48 @@ def test_ranks_and_sizes_at_their_limits(device):
         check("argmax-last", x, axis=tuple(range(8)), device=device)
     with pytest.raises(ValueError, match="9"):
         TensorDesc(DataType.FLOAT32, (1,) * 9)
+
+
+# Outputs -----------------------------------------------------------------------------------------
+
+#: sizes, k, data type: for every algorithm one that it serves
+SELECTIONS = (
+    ((13, 5_003), 37, DataType.FLOAT16),
+    ((1301, 90), 7, DataType.UINT8),
+    ((21, 900), 900, DataType.FLOAT32),
+    ((1, 20_000), 1_501, DataType.INT64),
+    ((5, 30_001), 1, DataType.INT8),
+)
+
+
+@pytest.mark.parametrize("windows", [False, True], ids=["one binding", "windows"])
+@pytest.mark.parametrize("algorithm", list(Algorithm), ids=lambda a: a.value)
+def test_no_algorithm_writes_outside_its_outputs(monkeypatch, algorithm, windows):
+    """Guards before and behind the outputs and in their padding, also where a tensor is larger than a binding."""
+    own = wgdml.Device()
+    if windows:
+        own.plan_limits = replace(own.plan_limits, max_storage_buffer_binding_size=1 << 16)
+    served = []
+
+    def plan(selection, limits, **options):
+        try:
+            made = make_plan(selection, limits, **{**options, "algorithm": algorithm})
+            served.append(algorithm)
+            return made
+        except ValueError:  # this algorithm cannot serve this problem
+            return make_plan(selection, limits, **options)
+
+    monkeypatch.setattr(runtime, "make_plan", plan)
+    for seed, ((rows, size), k, data_type) in enumerate(SELECTIONS):
+        source = TensorDesc(data_type, (rows, size), (size + 3, 1))
+        values = TensorDesc(data_type, (rows, k), (2 * k + 3, 2))
+        indices = TensorDesc((DataType.UINT32, DataType.UINT64)[seed % 2], (rows, k), (1, rows + 1))
+        desc = wgdml.TopK1OperatorDesc(source, values, indices, 1, k, wgdml.AxisDirection.DECREASING)
+        run_operator(own, desc, "eight_values", seed, 3, 100, together=False)
+    source = TensorDesc(DataType.FLOAT32, (7, 40_000))
+    desc = wgdml.ArgmaxOperatorDesc(source, TensorDesc(DataType.INT64, (7, 1), (3, 1)), (1,), wgdml.AxisDirection.INCREASING)
+    run_operator(own, desc, "random", 9, 3, 100, together=False)
+    assert served or algorithm is Algorithm.RANK, "the other algorithms answered in its place"
 
 
 # Memory ------------------------------------------------------------------------------------------
@@ -171,3 +230,28 @@ def test_no_memory_left():
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and lines[0].startswith("MemoryError") and lines[1] == "usable", done.stdout + done.stderr[-2000:]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not keep to RLIMIT_AS")
+def test_memory_that_submitted_work_still_uses(device):
+    """Pooled buffers make room even where the work with them still runs: wgpu frees none before it is done."""
+    if device.adapter_info["adapter_type"] != "CPU":
+        return  # the limit is on the host's memory, which is the device's on a software adapter only
+    script = """
+        import resource
+        import numpy as np, wgdml
+        device = wgdml.default_device()
+        x = np.arange(1000.0)
+        assert wgdml.argmax(x) == 999
+        tensors = [wgdml.asarray(np.zeros(6 << 20, np.float32), device=device) for _ in range(5)]
+        results = [wgdml.sort(tensor) for tensor in tensors]
+        del tensors, results
+        assert device._pool.bytes >= 240 << 20
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (48 << 20),) * 2)
+        memory = device.allocate("x", 136 << 20)  # more than the blocks of 128 MB in which wgpu asks for memory, and keeps one
+        assert memory.buffer.size == 136 << 20 and not device._pool.bytes
+        assert wgdml.argmax(x) == 999
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]

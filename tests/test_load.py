@@ -75,6 +75,8 @@ def test_threads_share_a_device(device):
     work = jobs(24, 1)
     for each in work:
         check(device, each)  # compiled before the clock starts
+    device.trim()  # as many threads as there are hold as many buffers, and the pool keeps them
+    before, buffers, pipelines = resident_bytes(), live_buffers(), device.counters["pipelines"]
     stop, wrong, done = time.monotonic() + SECONDS, [], [0] * THREADS
 
     def run(number: int) -> None:
@@ -94,8 +96,16 @@ def test_threads_share_a_device(device):
         assert not thread.is_alive(), "a thread hangs"
     if wrong:
         raise wrong[0]
-    print(f"{sum(done)} calls from {THREADS} threads in {SECONDS} s")
     assert min(done) > 0, done
+    device.trim()
+    grown, left = resident_bytes() - before, live_buffers()
+    print(
+        f"{sum(done)} calls from {THREADS} threads in {SECONDS} s: "
+        f"resident memory {grown / 1e6:+.1f} MB, buffers {buffers} -> {left}"
+    )
+    assert grown < 64 << 20, f"resident memory grew by {grown / 1e6:.0f} MB"
+    assert left <= buffers
+    assert device.counters["pipelines"] == pipelines, "calls of the same kind compile nothing"
 
 
 def test_many_calls_leave_memory_as_it_was(device):

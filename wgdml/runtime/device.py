@@ -6,6 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -272,9 +273,17 @@ class Device:
             except wgpu.GPUError as error:
                 if attempt or not out_of_memory(error):
                     self._raise(error, f"making a buffer of {size} bytes")
-                self._pool.clear()
+                self._make_room()
         self.counters["buffers"] += 1
         return buffer
+
+    def _make_room(self) -> None:
+        """Frees the buffers that no tensor and no transfer uses."""
+        self._pool.clear()
+        self._staging.clear()
+        # wgpu keeps a destroyed buffer until the work that was submitted with it is done, so wait for that.
+        with suppress(wgpu.GPUError, RuntimeError, AttributeError):
+            self.gpu_device.queue.read_buffer(self.gpu_device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC))
 
     def _scratch(self, size: int) -> Any:
         """The scratch that all plans share: work on a queue is in order, and none needs it longer than its own dispatches."""
