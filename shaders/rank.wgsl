@@ -8,6 +8,7 @@ const SLICES: u32 = WORKGROUP / ITEMS;
 
 var<workgroup> tile_pairs: array<Stored, WORKGROUP>;
 var<workgroup> places: array<atomic<u32>, ITEMS>;
+var<workgroup> shared_length: u32;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -16,15 +17,21 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let blocks = (params.length + ITEMS - 1u) / ITEMS;
   let sequence = min(id / blocks, params.sequences - 1u);
   let live = id / blocks < params.sequences;
+  let row = row_of(sequence);
+  if (local == 0u) { shared_length = row.loads; }
+  let length = workgroupUniformLoad(&shared_length);
   let at = (id % blocks) * ITEMS + local % ITEMS;
   let slice = local / ITEMS;
-  let row = row_of(sequence);
-  let mine = item(row, at, load(row, min(at, row.loads - 1u)), 0u);
+  var mine = last_pair();
+  if (at < length) { mine = load(row, at); }
   if (local < ITEMS) { atomicStore(&places[local], 0u); }
   var place = 0u;
-  for (var tile = 0u; tile < params.length; tile += WORKGROUP) {
+  // A block past the list's end has nothing to rank.
+  let end = select(0u, length, (id % blocks) * ITEMS < length);
+  for (var tile = 0u; tile < end; tile += WORKGROUP) {
     workgroupBarrier();
-    let other = item(row, tile + local, load(row, min(tile + local, row.loads - 1u)), 0u);
+    var other = last_pair();
+    if (tile + local < length) { other = load(row, tile + local); }
     tile_pairs[local] = store_of(other);
     workgroupBarrier();
     for (var j = slice; j < WORKGROUP; j += 4u * SLICES) {

@@ -1,11 +1,12 @@
 // The first k pairs of every part of every sequence, in order: source (bindings 1 to 3) -> sink (4, 5), reading once and a little.
 //
-// A team of TEAM invocations serves one part. Its items fall into GROUPS strided subsets; the best pair of each is its delegate.
-// The first k pairs lie in the k subsets whose delegates come first, and none of them comes after the last of those delegates.
-// So: find the delegates (one read), rank them by counting, read those k subsets again keeping what does not come after the
-// threshold, and sort the few that are left. Exact for every input, since no two pairs are equal; needs k <= GROUPS.
-// When more than CAPACITY are left (data that conspires with the stride), the second read runs again in steps, trimming the list
-// to its first k whenever it is full.
+// A team of TEAM invocations serves one part. Its items fall into TEAM strided subsets; the best pair of each is its delegate, and the
+// best of every TEAM / GROUPS delegates a group's. The k-th of the GROUPS bests is a threshold: the first k pairs do not come after
+// it, nor do the delegates of the subsets that they lie in. So: find the delegates (one read), the threshold by counting, read the
+// subsets again whose delegates do not come after it, keeping what does not either, and sort the few that are left. Exact for every
+// input, since no two pairs are equal; needs k <= GROUPS. When more than CAPACITY are left (data that conspires with the stride),
+// the second read runs again in steps, trimming the list to its first k whenever it is full.
+//   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets, at most TEAM
 #import best
 #import sink
 
@@ -16,11 +17,16 @@ const TEAMS: u32 = WORKGROUP / TEAM;
 // As many candidates as invocations are ranked by counting those before each; more are sorted.
 const FEW: u32 = min(TEAM, CAPACITY);
 const SLICES: u32 = TEAM / GROUPS;  // each counts GROUPS / SLICES delegates, AHEAD at a time
-const NOBODY: u32 = 0xffffffffu;
+
+#if DELEGATED
+@group(0) @binding(2) var<storage, read_write> delegate_keys: array<Key>;
+@group(0) @binding(3) var<storage, read_write> delegate_indices: array<u32>;
+#endif
 
 var<workgroup> delegates: array<Stored, WORKGROUP>;
 var<workgroup> places: array<atomic<u32>, WORKGROUP>;
-var<workgroup> winners: array<u32, WORKGROUP>;
+var<workgroup> chosen: array<u32, WORKGROUP>;
+var<workgroup> chosen_counts: array<atomic<u32>, TEAMS>;
 var<workgroup> thresholds: array<Stored, TEAMS>;
 var<workgroup> counts: array<atomic<u32>, TEAMS>;
 var<workgroup> most: atomic<u32>;
@@ -53,13 +59,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let begin = min(part * chunk, row.loads);
   let end = select(begin, min(begin + chunk, row.loads), live);
 
-  // 1. The delegate of each invocation's subset, then of each group's.
-  var best = scan_loads(row, begin + lane, end, TEAM);
+  // 1. The delegate of each invocation's subset, then the best of each group.
+#if DELEGATED
+  let stride = params.subsets;
+  var own = last_pair();
+  if (live && lane < params.subsets) {
+    let at = params.source_base + sequence * params.source_step + lane * params.source_item_step;
+    own = Pair(delegate_keys[at], delegate_indices[at]);
+  }
+#else
+  let stride = TEAM;
+  let own = scan_loads(row, begin + lane, end, TEAM);
+#endif
+  var best = own;
   delegates[local] = store_of(best);
   atomicStore(&places[local], 0u);
-  winners[local] = NOBODY;
   if (local == 0u) { atomicStore(&most, 0u); }
   if (lane == 0u) {
+    atomicStore(&chosen_counts[slot], 0u);
     atomicStore(&counts[slot], 0u);
     thresholds[slot] = store_of(last_pair());
   }
@@ -75,7 +92,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
   workgroupBarrier();
 
-  // 2. The rank of each delegate: how many come before it. The invocations beyond the groups share the counting.
+  // 2. The rank of each group's best: how many come before it. The invocations beyond the groups share the counting.
   let group = lane % GROUPS;
   {
     let mine = pair_of(delegates[home + group]);
@@ -88,39 +105,32 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       place += select(0u, 1u, before(pair_of(other$u), mine));
 #endfor
     }
-#if TEAM == GROUPS
-    if (place < params.k && mine.index != NO_INDEX) {
-      winners[home + place] = group;
-      if (place == params.k - 1u) { thresholds[slot] = store_of(mine); }
-    }
-#else
-    atomicAdd(&places[home + group], place);
-#endif
-  }
 #if TEAM > GROUPS
-  workgroupBarrier();
-  if (lane < GROUPS) {
-    let place = atomicLoad(&places[local]);
-    atomicStore(&places[local], 0u);
-    if (place < params.k && best.index != NO_INDEX) {
-      winners[home + place] = lane;
-      if (place == params.k - 1u) { thresholds[slot] = store_of(best); }
-    }
-  }
+    atomicAdd(&places[home + group], place);
+    workgroupBarrier();
+    place = atomicLoad(&places[home + group]);
 #endif
+    // Of several that are nothing, and so share a place, any will do.
+    if (lane < GROUPS && place == params.k - 1u) { thresholds[slot] = store_of(mine); }
+  }
   workgroupBarrier();
 
-  // 3. The winning groups' items that do not come after the threshold.
+  // 3. The items of the chosen subsets that do not come after the threshold.
   var threshold = pair_of(thresholds[slot]);
-  let members = (end - begin + GROUPS - 1u) / GROUPS;
-  let again = params.k * members;
+  if (own.index != NO_INDEX && !before(threshold, own)) {
+    chosen[home + atomicAdd(&chosen_counts[slot], 1u)] = lane;
+  }
+  atomicStore(&places[local], 0u);
+  workgroupBarrier();
+  let choices = atomicLoad(&chosen_counts[slot]);
+  let members = (end - begin + stride - 1u) / stride;
+  let again = choices * members;
   for (var w = lane; w < again; w += 4u * TEAM) {
 #for u in 4
     let w$u = w + $uu * TEAM;
-    let winner$u = winners[home + w$u % params.k];
-    let at$u = begin + winner$u + w$u / params.k * GROUPS;
-    let there$u = w$u < again && winner$u != NOBODY && at$u < end;
-    let v$u = load_of(row, select(begin, at$u, there$u));
+    let at$u = begin + chosen[home + w$u % choices] + w$u / choices * stride;
+    let there$u = w$u < again && at$u < end;
+    let v$u = select(begin, at$u, there$u);
     let data$u = load(row, v$u);
 #endfor
 #for u in 4
@@ -153,10 +163,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     for (var step = 0u; step < steps; step++) {
       let w = step * TEAM + lane;
       var at = end;
-      if (w < again && winners[home + w % params.k] != NOBODY) {
-        at = begin + winners[home + w % params.k] + w / params.k * GROUPS;
-      }
-      let v = load_of(row, min(at, row.loads - 1u));
+      if (w < again) { at = begin + chosen[home + w % choices] + w / choices * stride; }
+      let v = min(at, row.loads - 1u);
       let data = load(row, v);
       var pending = select(0u, (1u << PER_LOAD) - 1u, at < end);
       loop {

@@ -17,6 +17,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let sequence = min(id / params.split, params.sequences - 1u);
   let part = id % params.split;
   let live = id / params.split < params.sequences;
+#if FALLBACK
+  if (is_listed(local, sequence)) { return; }
+#endif
   for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   let prefix = resolve(local, sequence, live && part == 0u);
   workgroupBarrier();
@@ -34,7 +37,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     for (var q = part * WORKGROUP + local; q < row.loads; q += 4u * stride) {
 #for u in 4
       let q$u = q + $uu * stride;
-      let v$u = load_of(row, min(q$u, row.loads - 1u));
+      let v$u = min(q$u, row.loads - 1u);
       let data$u = load(row, v$u);
 #endfor
 #for u in 4

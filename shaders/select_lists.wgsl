@@ -1,9 +1,10 @@
 // The first K pairs of every short sequence, in order, for a small K: elements (binding 1) -> sink (4, 5).
 //
-// A team of TEAM invocations serves one sequence; each keeps a sorted list of K pairs in registers. First it inserts the best item of
-// each load (its delegate), in order, so that a tie stays behind; the first K items lie in the loads of the K that are left, whose
-// other items are then inserted where they come before the list's last. At the end the team's lists are merged in a tree.
-#import source
+// A team of TEAM invocations serves one sequence; each keeps a sorted list of K pairs in registers. An invocation's loads fall into
+// groups of UNROLL, of which AHEAD are under way at a time. First it inserts the best item of each group (its delegate), in order, so that a tie stays behind; the first K
+// items lie in the groups of the K that are left, whose other items are then inserted where they come before the list's last. At the
+// end the team's lists are merged in a tree.
+#import best
 #import sink
 
 const TEAMS: u32 = WORKGROUP / TEAM;
@@ -52,23 +53,61 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in K
   list[$i] = last_pair();
 #endfor
-  for (var q = lane; q < end; q += UNROLL * TEAM) {
+  for (var first = lane; first < end; first += AHEAD * UNROLL * TEAM) {
+#for g in AHEAD
 #for u in UNROLL
-    let v$u = q + $uu * TEAM;
-    let data$u = load(row, min(v$u, row.loads - 1u));
+    let v$[g]x$u = first + ($gu * UNROLL + $uu) * TEAM;
+    let data$[g]x$u = load(row, min(v$[g]x$u, row.loads - 1u));
 #endfor
-#for u in UNROLL
-    if (v$u < end) {
+#endfor
+#for g in AHEAD
+    {
+      let q = v$[g]x0;
       var best = last_pair();
+      var open = true;
+#if FAST
+      let bound = list[K - 1u];
+      if (q >= first_whole(row) && q + (UNROLL - 1u) * TEAM < end_whole(row) && bound.index != NO_INDEX) {
+        let flip = flip_of(bound.key);
+        var least = 0xffffffffu;
+        var most = 0u;
+#for u in UNROLL
 #for c in PER_LOAD
-      {
-        let candidate = item(row, v$u, data$u, $cu);
-        if (key_less(candidate.key, best.key) || best.index == NO_INDEX) { best = candidate; }
-      }
+        let bits$[u]x$c = bits_of(data$[g]x$u, $cu);
+        least = min(least, bits$[u]x$c ^ flip);
+        most = max(most, bits$[u]x$c ^ NAN_FLIP);
 #endfor
+#endfor
+        open = least < bound.key || most > NAN_EDGE;
+        if (open && most <= NAN_EDGE && is_key(least, flip)) {
+          open = false;
+          var place = 0u;
+          var searching = true;
+#for u in UNROLL
+#for c in PER_LOAD
+          searching = searching && bits$[u]x$c != (least ^ flip);
+          place += select(0u, select(1u, TEAM * PER_LOAD - PER_LOAD + 1u, $cu == PER_LOAD - 1u), searching);
+#endfor
+#endfor
+          best = Pair(least, q * PER_LOAD - row.skew + params.first_index + place);
+        }
+      }
+#endif
+      if (open) {
+#for u in UNROLL
+        if (v$[g]x$u < end) {
+#for c in PER_LOAD
+          {
+            let candidate = item(row, v$[g]x$u, data$[g]x$u, $cu);
+            if (key_less(candidate.key, best.key) || best.index == NO_INDEX) { best = candidate; }
+          }
+#endfor
+        }
+#endfor
+      }
       if (key_less(best.key, list[K - 1u].key)) {
         insert_in_order(&list, best);
-      } else if (key_equal(best.key, LAST_KEY)) {
+      } else if (key_equal(best.key, LAST_KEY) && best.index != NO_INDEX) {
         // Only the index tells a pair with the last key from nothing.
         insert(&list, best);
       }
@@ -76,26 +115,48 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   }
 
-#if PER_LOAD > 1
+#if GROUP > 1
   var delegates: array<u32, K>;
 #for i in K
   delegates[$i] = list[$i].index;
 #endfor
 #for i in K
   if (delegates[$i] != NO_INDEX) {
-    let v = (delegates[$i] - params.first_index + row.skew) / PER_LOAD;
-    let data = load(row, v);
+    let position = delegates[$i] - params.first_index + row.skew;
+    let q = position / PER_LOAD / (UNROLL * TEAM) * (UNROLL * TEAM) + lane;
+    let bound = list[K - 1u];
     var pending = 0u;
+#for u in UNROLL
+    let v$u = q + $uu * TEAM;
+    let data$u = load(row, min(v$u, row.loads - 1u));
+#endfor
+#if FAST
+    let flip = flip_of(bound.key);
+    let alike = bound.key == key_of(0u) || bound.key == NAN_KEY;  // there are two zeros and many NaNs
+#endif
+#for u in UNROLL
 #for c in PER_LOAD
     {
-      let candidate = item(row, v, data, $cu);
-      if (candidate.index != delegates[$i] && before(candidate, list[K - 1u])) { pending |= 1u << $cu; }
+#if FAST
+      let bits = bits_of(data$u, $cu);
+      let comes = (bits ^ flip) <= bound.key || (bits ^ NAN_FLIP) > NAN_EDGE || alike;
+#else
+      let comes = before(item(row, v$u, data$u, $cu), bound);
+#endif
+      pending |= select(0u, 1u << ($[u]u * PER_LOAD + $cu), comes && v$u < end);
     }
 #endfor
+#endfor
     while (pending != 0u) {
-      let c = countTrailingZeros(pending);
+      let place = countTrailingZeros(pending);
       pending &= pending - 1u;
-      insert(&list, item(row, v, data, c));
+#if UNROLL == 1
+      let candidate = item(row, q, data0, place);
+#else
+      let v = q + place / PER_LOAD * TEAM;
+      let candidate = item(row, v, load(row, v), place % PER_LOAD);
+#endif
+      if (candidate.index != delegates[$i] && before(candidate, list[K - 1u])) { insert(&list, candidate); }
     }
   }
 #endfor

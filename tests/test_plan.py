@@ -100,8 +100,10 @@ def test_every_kernel_assembles_without_leftovers():
     [
         ((2**28,), 0, 1, "REDUCE", "REDUCE"),
         ((2**28,), 0, 100, "DELEGATES", "DELEGATES"),
-        ((2**22,), 0, 100, "SELECT", "DELEGATES"),
-        ((2**20,), 0, 1024, "RADIX_SELECT", "RADIX_SELECT"),
+        ((2**22,), 0, 100, "DELEGATES", "DELEGATES"),
+        ((2**20,), 0, 1024, "DELEGATES", "DELEGATES"),
+        ((2**18,), 0, 1024, "RADIX_SELECT", "RADIX_SELECT"),
+        ((2**28,), 0, 2**20, "RADIX_SELECT", "RADIX_SELECT"),
         ((2**22,), 0, 2**22, "RADIX_SORT", "RADIX_SORT"),
         ((65536, 1000), 1, 5, "LISTS", "LISTS"),
         ((1024, 1000), 1, 5, "SELECT", "LISTS"),
@@ -165,8 +167,10 @@ def test_neighbouring_dimensions_merge():
 
 
 def test_fewer_loads_than_k_have_no_delegates():
-    with pytest.raises(ValueError, match="at least k=700"):
+    with pytest.raises(ValueError, match="not k=700"):
         make_plan(selection((50, 700), [1], 700, element="float16"), GPU, algorithm=Algorithm.DELEGATES)
+    with pytest.raises(ValueError, match="at least k=2000"):
+        make_plan(selection((3000, 64), [0], 2000), GPU, algorithm=Algorithm.DELEGATES)
 
 
 @pytest.mark.parametrize("algorithm", Algorithm)

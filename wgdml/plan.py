@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
@@ -79,12 +79,19 @@ class Tuning:
     lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
     tile: int  #: pairs of a radix sort's tile
-    delegate_loads: int  #: loads that a delegate must stand for, to be worth a dispatch before RADIX_SELECT
-    delegate_length: int  #: the shortest sequence for DELEGATES before SELECT
-    delegate_from: int  #: the fewest loads for delegates before RADIX_SELECT
+    sample_k: int  #: the smallest k for which RADIX_SELECT looks at a sample
+    sample_length: int  #: and the shortest sequence
+    delegate_loads: int  #: loads that a delegate stands for, where there are fewer loads than make full use of ``delegates``
+    delegate_length: int  #: the shortest sequence for DELEGATES
+    delegate_sequences: int  #: and the most of them
+    delegate_k: int  #: and the largest k
     delegates: int  #: invocations that read at full speed, each making a delegate
+    delegate_columns: int  #: and the most of each sequence, where sequences lie side by side
+    kth_workgroup: int  #: invocations that look for a threshold among the delegates
     groups_a_rank: float  #: SELECT's groups for each of the k
     reduce_workgroup: int  #: invocations of a workgroup that reduces
+    reduce_large: int  #: and where sequences are few
+    reduce_loads: int  #: loads of an invocation of a short sequence
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -114,10 +121,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
     while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
         large //= 2
-    # sort_scatter.wgsl keeps a tile, three counters a digit and a scan.
-    tile = 4 * workgroup
-    while tile > workgroup and tile * (4 + 4 * key_words) + 3 * 1024 + 17 * workgroup > limits.max_compute_workgroup_storage_size:
+    # sort_scatter.wgsl keeps a word of each item, with one place in eight to spare, a counter a digit and a scan.
+    tile = 8 * workgroup
+    while tile > workgroup and 4 * (tile + workgroup) + 1024 + 5 * workgroup > limits.max_compute_workgroup_storage_size:
         tile //= 2
+    kth = min(256 if limits.software else 1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     if limits.software:
         return Tuning(
             workgroup=workgroup,
@@ -135,13 +143,20 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             lists_sequences=64,
             lists_columns=1 << 30,
             rank_length=512,
-            tile=tile,
+            tile=tile // 2,
+            sample_k=1 << 12,
+            sample_length=1 << 25,
             delegate_loads=8,
             delegate_length=1 << 20,
-            delegate_from=1,
+            delegate_sequences=16,
+            delegate_k=4 * kth,
             delegates=1 << 12,
+            delegate_columns=1024,
+            kth_workgroup=kth,
             groups_a_rank=2,
             reduce_workgroup=workgroup,
+            reduce_large=workgroup,
+            reduce_loads=2,
             barrier_free=True,
         )
     return Tuning(
@@ -161,12 +176,19 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_columns=256,
         rank_length=8192,
         tile=tile,
-        delegate_loads=16,
-        delegate_length=1 << 24,
-        delegate_from=1 << 20,
+        sample_k=1 << 12,
+        sample_length=1 << 25,
+        delegate_loads=8,
+        delegate_length=1 << 20,
+        delegate_sequences=16,
+        delegate_k=4 * kth,
         delegates=1 << 19,
+        delegate_columns=1024,
+        kth_workgroup=kth,
         groups_a_rank=2,
         reduce_workgroup=min(512, _power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        reduce_large=min(1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        reduce_loads=2,
     )
 
 
@@ -211,6 +233,9 @@ class _Box:
     selection: Selection  # the sub-selection, with offsets of its own first element
     starts: tuple[int, ...]  # of the axes
     sizes: tuple[int, ...]
+    steps: tuple[int, ...] = ()  # of the flattened index, of the axes and at the start: a sample's, whose axes are not the tensor's
+    start_offset: int = -1
+    start_index: int = 0
 
     @property
     def length(self) -> int:
@@ -219,6 +244,8 @@ class _Box:
     @property
     def axis_steps(self) -> list[int]:
         """The step of the flattened index for each axis."""
+        if self.steps:
+            return list(self.steps)
         steps, step = [], 1
         for axis in reversed(self.selection.axes):
             steps.append(step)
@@ -227,11 +254,13 @@ class _Box:
 
     @property
     def first_index(self) -> int:
-        return sum(s * step for s, step in zip(self.starts, self.axis_steps, strict=True))
+        return self.start_index + sum(s * step for s, step in zip(self.starts, self.axis_steps, strict=True))
 
     @property
     def offset(self) -> int:
         """Elements before the box's first."""
+        if self.steps:
+            return self.start_offset
         axes = self.selection.axes
         return self.selection.input_offset + sum(s * a.stride for s, a in zip(self.starts, axes, strict=True))
 
@@ -357,7 +386,7 @@ class _Builder:
         source: _Source | None,
         sink: _Sink | None,
         *,
-        gathered: _Pairs | None = None,
+        delegates: _Pairs | None = None,
         scratch: dict[int, tuple[int, int]] | None = None,
         constants: dict[str, int] | None = None,
         in_order: bool = False,
@@ -390,7 +419,8 @@ class _Builder:
             "SOURCE_ROWS": 0,
             "SOURCE_ELEMENTS": 0,
             "SOURCE_PAIRS": 0,
-            "GATHERED": int(gathered is not None),
+            "COUNTED": 0,
+            "FAST": 0,
             "PER_LOAD": 1,
             "LOAD_WORDS": 1,
             "UNROLL": self.tuning.unroll,
@@ -405,6 +435,7 @@ class _Builder:
             if _is_rows(source):
                 c["SOURCE_ROWS"] = 1
                 c["LOAD_WORDS"], c["PER_LOAD"] = self.load_shape()
+                c["FAST"] = int(c["IN_ORDER"] and f.key_words == 1)
             else:
                 c["SOURCE_ELEMENTS"] = 1
         elif source is not None:
@@ -416,9 +447,9 @@ class _Builder:
                 "source_item_step": source.item_step,
             }
             bindings += [Binding(2, source.keys_in, *source.keys), Binding(3, source.indices_in, *source.indices)]
-        if gathered is not None:
-            values |= {"source_base": gathered.base, "source_step": gathered.step, "source_item_step": gathered.item_step}
-            bindings.append(Binding(3, gathered.indices_in, *gathered.indices))
+        if delegates is not None:
+            values |= {"source_base": delegates.base, "source_step": delegates.step, "source_item_step": delegates.item_step}
+            bindings += [Binding(2, "scratch", *delegates.keys), Binding(3, "scratch", *delegates.indices)]
         reads_values = isinstance(sink, _Final) and s.has_values
         if box is not None:
             start, size = self.window(box.offset, box.span, f.bytes, 16 if self.vectors else 4)
@@ -577,7 +608,7 @@ class _Builder:
             # Too many to merge: sort everything.
             self.algorithms.append(Algorithm.RADIX_SORT)
             ordered = self.new_pairs(1, part.length, windows=True)
-            self.sort_segments(boxes, 1, ordered)
+            self.sort_segments(boxes, 1, part.length, ordered)
         else:
             # The first k of the whole are among the first k of each box.
             merged: _Source = boxes[0]
@@ -642,24 +673,32 @@ class _Builder:
             self.reduce_columns(source, sequences, sink)
             return
         loads = self.loads(source)
-        workgroup = t.reduce_workgroup
+        workgroup = t.reduce_workgroup if sequences > t.workgroups // 4 else t.reduce_large
         if isinstance(source, _Pairs) and source.length <= 4096:
             split, team = 1, min(workgroup, _power_of_two_above(source.length))
         elif t.barrier_free:
             team = 1
             split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // t.loads_each))
         else:
-            # Short sequences: an invocation for every other load, while the machine has room. Long ones: whole workgroups.
+            # Short sequences: an invocation for every few loads, while the machine has room. Long ones: whole workgroups.
             room = _power_of_two_below(t.workgroups * t.workgroup // sequences)
-            team = min(workgroup, _power_of_two_above(loads // 2), max(room, _power_of_two_above(loads // t.loads_each)))
+            fewest = _power_of_two_above(loads // t.loads_each)
+            team = min(workgroup, _power_of_two_above(loads // t.reduce_loads), max(room, fewest))
             split = max(1, min(t.workgroups * t.workgroup // (sequences * team), loads // (team * 32)))
         parts = self.new_pairs(sequences, split) if split > 1 else None
+        if self.limits.subgroups and team >= 32:
+            workgroup = team  # whose subgroups hardly wait for each other
         self.emit(
             "reduce",
             -(-sequences * split * team // workgroup),
             source,
             parts or sink,
-            constants={"TEAM": team, "WORKGROUP": workgroup, "CHUNKS": int(t.barrier_free)},
+            constants={
+                "TEAM": team,
+                "WORKGROUP": workgroup,
+                "CHUNKS": int(t.barrier_free),
+                "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
+            },
             in_order=isinstance(source, _Box),
             split=split,
         )
@@ -725,16 +764,16 @@ class _Builder:
         sequences: int,
         k: int,
         sink: _Sink,
-        gathered: tuple[_Pairs, int, int] | None = None,
+        delegates: _Pairs | None = None,
     ) -> None:
         """Delegates in a workgroup. A long sequence of few is cut in parts, whose firsts are selected from again.
 
-        ``gathered``: winners, members and subsets, to read only those subsets of the source.
+        ``delegates``: those of the source's strided subsets, where an earlier dispatch has found them.
         """
         t = self.tuning
         if k > t.large_workgroup:
             raise ValueError(f"select takes k up to {t.large_workgroup}, not {k}")
-        loads = k * gathered[1] if gathered else self.loads(source)
+        loads = self.loads(source)
         per_load = self.load_shape()[1] if isinstance(source, _Box) and _is_rows(source) else 1
         groups = min(t.large_workgroup, max(32, _power_of_two_above(int(t.groups_a_rank * k))))
         each = t.loads_each if loads >= 1024 else max(1, t.loads_each // 4)
@@ -743,9 +782,12 @@ class _Builder:
             # Several sequences a workgroup: their items lie side by side.
             team = groups
         split = 1
-        if team == t.large_workgroup or t.barrier_free:
+        if delegates:
+            team = max(32, _power_of_two_above(delegates.length))
+            groups = min(groups, team)
+        elif team == t.large_workgroup or t.barrier_free:
             most = max(1, t.workgroups * t.workgroup // 4 // (sequences * team))
-            split = max(1, min(most, loads // (team * (4 if gathered else 2 * each)), loads // (4 * k)))
+            split = max(1, min(most, loads // (team * 2 * each), loads // (4 * k)))
         workgroup = max(team, t.workgroup)
         teams = workgroup // team
         pair = 8 * self.selection.format.key_words
@@ -761,19 +803,19 @@ class _Builder:
             -(-sequences * split // teams),
             source,
             parts or sink,
-            gathered=gathered[0] if gathered else None,
+            delegates=delegates,
             constants={
+                "DELEGATED": int(delegates is not None),
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "GROUPS": groups,
                 "CAPACITY": capacity,
                 "AHEAD": max(1, min(8, groups * groups // team)),
             },
-            in_order=isinstance(source, _Box) and not gathered,
+            in_order=isinstance(source, _Box),
             split=split,
             k=k,
-            members=gathered[1] if gathered else 0,
-            subsets=gathered[2] if gathered else 0,
+            subsets=delegates.length if delegates else 0,
         )
         if parts:
             self.run(parts, sequences, k, sink)
@@ -787,6 +829,9 @@ class _Builder:
         team = 1
         if not t.barrier_free:
             team = min(32, _power_of_two_below(t.workgroups * 64 // sequences), _power_of_two_below(loads // 4))
+        # A group of loads is looked at again where its best is kept, so groups must be many.
+        per_load = self.load_shape()[1] if _is_rows(source) else 1
+        unroll = max(1, min(t.unroll, 32 // per_load, _power_of_two_below(loads // (4 * k * team))))
         workgroup = t.workgroup
         pair = 8 * self.selection.format.key_words
         while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
@@ -796,46 +841,138 @@ class _Builder:
             -(-sequences * team // workgroup),
             source,
             sink,
-            constants={"WORKGROUP": workgroup, "TEAM": min(team, workgroup), "K": k, "UNROLL": min(2, t.unroll)},
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": min(team, workgroup),
+                "K": k,
+                "UNROLL": unroll,
+                "GROUP": unroll * per_load,
+                "AHEAD": 2 if unroll == 1 and not t.barrier_free else 1,
+                # Small groups are inserted too often for a look at their bits to pay.
+                **({} if unroll > 1 else {"FAST": 0}),
+            },
             in_order=True,
             k=k,
         )
 
     def delegates(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """One strided subset an invocation; the first k of their bests; the subsets of those again."""
+        """One strided subset an invocation, whose best is its delegate; then only the subsets of the first delegates again."""
         if not isinstance(source, _Box) or len(source.selection.axes) != 1:
             raise ValueError("delegates needs the input's elements along one axis")
-        columns = self.is_columns(source)
-        loads = self.loads(source) + (0 if columns else 1)
-        subsets = _power_of_two_below(int(math.sqrt(loads * k)))
-        if not columns:
-            subsets = max(subsets, min(self.tuning.delegates, loads // 4) // sequences)
-        subsets = max(1, min(loads, max(2 * k, subsets)))
-        if subsets < k:
-            raise ValueError(f"delegates needs at least k={k} loads to choose from, not {subsets}")
-        gathered = self.first_delegates(source, sequences, k, subsets, self.run)
-        self.select(source, sequences, k, sink, gathered)
-
-    def first_delegates(
-        self, source: _Box, sequences: int, k: int, subsets: int, select: Callable[[_Source, int, int, _Sink], None]
-    ) -> tuple[_Pairs, int, int]:
-        """The k delegates that come first, the loads of each one's subset, and the subsets of each sequence."""
-        columns = self.is_columns(source)
-        members = -(-(self.loads(source) + (0 if columns else 1)) // subsets)
-        delegates = self.new_pairs(sequences, subsets, side_by_side=columns)
-        if columns:
-            self.reduce_columns(source, sequences, delegates, split=subsets)
+        if self.is_columns(source):
+            self.delegates_of_columns(source, sequences, k, sink)
         else:
-            workgroups = -(-sequences * subsets // self.tuning.workgroup)
-            self.emit("reduce", workgroups, source, delegates, constants={"TEAM": 1, "CHUNKS": 0}, in_order=True, split=subsets)
-        winners = self.new_pairs(sequences, k)
-        select(delegates, sequences, k, winners)
-        return winners, members, subsets
+            self.delegates_of_rows(source, sequences, k, sink)
+
+    def delegates_of_columns(self, source: _Box, sequences: int, k: int, sink: _Sink) -> None:
+        """Down adjacent sequences; a team of invocations then looks at each sequence's delegates."""
+        loads = self.loads(source)
+        subsets = max(2 * k, _power_of_two_below(int(math.sqrt(loads * k))))
+        subsets = min(loads, subsets, self.tuning.delegate_columns, self.tuning.large_workgroup)
+        if subsets < k:
+            raise ValueError(f"delegates needs at least k={k} positions of at most {subsets} to choose from")
+        delegates = self.new_pairs(sequences, subsets, side_by_side=True)
+        self.reduce_columns(source, sequences, delegates, split=subsets)
+        self.select(source, sequences, k, sink, delegates)
+
+    def delegates_of_rows(self, source: _Box, sequences: int, k: int, sink: _Sink) -> None:
+        """The delegates' own bests, class by class, give a threshold; what does not come after it is listed and ranked.
+
+        With g groups of delegates about g ln(g / (g - k)) pairs do not come after the k-th of the groups' bests: few more than k,
+        where g is large.
+        """
+        t = self.tuning
+        per_load = self.load_shape()[1] if _is_rows(source) else 1
+        loads = self.loads(source)
+        wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
+        subsets = _power_of_two_below(max(1, min(t.delegates // sequences, loads // t.delegate_loads)))
+        subsets = min(max(subsets, _power_of_two_above(4 * k)), _power_of_two_below(loads))
+        workgroup = min(t.workgroup, subsets)
+        workgroups = subsets // workgroup
+        classes = 0
+        while subsets > 16 * wide and workgroups * max(1, classes) < 8 * wide:
+            classes = 2 * classes or 8
+        while classes and workgroups * classes > 16 * wide:
+            subsets, workgroups = subsets // 2, workgroups // 2
+        bests_each = workgroups * classes if classes else subsets
+        fan = _power_of_two_below(math.isqrt(workgroup // max(1, classes))) if classes else workgroup
+        groups = min(bests_each, max(wide, _power_of_two_above(8 * k)), 16 * wide)
+        # In sorted data the k loads with the first delegates all lie before the threshold.
+        capacity = min(max(2 * wide, _power_of_two_above(per_load * k)), 16 * wide)
+        if k > min(groups, capacity) // 2:
+            raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
+        delegates = self.new_pairs(sequences, subsets)
+        bests = self.new_pairs(sequences, bests_each) if classes else delegates
+        thresholds = self.new_pairs(sequences, 1)
+        candidates = self.new_pairs(sequences, capacity)
+        counts = self.arena.take(sequences * 4)
+        members = -(-(loads + 1) // subsets)
+        self.emit(
+            "delegates",
+            sequences * workgroups,
+            source,
+            delegates,
+            scratch={6: bests.keys, 7: bests.indices} if classes else None,
+            constants={
+                "WORKGROUP": workgroup,
+                "CLASSES": classes,
+                "FAN": fan,
+                "WIDE": workgroup // (max(1, classes) * fan),
+            },
+            in_order=True,
+            subsets=subsets,
+        )
+        self.emit(
+            "threshold",
+            sequences,
+            bests,
+            thresholds,
+            scratch={8: counts},
+            constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
+            k=k,
+        )
+        again = {2: delegates.keys, 3: delegates.indices, 6: thresholds.keys, 7: thresholds.indices, 8: counts}
+        self.emit(
+            "gather",
+            sequences * -(-subsets // t.workgroup),
+            source,
+            candidates,
+            scratch=again,
+            constants={"CAPACITY": capacity},
+            members=members,
+            subsets=subsets,
+        )
+        ranked = min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
+        self.emit(
+            "trim",
+            sequences,
+            source,
+            candidates,
+            scratch=again,
+            constants={
+                "WORKGROUP": wide,
+                "CAPACITY": capacity,
+                "EACH": capacity // wide,
+                "STEP": min(wide, _power_of_two_below((capacity - k) // per_load)),
+            },
+            k=k,
+            members=members,
+            subsets=subsets,
+            rank_count=ranked,
+        )
+        candidates = replace(candidates, length=ranked)
+        if ranked <= t.rank_length or ranked > t.sort_capacity:
+            self.rank(candidates, sequences, k, sink, counts)
+        else:
+            self.sort_rows(candidates, sequences, k, sink, counts)
 
     # -- sorting --
 
-    def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """Whole sequences in workgroup memory, eight items an invocation, or 16 where there are too few of those."""
+    def sort_rows(self, source: _Source, sequences: int, k: int, sink: _Sink, counts: tuple[int, int] | None = None) -> None:
+        """Whole sequences in workgroup memory, eight items an invocation, or 16 where there are too few of those.
+
+        ``counts``: where each sequence's own length is.
+        """
         t = self.tuning
         capacity = max(16, _power_of_two_above(source.length))
         if capacity > t.sort_capacity:
@@ -853,7 +990,9 @@ class _Builder:
             -(-sequences // teams),
             source,
             sink,
+            scratch={8: counts} if counts else None,
             constants={
+                "COUNTED": int(counts is not None),
                 "WORKGROUP": teams * team,
                 "CAPACITY": capacity,
                 "SIZE": capacity.bit_length() - 1,
@@ -916,59 +1055,88 @@ class _Builder:
     def radix_select(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
         """The first k in any order by histograms, then those in order.
 
-        Where k is small for a long contiguous sequence, only the k subsets with the first delegates are looked at.
+        Of a long row only a sample is put into histograms: all that does not come after a pair of the sample that is a little later
+        than the k-th should be is listed. Where that turns out to be too few or too many, the whole row is done after all.
         """
-        loads = self.loads(source)
-        gathered = None
-        if isinstance(source, _Box) and len(source.selection.axes) == 1:
-            subsets = _power_of_two_above(int(math.sqrt(loads * k)))
-            if loads >= 16 * self.tuning.delegates:
-                subsets = max(subsets, self.tuning.delegates // sequences)
-            if subsets >= 2 * k and loads >= max(self.tuning.delegate_loads * subsets, self.tuning.delegate_from):
-                gathered = self.first_delegates(source, sequences, k, subsets, self.find)
-        found = self.new_pairs(sequences, k)
-        self.find(source, sequences, k, found, gathered)
-        self.sort_pairs(found, sequences, k, sink)
+        t = self.tuning
+        sample = self.sample(source, sequences) if k >= t.sample_k else None
+        if sample is None:
+            found = self.new_pairs(sequences, k)
+            self.find(source, sequences, k, found)
+            self.sort_pairs(found, sequences, k, sink)
+            return
+        # Five standard deviations of how many of the first k the sample has, for a threshold late enough; as many again for room.
+        expected = k * sample.length / source.length
+        rank = min(sample.length, math.ceil(expected + 5 * math.sqrt(expected) + 8))
+        room = math.ceil((rank + 5 * math.sqrt(rank)) * source.length / sample.length)
+        candidates = self.new_pairs(sequences, max(k, min(room, source.length)))
+        counts = self.arena.take(2 * sequences * 4)
+        self.find(source, sequences, rank, candidates, sample, counts)
+        self.find(source, sequences, k, candidates, None, counts)
+        self.radix_sort(candidates, sequences, k, sink, counts)
 
-    def find(self, source: _Source, sequences: int, k: int, found: _Sink, gathered: tuple[_Pairs, int, int] | None = None) -> None:
-        """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it."""
+    def sample(self, source: _Source, sequences: int) -> _Box | None:
+        """Runs of eight elements from all over a long contiguous row."""
+        if not isinstance(source, _Box) or not _is_rows(source) or source.length < self.tuning.sample_length or sequences > 1:
+            return None
+        run, every = 8, 256
+        (axis,) = source.selection.axes
+        runs = source.length // (run * every)
+        axes = (replace(axis, size=runs, stride=run * every), replace(axis, size=run, stride=1))
+        return _Box(replace(source.selection, axes=axes), (0, 0), (runs, run), (run * every, 1), source.offset, source.first_index)
+
+    def find(
+        self,
+        source: _Source,
+        sequences: int,
+        k: int,
+        found: _Pairs,
+        sample: _Box | None = None,
+        counts: tuple[int, int] | None = None,
+    ) -> None:
+        """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it.
+
+        ``sample``: the k-th pair of this in place of the source's own. ``counts``: where to leave how many were found; without a
+        sample, what a find with one has left there, so that nothing is done where it went well.
+        """
         t = self.tuning
         bins = 2048 if self.limits.max_compute_workgroup_storage_size >= 16384 else 1024
         digits = list(_digits(self.key_bits(), self.selection.length, bins.bit_length() - 1, self.selection.format.key_words))
         levels = len(digits)
+        fallback = int(counts is not None and sample is None)
         start = self.arena.used
         histogram = self.arena.take(levels * sequences * bins * 4)
-        kept = self.arena.take(sequences * 4)
-        self.clear((start, kept[0] + kept[1] - start))
+        listed = counts or self.arena.take(sequences * 4)
+        self.clear((start, self.arena.used - start))
+        if counts and not fallback:
+            self.clear(counts)
         progress = self.arena.take((levels + 1) * sequences * 16)
-        members, subsets = gathered[1:] if gathered else (0, 0)
-        loads = k * members if gathered else self.loads(source)
-        split = max(1, min(t.workgroups // sequences, loads // (t.workgroup * 4)))
         before = (0, 0, 0)
         for level, digit in enumerate([*digits, None]):
             word, shift, bits = digit or (0, 0, 0)
+            read = sample if sample and digit else source
+            split = max(1, min(t.workgroups // sequences, self.loads(read) // (t.workgroup * 4)))
             self.emit(
                 "select_digit" if digit else "select_keep",
                 sequences * split,
-                source,
+                read,
                 None if digit else found,
-                gathered=gathered[0] if gathered else None,
-                scratch={6: histogram, 7: progress} | ({} if digit else {8: kept}),
+                scratch={6: histogram, 7: progress, 8: listed},
                 constants={
                     "BINS": bins,
                     "EACH_BINS": bins // t.workgroup,
-                    "FEW_KEPT": int(k <= 8192),
+                    "ROOM": 1024 if self.limits.max_compute_workgroup_storage_size >= 32768 else 512,
+                    "FALLBACK": fallback,
                 },
                 split=split,
                 k=k,
-                members=members,
-                subsets=subsets,
                 level=level,
                 digit_word=word,
                 digit_shift=shift,
                 digit_bits=bits,
                 before_word=before[0],
                 before_shift=before[1],
+                rank_count=found.length,
             )
             before = (word, shift, bits)
 
@@ -976,14 +1144,22 @@ class _Builder:
         words = region[1] // 4
         self.emit("clear", -(-words // self.tuning.workgroup), None, None, scratch={6: region}, length=words)
 
-    def rank(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """By counting; the work grows with the square of the length."""
+    def rank(self, source: _Source, sequences: int, k: int, sink: _Sink, counts: tuple[int, int] | None = None) -> None:
+        """By counting; the work grows with the square of the length. ``counts``: where each sequence's own length is."""
         if not isinstance(source, _Pairs):
             raise ValueError("rank takes pairs only")
-        items = 32
+        items = 16
         blocks = -(-source.length // items)
         workgroup = min(self.tuning.large_workgroup, max(self.tuning.workgroup, _power_of_two_above(source.length)))
-        self.emit("rank", sequences * blocks, source, sink, constants={"ITEMS": items, "WORKGROUP": workgroup}, k=k)
+        self.emit(
+            "rank",
+            sequences * blocks,
+            source,
+            sink,
+            scratch={8: counts} if counts else None,
+            constants={"ITEMS": items, "WORKGROUP": workgroup, "COUNTED": int(counts is not None)},
+            k=k,
+        )
 
     def sort_pairs(self, pairs: _Pairs, sequences: int, k: int, sink: _Sink) -> None:
         """Pairs in any order -> their first k in order."""
@@ -1000,21 +1176,18 @@ class _Builder:
     def key_bits(self) -> int:
         return 8 * self.selection.format.bytes
 
-    def radix_sort(self, source: _Source, sequences: int, k: int, sink: _Sink) -> None:
-        """All in order by their digits, then the first k."""
-        n = source.length
-        if k == n:
-            self.sort_segments([source], sequences, sink)
-            return
-        ordered = self.new_pairs(sequences, n, windows=True)
-        self.sort_segments([source], sequences, ordered)
-        self.emit_ordered(ordered, sequences, k, [sink], k)
+    def radix_sort(self, source: _Source, sequences: int, k: int, sink: _Sink, counts: tuple[int, int] | None = None) -> None:
+        """All in order by their digits, of which the first k are kept."""
+        self.sort_segments([source], sequences, k, sink, counts)
 
-    def sort_segments(self, segments: Sequence[_Source], sequences: int, sink: _Sink) -> None:
+    def sort_segments(
+        self, segments: Sequence[_Source], sequences: int, k: int, sink: _Sink, lengths: tuple[int, int] | None = None
+    ) -> None:
         """A stable radix sort, least significant digit first, of sequences that lie in one or more segments.
 
         Elements come in index order, so that only keys need sorting; pairs come in any. Where a single sequence is longer than a
-        binding, every step runs once for each window of what it reads and, to scatter, each window of what it writes.
+        binding, every step runs once for each window of what it reads and, to scatter, each window of what it writes. ``lengths``:
+        where the number of pairs of each sequence is, when that is known on the device only.
         """
         t = self.tuning
         n = sum(segment.length for segment in segments)
@@ -1032,9 +1205,12 @@ class _Builder:
         counts = self.arena.take(sequences * 256 * most_tiles * 4)
         totals = self.arena.take(sequences * 256 * 4)
         scratch = {6: counts, 7: totals}
-        buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink)
+        buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink if k == n else None)
         for number, (word, shift, bits) in enumerate(digits):
-            target = sink if number == len(digits) - 1 else buffers[(len(digits) - number) % 2]
+            last = number == len(digits) - 1
+            target = sink if last else buffers[(len(digits) - number) % 2]
+            kept = k if last else n
+            counted = {8: lengths} if lengths and number == 0 else {}
             constants = {
                 "BINS": 256,
                 "TILE": tile,
@@ -1042,6 +1218,7 @@ class _Builder:
                 "EACH": -(-tile // workgroup),
                 "ALONE": int(t.barrier_free),
                 "DIGIT_WORD": word,
+                "COUNTED": int(bool(counted)),
             }
             each = [-(-segment.length // tile) for segment in segments]  # tiles
             tiles = sum(each)
@@ -1052,8 +1229,9 @@ class _Builder:
                     -(-sequences * count // tiles_each),
                     segment,
                     None,
-                    scratch=scratch,
+                    scratch=scratch | counted,
                     constants=constants,
+                    k=k,
                     split=tiles,
                     digit_shift=shift,
                     digit_bits=bits,
@@ -1074,14 +1252,15 @@ class _Builder:
                 split=tiles,
             )
             for segment, start, count in zip(segments, starts, each, strict=True):
-                for piece, first, length in self.windows(target, n, sequences):
+                for piece, first, length in self.windows(target, kept, sequences):
                     self.emit(
                         "sort_scatter",
                         -(-sequences * count // tiles_each),
                         segment,
                         piece,
-                        scratch=scratch,
+                        scratch=scratch | counted,
                         constants=constants,
+                        k=k,
                         split=tiles,
                         digit_shift=shift,
                         digit_bits=bits,
@@ -1090,7 +1269,7 @@ class _Builder:
                         rank_base=first,
                         rank_count=length,
                     )
-            segments = [piece for piece, _, _ in self.windows(target, n, sequences) if isinstance(piece, _Pairs)]
+            segments = [piece for piece, _, _ in self.windows(target, kept, sequences) if isinstance(piece, _Pairs)]
 
     def pairs_a_binding(self) -> int:
         """The most pairs whose keys one binding holds, in whole windows."""
@@ -1105,7 +1284,7 @@ class _Builder:
         key_words = self.selection.format.key_words
         return [(sink.window(first, min(most, n - first), key_words), first, min(most, n - first)) for first in range(0, n, most)]
 
-    def sort_buffers(self, sequences: int, n: int, passes: int, sink: _Sink) -> list[_Pairs]:
+    def sort_buffers(self, sequences: int, n: int, passes: int, sink: _Sink | None) -> list[_Pairs]:
         """The two buffers that the passes before the last go between; the last one reads the first.
 
         The second may lie in outputs that are one run of enough bytes each: they are written again at the end.
@@ -1198,7 +1377,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.LISTS  # one dispatch, one read
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
-    if in_order and k <= t.select_k and length >= t.delegate_length and sequences <= 16:
+    if in_order and k <= t.delegate_k and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
         return Algorithm.DELEGATES
     if lists and length <= t.lists_length:
         return Algorithm.LISTS

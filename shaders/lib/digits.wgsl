@@ -1,12 +1,17 @@
 // Radix select, most significant digit first: which digit holds the k-th pair, level by level.
 // A pair is the words (key high, key low, index); every level counts a digit of the pairs that share the prefix found so far.
 //   BINS, EACH_BINS  counters a digit, and those of each invocation of a workgroup
+//   FALLBACK         1 where a threshold from a sample came first: nothing is left to do if it listed enough pairs and not too many
 #import pair
 #import params
 #import scan
 
 @group(0) @binding(6) var<storage, read_write> histogram: array<atomic<u32>>;  // [level][sequence][BINS]
 @group(0) @binding(7) var<storage, read_write> progress: array<u32>;           // [level][sequence][4]: prefix words, rank left
+
+@group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;     // [FALLBACK][sequence]: pairs that asked for a place
+
+fn count_at(sequence: u32) -> u32 { return FALLBACK * params.sequences + sequence; }
 
 // Rank left that says: the prefix, filled up with ones, is the threshold already.
 const SETTLED: u32 = 0u;
@@ -33,6 +38,16 @@ fn threshold_of(prefix: Prefix) -> Pair {
 fn slot_of(level: u32, sequence: u32) -> u32 { return level * params.sequences + sequence; }
 
 var<workgroup> shared_rank: u32;
+#if FALLBACK
+var<workgroup> shared_listed: u32;
+
+// Whether the list is as it should be already; the whole workgroup calls it together.
+fn is_listed(local: u32, sequence: u32) -> bool {
+  if (local == 0u) { shared_listed = atomicLoad(&listed[sequence]); }
+  let count = workgroupUniformLoad(&shared_listed);
+  return params.k <= count && count <= params.rank_count;
+}
+#endif
 var<workgroup> found_digit: u32;
 var<workgroup> found_before: u32;
 var<workgroup> found_count: u32;

@@ -17,8 +17,8 @@ struct Params {
   sink_step: u32,      // pairs between consecutive sequences of the pair sink
   sink_item_step: u32, // and between consecutive items
   sink_base: u32,      // first pair of the pair sink
-  members: u32,        // gathered source: items in each subset
-  subsets: u32,        // gathered source: subsets of each sequence; subset p holds the loads p, p + subsets, ...
+  members: u32,        // delegates: loads in each subset of a sequence
+  subsets: u32,        // delegates: subsets of each sequence; subset p holds the loads p, p + subsets, ...
   first_index: u32,    // index, within the whole sequence, of this dispatch's first item
   digit_word: u32,     // radix: word of the pair that holds the digit: 0 high key word ... KEY_WORDS = index
   digit_shift: u32,    // radix: lowest bit of the digit
@@ -27,7 +27,7 @@ struct Params {
   before_shift: u32,
   level: u32,          // radix select: number of this digit, 0 is the most significant
   rank_base: u32,      // emit: first rank of this dispatch
-  rank_count: u32,     // radix sort: ranks from rank_base on that the bound sink holds; others are left alone
+  rank_count: u32,     // radix sort: ranks from rank_base on that the bound sink holds, others are left alone; lists: places
   tile_base: u32,      // radix sort: this dispatch's first tile
   // One entry a dimension of the batch, innermost first: size, strides of input, values and indices.
   batch: array<vec4<u32>, 8>,

@@ -3,8 +3,7 @@
 //   SOURCE_ROWS      elements of a contiguous axis, LOAD_WORDS words a load (binding 1)
 //   SOURCE_ELEMENTS  elements anywhere, by strides, one a load (binding 1)
 //   SOURCE_PAIRS     pairs made by an earlier dispatch, one a load (bindings 2 and 3)
-// GATHERED = 1 reads, of the first two, only the subsets named by the pairs' indices in binding 3: load q is member q % members
-// of the subset that the pair q / members lies in.
+//   COUNTED          1 where binding 8 says how many pairs each sequence has, from k to params.length; any other number means k
 //   INDEX_FLIP       0xffffffff where the last index of several wins, else 0
 #import pair
 #import params
@@ -13,20 +12,26 @@ struct Row {
   start: u32,     // rows: first load in the window; elements: offset of the sequence's first element; pairs: first pair
   skew: u32,      // rows: items of the first load that come before the sequence
   loads: u32,     // loads that cover the sequence
-  winners: u32,   // gathered: first pair of the sequence's list of winners
 }
 
 #if SOURCE_PAIRS
 
+#if COUNTED
+@group(0) @binding(8) var<storage, read_write> source_counts: array<u32>;  // [sequence]
+#endif
 @group(0) @binding(2) var<storage, read_write> source_keys: array<Key>;
 @group(0) @binding(3) var<storage, read_write> source_indices: array<u32>;
 
 alias Load = Pair;
 
 fn row_of(sequence: u32) -> Row {
-  return Row(params.source_base + sequence * params.source_step, 0u, params.length, 0u);
+  var length = params.length;
+#if COUNTED
+  let count = source_counts[sequence];
+  length = select(params.k, count, params.k <= count && count <= params.length);
+#endif
+  return Row(params.source_base + sequence * params.source_step, 0u, length);
 }
-fn load_of(row: Row, q: u32) -> u32 { return q; }
 fn load(row: Row, v: u32) -> Load {
   let at = row.start + v * params.source_item_step;
   return Pair(source_keys[at], source_indices[at]);
@@ -39,34 +44,6 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 #else
 
 #import input
-
-#if GATHERED
-@group(0) @binding(3) var<storage, read_write> source_indices: array<u32>;
-#endif
-
-fn gathered_loads(loads: u32) -> u32 {
-#if GATHERED
-  return params.k * params.members;
-#else
-  return loads;
-#endif
-}
-
-// The load that comes q-th: itself, or the q-th of the winning subsets (one past every load where there is none).
-fn load_of(row: Row, q: u32) -> u32 {
-#if GATHERED
-  let winner = source_indices[row.winners + q / params.members * params.source_item_step];
-  if (winner == NO_INDEX) { return 0x80000000u / PER_LOAD; }
-  let first = (winner - params.first_index + row.skew) / PER_LOAD;
-  return first % params.subsets + (q % params.members) * params.subsets;
-#else
-  return q;
-#endif
-}
-
-fn winners_of(sequence: u32) -> u32 {
-  return params.source_base + sequence * params.source_step;
-}
 
 #if SOURCE_ROWS
 
@@ -86,8 +63,7 @@ fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[row.start + v]); 
 fn row_of(sequence: u32) -> Row {
   let offset = sequence_offsets(sequence).x;
   let skew = offset % PER_LOAD;
-  let loads = gathered_loads((skew + params.length + PER_LOAD - 1u) / PER_LOAD);
-  return Row(offset / PER_LOAD, skew, loads, winners_of(sequence));
+  return Row(offset / PER_LOAD, skew, (skew + params.length + PER_LOAD - 1u) / PER_LOAD);
 }
 
 fn bits_of(data: Load, c: u32) -> Key {
@@ -105,10 +81,9 @@ fn bits_of(data: Load, c: u32) -> Key {
 #endif
 }
 
-// A load whose items all belong to the sequence needs no test of each.
-fn whole(row: Row, v: u32) -> bool {
-  return params.length >= PER_LOAD && v * PER_LOAD - row.skew <= params.length - PER_LOAD;
-}
+// The loads from the first to before the end have items of the sequence only, which need no test of each.
+fn first_whole(row: Row) -> u32 { return select(0u, 1u, row.skew > 0u); }
+fn end_whole(row: Row) -> u32 { return (row.skew + params.length) / PER_LOAD; }
 
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   let position = v * PER_LOAD + c - row.skew;
@@ -122,7 +97,7 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 alias Load = Pair;
 
 fn row_of(sequence: u32) -> Row {
-  return Row(sequence_offsets(sequence).x, 0u, gathered_loads(params.length), winners_of(sequence));
+  return Row(sequence_offsets(sequence).x, 0u, params.length);
 }
 
 fn load(row: Row, v: u32) -> Load {
@@ -138,9 +113,18 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 #endif
 #endif
 
+#if !SOURCE_ROWS
+fn first_whole(row: Row) -> u32 { return 0u; }
+fn end_whole(row: Row) -> u32 { return row.loads; }
+#endif
+
 // The pair at a position of the sequence, or nothing past its end.
 fn pair_at(row: Row, position: u32) -> Pair {
+#if SOURCE_PAIRS
+  if (position >= row.loads) { return last_pair(); }
+#else
   if (position >= params.length) { return last_pair(); }
+#endif
   let v = (position + row.skew) / PER_LOAD;
   let data = load(row, v);
   return item(row, v, data, (position + row.skew) % PER_LOAD);

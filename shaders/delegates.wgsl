@@ -1,0 +1,63 @@
+// The best pair of each strided subset of every sequence, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7).
+//
+// Subset p holds the loads p, p + params.subsets, ...; an invocation serves one. RUN neighbouring invocations read neighbouring loads, a
+// line of memory together; the workgroup's next RUN lie far away, so that a stretch of memory with all that is best falls to many
+// workgroups. The invocations c, c + CLASSES, ... of a workgroup are a class: no two of them are neighbours.
+//   CLASSES    classes of a workgroup, a power of two from RUN on; 0 where the bests are not wanted
+//   FAN, WIDE  what the first step of their tree brings together, and the second; CLASSES * WIDE * FAN invocations are a workgroup
+#import best
+#import sink
+
+const RUN: u32 = min(8u, WORKGROUP);
+
+#if CLASSES
+@group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;
+@group(0) @binding(7) var<storage, read_write> best_indices: array<u32>;
+
+var<workgroup> tree: array<Stored, WORKGROUP>;
+#endif
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let workgroups = params.subsets / WORKGROUP;
+  let sequence = id / workgroups;
+  let subset = (local / RUN * workgroups + id % workgroups) * RUN + local % RUN;
+  let live = sequence < params.sequences;
+  var best = last_pair();
+  if (live) {
+    let row = row_of(sequence);
+    best = scan_loads(row, subset, row.loads, params.subsets);
+    put(sequence, subset, best);
+  }
+#if CLASSES
+  // Two wide steps in place of many narrow ones: every barrier waits for loads of others.
+  tree[local] = store_of(best);
+  workgroupBarrier();
+#if WIDE > 1
+  if (local < CLASSES * WIDE) {
+#for j in FAN
+    let other$j = pair_of(tree[local + $ju * CLASSES * WIDE]);
+#endfor
+#for j in FAN
+    if (before(other$j, best)) { best = other$j; }
+#endfor
+    tree[local] = store_of(best);
+  }
+  workgroupBarrier();
+#endif
+  if (local < CLASSES) {
+#for j in WIDE
+    let other$j = pair_of(tree[local + $ju * CLASSES]);
+#endfor
+#for j in WIDE
+    if (before(other$j, best)) { best = other$j; }
+#endfor
+  }
+  if (live && local < CLASSES) {
+    best_keys[id * CLASSES + local] = best.key;
+    best_indices[id * CLASSES + local] = best.index;
+  }
+#endif
+}
