@@ -147,6 +147,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
 #endfor
 #endfor
+    // All but the delegate.
+    pending &= ~(1u << (position / PER_LOAD / TEAM % UNROLL * PER_LOAD + position % PER_LOAD));
     while (pending != 0u) {
       let place = countTrailingZeros(pending);
       pending &= pending - 1u;
@@ -156,7 +158,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let v = q + place / PER_LOAD * TEAM;
       let candidate = item(row, v, load(row, v), place % PER_LOAD);
 #endif
-      if (candidate.index != delegates[$i] && before(candidate, list[K - 1u])) { insert(&list, candidate); }
+      if (before(candidate, list[K - 1u])) { insert(&list, candidate); }
     }
   }
 #endfor

@@ -85,6 +85,7 @@ class Tuning:
     delegate_length: int  #: the shortest sequence for DELEGATES
     delegate_sequences: int  #: and the most of them
     delegate_k: int  #: and the largest k
+    delegate_workgroup: int  #: invocations of a workgroup that makes them
     delegates: int  #: invocations that read at full speed, each making a delegate
     delegate_columns: int  #: and the most of each sequence, where sequences lie side by side
     kth_workgroup: int  #: invocations that look for a threshold among the delegates
@@ -150,6 +151,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_length=1 << 20,
             delegate_sequences=16,
             delegate_k=4 * kth,
+            delegate_workgroup=workgroup,
             delegates=1 << 12,
             delegate_columns=1024,
             kth_workgroup=kth,
@@ -182,6 +184,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_length=1 << 20,
         delegate_sequences=16,
         delegate_k=4 * kth,
+        delegate_workgroup=workgroup,
         delegates=1 << 19,
         delegate_columns=1024,
         kth_workgroup=kth,
@@ -887,7 +890,8 @@ class _Builder:
         wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
         subsets = _power_of_two_below(max(1, min(t.delegates // sequences, loads // t.delegate_loads)))
         subsets = min(max(subsets, _power_of_two_above(4 * k)), _power_of_two_below(loads))
-        workgroup = min(t.workgroup, subsets)
+        # Few delegates are spread over the machine in small workgroups.
+        workgroup = min(t.delegate_workgroup, subsets, max(64, _power_of_two_above(sequences * subsets // 128)))
         workgroups = subsets // workgroup
         classes = 0
         while subsets > 16 * wide and workgroups * max(1, classes) < 8 * wide:
@@ -931,14 +935,15 @@ class _Builder:
             constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
             k=k,
         )
+        again_workgroup = min(workgroup, t.workgroup)
         again = {2: delegates.keys, 3: delegates.indices, 6: thresholds.keys, 7: thresholds.indices, 8: counts}
         self.emit(
             "gather",
-            sequences * -(-subsets // t.workgroup),
+            sequences * -(-subsets // again_workgroup),
             source,
             candidates,
             scratch=again,
-            constants={"CAPACITY": capacity},
+            constants={"CAPACITY": capacity, "WORKGROUP": again_workgroup},
             members=members,
             subsets=subsets,
         )
