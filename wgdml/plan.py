@@ -180,7 +180,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         tile=tile,
         sample_k=1 << 12,
         sample_length=1 << 25,
-        delegate_loads=8,
+        delegate_loads=16,
         delegate_length=1 << 20,
         delegate_sequences=16,
         delegate_k=4 * kth,
