@@ -23,6 +23,8 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ["functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large", "delegates"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+BATCH = 250  # tests of one process
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -84,15 +86,23 @@ def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
     row.device = found.stdout.strip().splitlines()[-1]
     start = time.perf_counter()
     for name in suite:
-        # Each in a process of its own: SwiftShader keeps what it has compiled for good, and together they would fill the memory.
-        run_file(row, f"tests/test_{name}.py", extra, environment, timeout)
+        file = f"tests/test_{name}.py"
+        listed = subprocess.run(
+            [*PYTEST, "--collect-only", *extra, file], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+        tests = [line for line in listed.stdout.splitlines() if line.startswith("tests/")]
+        # In processes of their own: SwiftShader takes 10 MB for each kernel that is kept, and together they would fill the memory.
+        for first in range(0, len(tests), BATCH):
+            run_batch(row, file, [*extra, *tests[first : first + BATCH]], environment, timeout)
+        if not tests:
+            row.problem = f"{file}: no tests: {(listed.stdout + listed.stderr).strip()[-300:]}"
     row.seconds = time.perf_counter() - start
 
 
-def run_file(row: Row, file: str, extra: list[str], environment: dict[str, str], timeout: float) -> None:
+def run_batch(row: Row, file: str, arguments: list[str], environment: dict[str, str], timeout: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *extra, file]
+        command = [*PYTEST, f"--junitxml={report}", *arguments]
         try:
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -116,7 +126,7 @@ def main() -> int:
     names = [row.name for row in configurations()]
     parser.add_argument("--only", action="append", choices=names, help="one configuration (may be repeated)")
     parser.add_argument("--suite", default=",".join(SUITE), help="which tests/test_*.py, by name; default %(default)s")
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one file")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one batch of tests")
     parser.add_argument("--json", type=Path, help="also write the rows there")
     options, extra = parser.parse_known_args()
     suite = [name for name in options.suite.split(",") if (ROOT / f"tests/test_{name}.py").is_file()]
