@@ -23,7 +23,7 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ["functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large", "delegates"]
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 BATCH = 250  # tests of one process
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
@@ -88,7 +88,11 @@ def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
     for name in suite:
         file = f"tests/test_{name}.py"
         listed = subprocess.run(
-            [*PYTEST, "--collect-only", *extra, file], cwd=ROOT, env=environment, capture_output=True, text=True
+            [*PYTEST, "--collect-only", "-q", "-o", "addopts=", *extra, file],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
         )
         tests = [line for line in listed.stdout.splitlines() if line.startswith("tests/")]
         # In processes of their own: SwiftShader takes 10 MB for each kernel that is kept, and together they would fill the memory.
@@ -111,7 +115,10 @@ def run_batch(row: Row, file: str, arguments: list[str], environment: dict[str, 
         if not report.is_file():
             row.problem = f"{file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
             return
-        for case in ElementTree.parse(report).getroot().iter("testcase"):
+        cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+        if not cases:
+            row.problem = f"{file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
+        for case in cases:
             bad = case.find("failure") is not None or case.find("error") is not None
             # A test that was skipped has not passed: the suite has no reason to skip any.
             if bad or case.find("skipped") is not None:
