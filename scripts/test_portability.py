@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -87,19 +88,15 @@ def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
     start = time.perf_counter()
     for name in suite:
         file = f"tests/test_{name}.py"
-        listed = subprocess.run(
-            [*PYTEST, "--collect-only", "-q", "-o", "addopts=", *extra, file],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-        tests = [line for line in listed.stdout.splitlines() if line.startswith("tests/")]
-        # In processes of their own: SwiftShader takes 10 MB for each kernel that is kept, and together they would fill the memory.
-        for first in range(0, len(tests), BATCH):
-            run_batch(row, file, [*extra, *tests[first : first + BATCH]], environment, timeout)
+        command = [*PYTEST, "--collect-only", "-qq", "-o", "addopts=", *extra, file]
+        listed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        tests = int((re.search(rf"^{file}: (\d+)", listed.stdout, re.MULTILINE) or [0, 0])[1])
         if not tests:
             row.problem = f"{file}: no tests: {(listed.stdout + listed.stderr).strip()[-300:]}"
+        # In processes of their own: SwiftShader takes 10 MB for each kernel that is kept, and together they would fill the memory.
+        parts = -(-tests // BATCH)
+        for part in range(parts):
+            run_batch(row, file, [*extra, f"--part={part + 1}/{parts}", file], environment, timeout)
     row.seconds = time.perf_counter() - start
 
 
