@@ -190,12 +190,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
   workgroupBarrier();
   if (live) {
-    for (var i = lane; i < K; i += TEAM) { put(sequence, i, pair_of(lists[i * WORKGROUP + local - lane])); }
+    let to = target_of(sequence);
+    for (var i = lane; i < K; i += TEAM) { put_to(to, i, pair_of(lists[i * WORKGROUP + local - lane])); }
   }
 #else
   if (live) {
+    let to = target_of(sequence);
 #for i in K
-    put(sequence, $iu, list[$i]);
+    put_to(to, $iu, list[$i]);
 #endfor
   }
 #endif

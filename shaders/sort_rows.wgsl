@@ -151,8 +151,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
   }
 
+  let to = target_of(sequence);
 #for i in EACH
-  if (live && $iu * TEAM + t < params.k) { put(sequence, $iu * TEAM + t, x$i); }
+  if (live && $iu * TEAM + t < params.k) { put_to(to, $iu * TEAM + t, x$i); }
 #endfor
 }
 

@@ -230,7 +230,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
 #endfor
 #endif
+  let to = target_of(sequence);
 #for i in EACH
-  if (live && $iu * TEAM + t < params.k) { put(sequence, $iu * TEAM + t, Pair(out$i, index_of(position$i))); }
+  if (live && $iu * TEAM + t < params.k) { put_to(to, $iu * TEAM + t, Pair(out$i, index_of(position$i))); }
 #endfor
 }

@@ -11,8 +11,12 @@
 @group(0) @binding(4) var<storage, read_write> sink_keys: array<Key>;
 @group(0) @binding(5) var<storage, read_write> sink_indices: array<u32>;
 
-fn put(sequence: u32, rank: u32, pair: Pair) {
-  let at = params.sink_base + sequence * params.sink_step + rank * params.sink_item_step;
+alias Target = u32;
+
+fn target_of(sequence: u32) -> Target { return params.sink_base + sequence * params.sink_step; }
+
+fn put_to(start: Target, rank: u32, pair: Pair) {
+  let at = start + rank * params.sink_item_step;
   sink_keys[at] = pair.key;
   sink_indices[at] = pair.index;
 }
@@ -63,10 +67,13 @@ fn put_index(offset: u32, index: u32) {
 }
 #endif
 
+alias Target = vec3<u32>;
+
+fn target_of(sequence: u32) -> Target { return sequence_offsets(sequence); }
+
 // Writes the pair as rank `rank` of the sequence. The value is the element's own bits: its key tells them, but for NaNs and zeros,
 // which are read again from the input.
-fn put(sequence: u32, rank: u32, pair: Pair) {
-  let offsets = sequence_offsets(sequence);
+fn put_to(offsets: Target, rank: u32, pair: Pair) {
   let index = pair.index ^ INDEX_FLIP;
 #if HAS_VALUES
 #if MANY_BOXES
@@ -83,3 +90,5 @@ fn put(sequence: u32, rank: u32, pair: Pair) {
 }
 
 #endif
+
+fn put(sequence: u32, rank: u32, pair: Pair) { put_to(target_of(sequence), rank, pair); }
