@@ -23,6 +23,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     next[b * WORKGROUP + local] = before + counts[count_at(sequence, b, tile)] - params.rank_base;
     before += totals[sequence * BINS + b];
   }
+  let to = target_of(sequence);
   for (var v = first_load(row, start); v < end_load(row, start + count); v++) {
     let data = load(row, v);
 #for c in PER_LOAD
@@ -31,7 +32,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let digit = digit_of(pair) * WORKGROUP + local;
       let rank = next[digit];
       next[digit] = rank + 1u;
-      if (rank < params.rank_count) { put(sequence, rank, pair); }
+      if (rank < params.rank_count) { put_to(to, rank, pair); }
     }
 #endfor
   }
@@ -187,11 +188,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endif
 
+  let to = target_of(sequence);
 #for i in EACH
   {
     let slot = $iu * WORKGROUP + local;
     let rank = starts[x$i >> 16u] + slot - params.rank_base;
-    if (slot < count && rank < params.rank_count) { put(sequence, rank, out$i); }
+    if (slot < count && rank < params.rank_count) { put_to(to, rank, out$i); }
   }
 #endfor
 }

@@ -71,7 +71,7 @@ class Tuning:
     sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
     radix_row_length: int  #: the shortest sequence for SORT_ROWS_RADIX before SORT_ROWS
     radix_row_each: int  #: items of an invocation there, 8 or 16
-    radix_row_digit: int  #: and bits of a digit, up to 5
+    radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
@@ -1015,7 +1015,10 @@ class _Builder:
         t = self.tuning
         if not isinstance(source, _Box) or self.selection.last_index:
             raise ValueError("sort_rows_radix needs the input's elements, of which the first one wins a tie")
-        each, pairs = t.radix_row_each, 1 << (t.radix_row_digit - 1)
+        each = t.radix_row_each
+        # Fewer and wider passes pay where each of them is long.
+        digit = min(5, t.radix_row_digit + int(source.length > 4096))
+        pairs = 1 << (digit - 1)
         if source.length > each * self.limits.max_compute_invocations_per_workgroup:
             each = 16
         team = max(32, _power_of_two_above(-(-source.length // each)))
@@ -1031,7 +1034,7 @@ class _Builder:
         index_bits = (team * each - 1).bit_length()
         # Words hold so many of the key's bits that passes are fewest, and of those the most.
         passes = {
-            part: sum(-(-min(part, bits - low) // t.radix_row_digit) for low in range(0, bits, part))
+            part: sum(-(-min(part, bits - low) // digit) for low in range(0, bits, part))
             for part in range(1, min(bits, 32 - index_bits) + 1)
         }
         part = min(passes, key=lambda part: (passes[part], -part))
@@ -1046,7 +1049,7 @@ class _Builder:
                 "WORKGROUP": teams * team,
                 "TEAM": team,
                 "EACH": each,
-                "DIGIT": t.radix_row_digit,
+                "DIGIT": digit,
                 "PAIRS": pairs,
                 "INDEX_BITS": index_bits,
                 "PART": part,
