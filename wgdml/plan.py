@@ -38,11 +38,13 @@ class Algorithm(Enum):
     REDUCE = "reduce"  #: k = 1: a tree; one read
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
     LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
-    DELEGATES = "delegates"  #: the best of each strided subset, the first k of those, their subsets again; one read and a little
+    DELEGATES = "delegates"  #: the best of each strided subset, a threshold from those, its subsets again; one read and a little
     SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
     SORT_ROWS_RADIX = "sort_rows_radix"  #: a radix sort there; for the input's elements, in their own order; one read
     RANK = "rank"  #: pairs placed by counting those before each; for a few thousand
-    RADIX_SELECT = "radix_select"  #: a histogram of each digit, then the k that pass, sorted; one read a digit
+    RADIX_SELECT = (
+        "radix_select"  #: a histogram of each digit, or of a sample's, then those that pass, sorted; a read a digit, or one
+    )
     RADIX_SORT = "radix_sort"  #: a stable radix sort of everything; two reads and a write a digit
 
 
@@ -108,7 +110,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     """The one table of tuning parameters, from the limits alone.
 
     Evidence: a GPU with 132 processors reads at full speed from 1056 workgroups of 256 up; a software adapter with two cores pays
-    some 3 us for every workgroup with a barrier, so few long workgroups are best there (docs/performance log).
+    some 3 us for every workgroup with a barrier, so few long workgroups are best there (``benchmarks/LOG.md``).
     """
     workgroup = min(256, _power_of_two_below(limits.max_compute_invocations_per_workgroup))
     pair = 8 * key_words  # bytes of a pair in workgroup memory
