@@ -25,7 +25,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ["functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large", "delegates"]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-BATCH = 250  # tests of one process
+BATCH = 100  # tests of one process
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
