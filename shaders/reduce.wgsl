@@ -1,8 +1,7 @@
 // The best pair of every part of every sequence, by subgroups or a tree: source (bindings 1 to 3) -> sink (4, 5).
 //
 // A team of TEAM invocations serves one part; a sequence has params.split parts, and part p takes the loads p * TEAM + lane and
-// every split * TEAM-th after (CHUNKS = 1: the p-th of as many runs of loads). TEAM = 1 makes delegates: one strided subset an
-// invocation.
+// every split * TEAM-th after (CHUNKS = 1: the p-th of as many runs of loads).
 #import best
 #import sink
 #if TEAM > 1

@@ -34,6 +34,7 @@ PAGE = ("index.html", "main.js", "run.js", "assemble.js")
 CASES: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
     ("argmax of 300,000", "float32", (1, 300_000), 1, 1, True, 0xFFFFFFFF),
     ("the first 100 of 200,000", "float32", (1, 200_000), 1, 100, True, 0xFFFFFFFF),
+    ("the first 50 of 1,100,000", "float32", (1, 1_100_000), 1, 50, True, 0xFFFFFFFF),
     ("the last 5,000 of 50,000, with ties", "uint32", (1, 50_000), 1, 5_000, False, 0x000003FF),
     ("sort of 30,000", "float32", (1, 30_000), 1, 30_000, False, 0xFFFFFFFF),
     ("sort of 40 rows of 1,000 bytes", "uint8", (40, 1_000), 1, 1_000, True, 0xFFFFFFFF),
@@ -108,7 +109,7 @@ def case(
 
 
 #: Whose kernels have two texts, with subgroups and without.
-SUBGROUP_CASES = [CASES[0], ("the first 10,000 of 60,000", "float32", (1, 60_000), 1, 10_000, True, 0xFFFFFFFF)]
+SUBGROUP_CASES = [CASES[0], ("argmin of 3 rows of 50,000 bytes", "uint8", (3, 50_000), 1, 1, False, 0xFFFFFFFF)]
 
 
 def all_cases() -> list[dict[str, Any]]:
