@@ -1,9 +1,9 @@
 // The first K pairs of every short sequence, in order, for a small K: elements (binding 1) -> sink (4, 5).
 //
 // A team of TEAM invocations serves one sequence; each keeps a sorted list of K pairs in registers. An invocation's loads fall into
-// groups of UNROLL, of which AHEAD are under way at a time. First it inserts the best item of each group (its delegate), in order, so that a tie stays behind; the first K
-// items lie in the groups of the K that are left, whose other items are then inserted where they come before the list's last. At the
-// end the team's lists are merged in a tree.
+// groups of UNROLL, of which AHEAD are under way at a time. First it inserts the best item of each group (its delegate), in order, so
+// that a tie stays behind; the first K items lie in the groups of the K that are left, whose other items are then inserted where they
+// come before the list's last. At the end the team's lists are merged in a tree.
 #import best
 #import sink
 

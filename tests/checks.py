@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import data
 import numpy as np
 import oracle
+import pytest
 import wgpu
 
 import wgdml
+import wgdml.runtime.device as runtime
+from wgdml.plan import Algorithm, Limits, Plan, make_plan, tuning_for
+from wgdml.selection import Selection
 
 #: Every function in every direction.
 OPERATORS = (
@@ -113,3 +118,20 @@ def strided_tensor(
 def packed(shape: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides in elements."""
     return tuple(itertools.accumulate(reversed(tuple(shape)[1:]), lambda a, b: a * b, initial=1))[::-1]
+
+
+def planning(
+    monkeypatch: pytest.MonkeyPatch, gpu_device: Any, algorithm: Algorithm | None = None, software: bool = False, **numbers: int
+) -> tuple[wgdml.Device, list[Plan]]:
+    """A device that plans as for a GPU or a software adapter, with one algorithm and other numbers if need be; and its plans."""
+    plans: list[Plan] = []
+
+    def plan(problem: Selection, limits: Limits, **options: Any) -> Plan:
+        tuning = replace(tuning_for(limits, problem.format.key_words), **numbers)
+        plans.append(make_plan(problem, limits, tuning=tuning, algorithm=algorithm, **options))
+        return plans[-1]
+
+    device = wgdml.Device(gpu_device)
+    device.plan_limits = replace(device.plan_limits, software=software)
+    monkeypatch.setattr(runtime, "make_plan", plan)
+    return device, plans

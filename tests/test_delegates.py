@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, strided_tensor
+from checks import check, planning, strided_tensor
 
 import wgdml
-import wgdml.runtime.device as runtime
-from wgdml.plan import Algorithm, Limits, Plan, make_plan, tuning_for
-from wgdml.selection import Selection
+from wgdml.plan import Algorithm, Plan
 
 
 @pytest.fixture
 def forced(device, monkeypatch):
-    """A device that takes one algorithm, as a GPU would or as a software adapter does; ``plans`` has what was planned."""
-
-    def make(algorithm: Algorithm, software: bool = False, **numbers: int) -> tuple[wgdml.Device, list[Plan]]:
-        plans: list[Plan] = []
-
-        def plan(problem: Selection, limits: Limits, **options: Any) -> Plan:
-            tuning = replace(tuning_for(limits, problem.format.key_words), **numbers)
-            plans.append(make_plan(problem, limits, tuning=tuning, algorithm=algorithm, **options))
-            return plans[-1]
-
-        own = wgdml.Device(device.gpu_device)
-        own.plan_limits = replace(own.plan_limits, software=software)
-        monkeypatch.setattr(runtime, "make_plan", plan)
-        return own, plans
-
-    return make
+    """A device that takes one algorithm, as a GPU would or as a software adapter does, and what it planned."""
+    return partial(planning, monkeypatch, device.gpu_device)
 
 
 def kernels(plans: list[Plan]) -> list[str]:

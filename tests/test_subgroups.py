@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, strided_tensor
+from checks import check, planning, strided_tensor
 
 import wgdml
-import wgdml.runtime.device as runtime
-from wgdml.plan import Algorithm, Limits, Plan, Tuning, make_plan, tuning_for
+from wgdml.plan import Plan
 from wgdml.runtime.adapter import wgpu
-from wgdml.selection import Selection
 
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 
@@ -37,22 +34,8 @@ def plain(request) -> wgdml.Device:
 
 @pytest.fixture
 def forced(plain, monkeypatch):
-    """Makes it plan as for a GPU, with other numbers if need be; ``plans`` has what was planned."""
-
-    def make(algorithm: Algorithm | None = None, **numbers: int) -> tuple[wgdml.Device, list[Plan]]:
-        plans: list[Plan] = []
-
-        def plan(problem: Selection, limits: Limits, **options: Any) -> Plan:
-            tuning: Tuning = replace(tuning_for(limits, problem.format.key_words), **numbers)
-            plans.append(make_plan(problem, limits, tuning=tuning, algorithm=algorithm, **options))
-            return plans[-1]
-
-        device = wgdml.Device(plain.gpu_device)
-        device.plan_limits = replace(device.plan_limits, software=False)
-        monkeypatch.setattr(runtime, "make_plan", plan)
-        return device, plans
-
-    return make
+    """A device that plans as for a GPU, with other numbers if need be, and what it planned."""
+    return partial(planning, monkeypatch, plain.gpu_device)
 
 
 def whole_workgroups(plans: list[Plan]) -> list[int]:
