@@ -97,6 +97,8 @@ def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
         parts = -(-tests // BATCH)
         for part in range(parts):
             run_batch(row, file, [*extra, f"--part={part + 1}/{parts}", file], environment, timeout)
+            so_far = f"{row.passed} passed, {row.failed} failed, {time.perf_counter() - start:.0f} s"
+            print(f"    {row.name}: {file} {part + 1}/{parts}: {so_far}", file=sys.stderr, flush=True)
     row.seconds = time.perf_counter() - start
 
 
