@@ -28,7 +28,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var best = last_pair();
   if (live) {
     let row = row_of(sequence);
-    best = scan_loads(row, subset, row.loads, params.subsets);
+    best = delegate_of(row, scan_loads(row, subset, row.loads, params.subsets));
     put(sequence, subset, best);
   }
 #if CLASSES

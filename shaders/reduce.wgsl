@@ -19,19 +19,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let part = team % params.split;
   let live = sequence < params.sequences;
 
-  var best = last_pair();
-  if (live) {
-    let row = row_of(sequence);
+  let row = row_of(min(sequence, params.sequences - 1u));
 #if CHUNKS
-    let chunk = (row.loads + params.split - 1u) / params.split;
-    best = scan_loads(row, part * chunk + lane, min((part + 1u) * chunk, row.loads), TEAM);
+  let chunk = (row.loads + params.split - 1u) / params.split;
+  let begin = part * chunk + lane;
+  let end = min((part + 1u) * chunk, row.loads);
+  let stride = TEAM;
 #else
-    best = scan_loads(row, part * TEAM + lane, row.loads, params.split * TEAM);
+  let begin = part * TEAM + lane;
+  let end = row.loads;
+  let stride = params.split * TEAM;
 #endif
-  }
 
 #if TEAM > 1
-  best = best_of_team(local, best);
+  let place = place_in_team(local);
 #endif
-  if (live && lane == 0u) { put(sequence, part, best); }
+  var best = scan_loads(row, begin, select(0u, end, live), stride);
+#if TEAM > 1
+  best = best_of_team(local, place, best);
+#endif
+  if (live && lane == 0u) { put(sequence, part, settled(row, best)); }
 }

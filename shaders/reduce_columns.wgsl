@@ -2,18 +2,20 @@
 //
 // An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis. WORKGROUP is
 // WORKGROUP / TEAM such groups by TEAM rows; part p of a sequence takes the positions p * TEAM + y and every split * TEAM-th after.
+//   TOGETHER  sequences of a group whose rows are brought together at a time, up to TEAM; a divisor of PER_LOAD
 #import pair
 #import input
 #import sink
 
 const GROUPS: u32 = WORKGROUP / TEAM;
 
-var<workgroup> tree_keys: array<Key, WORKGROUP>;
-var<workgroup> tree_indices: array<u32, WORKGROUP>;
+#if TEAM > 1
+var<workgroup> rows: array<Stored, WORKGROUP * TOGETHER>;  // [sequence of those TOGETHER][row of the team][group]
+#endif
 
 fn better(candidate: Pair, best: Pair) -> Pair {
 #if IN_ORDER
-  let wins = key_less(candidate.key, best.key) || best.index == NO_INDEX;
+  let wins = key_less(candidate.key, best.key);
 #else
   let wins = before(candidate, best);
 #endif
@@ -63,6 +65,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let start = sequence_offsets(sequence).x;
     let stride = params.split * TEAM;
     var r = part * TEAM + y;
+#if IN_ORDER
+    // The first item stands where no key comes before the last one.
+    if (r < params.length) {
+      let index = axis_step(r).y + params.first_index;
+#for c in PER_LOAD
+      best$c.index = index;
+#endfor
+    }
+#endif
     for (; r + (UNROLL - 1u) * stride < params.length; r += UNROLL * stride) {
 #for u in UNROLL
       let step$u = axis_step(r + $uu * stride);
@@ -85,23 +96,28 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
   }
 
-#for c in PER_LOAD
 #if TEAM > 1
-  workgroupBarrier();
-  tree_keys[local] = best$c.key;
-  tree_indices[local] = best$c.index;
-  for (var reach = TEAM / 2u; reach > 0u; reach /= 2u) {
+  // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence.
+#for c in PER_LOAD
+  rows[$cu % TOGETHER * WORKGROUP + local] = store_of(best$c);
+  if ($cu % TOGETHER == TOGETHER - 1u) {
     workgroupBarrier();
-    if (y < reach) {
-      let other = Pair(tree_keys[local + reach * GROUPS], tree_indices[local + reach * GROUPS]);
-      if (before(other, best$c)) {
-        best$c = other;
-        tree_keys[local] = other.key;
-        tree_indices[local] = other.index;
+    if (y < TOGETHER) {
+      let first = y * WORKGROUP + local % GROUPS;
+      var best = pair_of(rows[first]);
+      for (var other = 1u; other < TEAM; other++) {
+        let candidate = pair_of(rows[first + other * GROUPS]);
+        if (before(candidate, best)) { best = candidate; }
       }
+      let c = $cu + 1u - TOGETHER + y;
+      if (live && column + c < columns) { put(sequence + c, part, best); }
     }
+    workgroupBarrier();
   }
-#endif
-  if (live && y == 0u && column + $cu < columns) { put(sequence + $cu, part, best$c); }
 #endfor
+#else
+#for c in PER_LOAD
+  if (live && column + $cu < columns) { put(sequence + $cu, part, best$c); }
+#endfor
+#endif
 }

@@ -69,7 +69,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
 #else
   let stride = TEAM;
-  let own = scan_loads(row, begin + lane, end, TEAM);
+  let own = delegate_of(row, scan_loads(row, begin + lane, end, TEAM));
 #endif
   var best = own;
   delegates[local] = store_of(best);

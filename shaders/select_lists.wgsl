@@ -4,7 +4,7 @@
 // groups of UNROLL, of which AHEAD are under way at a time. First it inserts the best item of each group (its delegate), in order, so
 // that a tie stays behind; the first K items lie in the groups of the K that are left, whose other items are then inserted where they
 // come before the list's last. At the end the team's lists are merged in a tree.
-#import best
+#import source
 #import sink
 
 const TEAMS: u32 = WORKGROUP / TEAM;
@@ -65,27 +65,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let q = v$[g]x0;
       var best = last_pair();
       var open = true;
-#if FAST
-      let bound = list[K - 1u];
-      if (q >= first_whole(row) && q + (UNROLL - 1u) * TEAM < end_whole(row) && bound.index != NO_INDEX) {
-        let flip = flip_of(bound.key);
-        var least = 0xffffffffu;
-        var most = 0u;
+#if SOURCE_ROWS && UNROLL > 1
+      // Most groups of a full list hold nothing that comes before its last: the least key tells.
+      let bound = list[K - 1u].key;
+      if (q >= first_whole(row) && q + (UNROLL - 1u) * TEAM < end_whole(row) && list[K - 1u].index != NO_INDEX) {
+        open = false;
+        var least = LAST_KEY;
 #for u in UNROLL
 #for c in PER_LOAD
-        let bits$[u]x$c = bits_of(data$[g]x$u, $cu);
-        least = min(least, bits$[u]x$c ^ flip);
-        most = max(most, bits$[u]x$c ^ NAN_FLIP);
+        let key$[u]x$c = key_in(data$[g]x$u, $cu);
+        least = key_min(least, key$[u]x$c);
 #endfor
 #endfor
-        open = least < bound.key || most > NAN_EDGE;
-        if (open && most <= NAN_EDGE && is_key(least, flip)) {
-          open = false;
+        if (key_less(least, bound)) {
           var place = 0u;
           var searching = true;
 #for u in UNROLL
 #for c in PER_LOAD
-          searching = searching && bits$[u]x$c != (least ^ flip);
+          searching = searching && !key_equal(key$[u]x$c, least);
           place += select(0u, select(1u, TEAM * PER_LOAD - PER_LOAD + 1u, $cu == PER_LOAD - 1u), searching);
 #endfor
 #endfor
@@ -130,19 +127,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let v$u = q + $uu * TEAM;
     let data$u = load(row, min(v$u, row.loads - 1u));
 #endfor
-#if FAST
-    let flip = flip_of(bound.key);
-    let alike = bound.key == key_of(0u) || bound.key == NAN_KEY;  // there are two zeros and many NaNs
-#endif
 #for u in UNROLL
 #for c in PER_LOAD
     {
-#if FAST
-      let bits = bits_of(data$u, $cu);
-      let comes = (bits ^ flip) <= bound.key || (bits ^ NAN_FLIP) > NAN_EDGE || alike;
-#else
       let comes = before(item(row, v$u, data$u, $cu), bound);
-#endif
       pending |= select(0u, 1u << ($[u]u * PER_LOAD + $cu), comes && v$u < end);
     }
 #endfor

@@ -89,11 +89,12 @@ class Tuning:
     delegate_k: int  #: and the largest k
     delegate_workgroup: int  #: invocations of a workgroup that makes them
     delegates: int  #: invocations that read at full speed, each making a delegate
-    delegate_columns: int  #: and the most of each sequence, where sequences lie side by side
+    delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
+    delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     kth_workgroup: int  #: invocations that look for a threshold among the delegates
     groups_a_rank: float  #: SELECT's groups for each of the k
     reduce_workgroup: int  #: invocations of a workgroup that reduces
-    reduce_large: int  #: and where sequences are few
+    reduce_large: int  #: and where sequences are few, or side by side
     reduce_loads: int  #: loads of an invocation of a short sequence
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
@@ -155,6 +156,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_k=4 * kth,
             delegate_workgroup=workgroup,
             delegates=1 << 12,
+            delegates_a_rank=4,
             delegate_columns=1024,
             kth_workgroup=kth,
             groups_a_rank=2,
@@ -187,11 +189,12 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_sequences=16,
         delegate_k=4 * kth,
         delegate_workgroup=workgroup,
-        delegates=1 << 19,
+        delegates=1 << 18,
+        delegates_a_rank=128,
         delegate_columns=1024,
         kth_workgroup=kth,
         groups_a_rank=2,
-        reduce_workgroup=min(512, _power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        reduce_workgroup=workgroup,
         reduce_large=min(1024, _power_of_two_below(limits.max_compute_invocations_per_workgroup)),
         reduce_loads=2,
     )
@@ -408,9 +411,8 @@ class _Builder:
             "WORKGROUP": self.tuning.workgroup,
             "SUBGROUPS": int(self.limits.subgroups),
             "KEY_WORDS": f.key_words,
-            "NEGATIVE_ZERO": f.negative_zero,
             "SIGN_BIT": f.sign_bit,
-            "FLOAT_MASK": f.float_mask,
+            "MINUS": f.minus,
             "LARGEST": f.largest,
             "NAN_KEY": 0 if s.order.nan_first else f.key_mask,
             "DIRECTION": f.key_mask if s.order.largest_first else 0,
@@ -425,7 +427,6 @@ class _Builder:
             "SOURCE_ELEMENTS": 0,
             "SOURCE_PAIRS": 0,
             "COUNTED": 0,
-            "FAST": 0,
             "PER_LOAD": 1,
             "LOAD_WORDS": 1,
             "UNROLL": self.tuning.unroll,
@@ -440,7 +441,6 @@ class _Builder:
             if _is_rows(source):
                 c["SOURCE_ROWS"] = 1
                 c["LOAD_WORDS"], c["PER_LOAD"] = self.load_shape()
-                c["FAST"] = int(c["IN_ORDER"] and f.key_words == 1)
             else:
                 c["SOURCE_ELEMENTS"] = 1
         elif source is not None:
@@ -689,7 +689,7 @@ class _Builder:
             room = _power_of_two_below(t.workgroups * t.workgroup // sequences)
             fewest = _power_of_two_above(loads // t.loads_each)
             team = min(workgroup, _power_of_two_above(loads // t.reduce_loads), max(room, fewest))
-            split = max(1, min(t.workgroups * t.workgroup // (sequences * team), loads // (team * 32)))
+            split = max(1, min(t.workgroups * t.workgroup // (2 * sequences * team), loads // (team * 32)))
         parts = self.new_pairs(sequences, split) if split > 1 else None
         if self.limits.subgroups and team >= 32:
             workgroup = team  # whose subgroups hardly wait for each other
@@ -720,14 +720,17 @@ class _Builder:
         if split:
             parts = None
         else:
-            wanted = t.workgroups * t.workgroup // (4 if t.barrier_free else 2)
+            wanted = t.workgroups * t.workgroup // 4
             cuts = max(1, min(wanted // groups, source.length // t.loads_each))
             if not t.barrier_free:
                 team = min(8, _power_of_two_below(cuts))
             split = max(1, cuts // team)
             parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
-        workgroup = t.reduce_workgroup
+        workgroup = t.reduce_large
         blocks = -(-groups // (workgroup // team))
+        pair = 4 * (self.selection.format.key_words + 1)
+        # Never more than the least workgroup memory that there is, so that several workgroups find room.
+        together = min(per_load, team, _power_of_two_below((16 << 10) // (workgroup * pair)))
         self.emit(
             "reduce_columns",
             blocks * split,
@@ -736,6 +739,7 @@ class _Builder:
             constants={
                 "WORKGROUP": workgroup,
                 "TEAM": team,
+                "TOGETHER": together,
                 "PER_LOAD": per_load,
                 "UNROLL": 4,
                 "INPUT_WORDS": 4 if self.vectors else 1,
@@ -853,8 +857,6 @@ class _Builder:
                 "UNROLL": unroll,
                 "GROUP": unroll * per_load,
                 "AHEAD": 2 if unroll == 1 and not t.barrier_free else 1,
-                # Small groups are inserted too often for a look at their bits to pay.
-                **({} if unroll > 1 else {"FAST": 0}),
             },
             in_order=True,
             k=k,
@@ -890,7 +892,8 @@ class _Builder:
         per_load = self.load_shape()[1] if _is_rows(source) else 1
         loads = self.loads(source)
         wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
-        subsets = _power_of_two_below(max(1, min(t.delegates // sequences, loads // t.delegate_loads)))
+        subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
+        subsets = _power_of_two_below(max(1, min(subsets, loads // t.delegate_loads)))
         subsets = min(max(subsets, _power_of_two_above(4 * k)), _power_of_two_below(loads))
         # Few delegates are spread over the machine in small workgroups.
         workgroup = min(t.delegate_workgroup, subsets, max(64, _power_of_two_above(sequences * subsets // 128)))
@@ -924,6 +927,8 @@ class _Builder:
                 "CLASSES": classes,
                 "FAN": fan,
                 "WIDE": workgroup // (max(1, classes) * fan),
+                # A long run of loads has time for more of them at once.
+                "UNROLL": t.unroll * (2 if loads // subsets >= 64 else 1),
             },
             in_order=True,
             subsets=subsets,

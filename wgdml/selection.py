@@ -35,8 +35,7 @@ class ElementFormat:
 
     bytes: int
     sign_bit: int = 0
-    float_mask: int = 0
-    negative_zero: int = 0
+    minus: int = 0
     largest: int = 0xFFFFFFFF
 
     @property
@@ -50,7 +49,7 @@ class ElementFormat:
 
 
 def _float(size: int, infinity: int) -> ElementFormat:
-    return ElementFormat(size, 0x80000000, 0x7FFF0000 if size == 2 else 0x7FFFFFFF, 0x80000000, infinity)
+    return ElementFormat(size, 0x80000000, 0x80000000, infinity)
 
 
 #: Element formats by NumPy dtype name. Infinity is where the numbers end: every larger magnitude is a NaN.

@@ -81,6 +81,13 @@ fn bits_of(data: Load, c: u32) -> Key {
 #endif
 }
 
+fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
+
+// The index of a load's last item, in the sequence's own order.
+fn last_index_in(row: Row, v: u32) -> u32 {
+  return min(v * PER_LOAD + (PER_LOAD - 1u) - row.skew, params.length - 1u) + params.first_index;
+}
+
 // The loads from the first to before the end have items of the sequence only, which need no test of each.
 fn first_whole(row: Row) -> u32 { return select(0u, 1u, row.skew > 0u); }
 fn end_whole(row: Row) -> u32 { return (row.skew + params.length) / PER_LOAD; }
@@ -88,7 +95,7 @@ fn end_whole(row: Row) -> u32 { return (row.skew + params.length) / PER_LOAD; }
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   let position = v * PER_LOAD + c - row.skew;
   let inside = position < params.length;
-  return Pair(select(LAST_KEY, key_of(bits_of(data, c)), inside),
+  return Pair(select(LAST_KEY, key_in(data, c), inside),
               select(NO_INDEX, (position + params.first_index) ^ INDEX_FLIP, inside));
 }
 
@@ -109,6 +116,9 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   if (v < params.length) { return data; }
   return last_pair();
 }
+
+fn key_in(data: Load, c: u32) -> Key { return data.key; }
+fn last_index_in(row: Row, v: u32) -> u32 { return axis_step(v).y + params.first_index; }
 
 #endif
 #endif

@@ -9,7 +9,7 @@ var<workgroup> team_pairs: array<Stored, WORKGROUP>;
 
 #if SUBGROUPS && TEAM == WORKGROUP
 
-var<workgroup> team_stored: atomic<u32>;
+var<workgroup> team_subgroups: atomic<u32>;
 
 // The best of the subgroup's pairs, word by word: each word's least among those that agree in the words before it.
 fn best_of_subgroup(mine: Pair) -> Pair {
@@ -23,20 +23,26 @@ fn best_of_subgroup(mine: Pair) -> Pair {
   return Pair(key, subgroupMin(select(NO_INDEX, mine.index, key_equal(mine.key, key))));
 }
 
+// Comes before `best_of_team`, and before the work that it ends: a place for the subgroup's pair.
+fn place_in_team(local: u32) -> u32 {
+  if (local == 0u) { atomicStore(&team_subgroups, 0u); }
+  workgroupBarrier();
+  var place = 0u;
+  if (subgroupExclusiveAdd(1u) == 0u) { place = atomicAdd(&team_subgroups, 1u); }
+  return subgroupBroadcastFirst(place);
+}
+
 // All invocations call it together, once; all get the answer.
-fn best_of_team(local: u32, mine: Pair) -> Pair {
-  if (local == 0u) { atomicStore(&team_stored, 0u); }
+fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
+  // After it all of a subgroup are together again, whatever loops they left before.
   workgroupBarrier();
   let first = best_of_subgroup(mine);
-  // Whose pair it is stores it. Where there is none but "nothing", which many may hold, nobody does.
-  if (key_equal(mine.key, first.key) && mine.index == first.index && before(mine, last_pair())) {
-    team_pairs[atomicAdd(&team_stored, 1u)] = store_of(mine);
-  }
   let rank = subgroupExclusiveAdd(1u);
+  if (rank == 0u) { team_pairs[place] = store_of(first); }
   let lanes = subgroupAdd(1u);
   workgroupBarrier();
   // Every subgroup reads all that were stored; one step does, but for many small subgroups.
-  let stored = atomicLoad(&team_stored);
+  let stored = atomicLoad(&team_subgroups);
   var best = last_pair();
   for (var base = 0u; base < stored; base += lanes) {
     let other = pair_of(team_pairs[min(base + rank, stored - 1u)]);
@@ -48,17 +54,19 @@ fn best_of_team(local: u32, mine: Pair) -> Pair {
 
 #else
 
+fn place_in_team(local: u32) -> u32 { return local; }
+
 // All invocations call it together, once; the first of each team gets the answer.
-fn best_of_team(local: u32, mine: Pair) -> Pair {
+fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
   var best = mine;
-  team_pairs[local] = store_of(best);
+  team_pairs[place] = store_of(best);
   for (var reach = TEAM / 2u; reach > 0u; reach /= 2u) {
     workgroupBarrier();
     if (local % TEAM < reach) {
-      let other = pair_of(team_pairs[local + reach]);
+      let other = pair_of(team_pairs[place + reach]);
       if (before(other, best)) {
         best = other;
-        team_pairs[local] = store_of(best);
+        team_pairs[place] = store_of(best);
       }
     }
   }

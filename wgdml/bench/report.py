@@ -80,7 +80,7 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = ()) -> Ta
 def steps_table(result: Result) -> Table:
     title = f"{result['case']} {result['data']}: {us(result['device_us'])} us in one pass"
     table = _table("dispatch", "workgroups", "alone us", "adds us", "constants", left=("dispatch", "constants"), title=title)
-    hidden = {"KEY_WORDS", "NEGATIVE_ZERO", "SIGN_BIT", "FLOAT_MASK", "LARGEST", "NAN_KEY", "DIRECTION", "INDEX_FLIP"}
+    hidden = {"KEY_WORDS", "SIGN_BIT", "MINUS", "LARGEST", "NAN_KEY", "DIRECTION", "INDEX_FLIP"}
     hidden |= {"ELEMENT_BYTES", "INDEX_BYTES", "HAS_VALUES", "HAS_INDICES"}
     for step in result["steps"]:
         grid = "x".join(str(n) for n in step["workgroups"] if n > 1) or "1"
