@@ -25,7 +25,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ["functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large", "delegates"]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-BATCH = 100  # tests of one process
+BATCH = 30  # tests of one process
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -93,7 +93,8 @@ def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
         tests = int((re.search(rf"^{file}: (\d+)", listed.stdout, re.MULTILINE) or [0, 0])[1])
         if not tests:
             row.problem = f"{file}: no tests: {(listed.stdout + listed.stderr).strip()[-300:]}"
-        # In processes of their own: SwiftShader takes 10 MB for each kernel that is kept, and together they would fill the memory.
+        # In processes of their own: SwiftShader takes 10 to 45 MB for each kernel that is kept: two processes
+        # of a hundred tests of operators filled 23 GB.
         parts = -(-tests // BATCH)
         for part in range(parts):
             run_batch(row, file, [*extra, f"--part={part + 1}/{parts}", file], environment, timeout)
