@@ -420,6 +420,57 @@ def test_the_pool_is_bounded():
     assert many.count <= 1_100
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_at_any_call_leaves_the_pool_whole():
+    """Python delivers it when a call returns: there, at each call in turn, also where it is lost in a finalizer."""
+    from wgdml.runtime.memory import Memory, Pool
+
+    class Buffer:
+        def destroy(self):
+            pass
+
+    def use(pool):
+        for size in (1 << 20, 1 << 21, 1 << 22):
+            Memory(pool, size, Buffer())  # goes back at once, by __del__
+        buffer = pool.take(1 << 21)
+        pool.give(1 << 21, buffer or Buffer())
+        pool.give(1 << 22, Buffer())
+        pool.clear()
+
+    def interrupted_use(pool, moment):
+        calls = 0
+
+        def interrupt(frame, event, argument):
+            nonlocal calls
+            calls += event == "c_return"
+            if calls > moment:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        try:
+            use(pool)
+        except KeyboardInterrupt:
+            pass
+        sys.setprofile(None)
+        reached.append(calls)
+
+    reached: list[int] = []
+    for moment in itertools.count():
+        pool = Pool(3 << 20)
+        for work, arguments in ((interrupted_use, (pool, moment)), (use, (pool,))):
+            thread = threading.Thread(target=work, args=arguments, daemon=True)
+            thread.start()
+            thread.join(10)
+            assert not thread.is_alive(), f"a lock stays taken after Ctrl-C at call {moment}"
+        assert pool.bytes == pool.count == 0, moment
+        pool.give(1 << 20, Buffer())
+        assert pool.bytes == 1 << 20 and pool.count == 1 and pool.take(1 << 20) is not None, moment
+        if reached[-1] <= moment:
+            break
+    assert moment > 20
+
+
 def test_an_adapter_without_a_device_is_refused(device, monkeypatch):
     adapter = device.gpu_device.adapter
 

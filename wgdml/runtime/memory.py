@@ -1,7 +1,8 @@
 """Buffers that are used again.
 
 Finalizers run in any thread and at any time, even while that thread is inside this module. So they only do what is atomic, and tidy
-up where no lock has to be waited for.
+up where no lock has to be waited for. Ctrl-C comes when a call returns, so between two calls the books agree with the lists, and
+a lock is never held unseen.
 """
 
 from __future__ import annotations
@@ -70,10 +71,14 @@ class Pool:
             buffer.destroy()
             return
         self._returned.append((size, buffer))
-        if self._lock.acquire(blocking=False):
-            try:
+        held: list[bool] = []
+        try:
+            # In one call: after a plain acquire(), Ctrl-C could come before its result was seen.
+            held.extend(map(self._lock.acquire, (False,)))
+            if held[0]:
                 self._tidy()
-            finally:
+        finally:
+            if held and held[0]:
                 self._lock.release()
 
     def clear(self) -> None:
@@ -90,10 +95,11 @@ class Pool:
         returned = self._returned
         while returned:
             size, buffer = returned.popleft()
-            self._large.setdefault(size, []).append(buffer)
+            buffers = self._large.setdefault(size, [])
             self._large.move_to_end(size)
             self._large_bytes += size
             self._large_count += 1
+            buffers.append(buffer)
         while self._large_count and (self._large_bytes > self.most_bytes or self._large_count > _BUFFERS_KEPT):
             self._drop()
 
@@ -102,9 +108,9 @@ class Pool:
         if not buffers:
             del self._large[size]
             return
-        buffers.pop(0).destroy()
         self._large_bytes -= size
         self._large_count -= 1
+        buffers.pop(0).destroy()
 
 
 class Memory:
