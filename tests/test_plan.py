@@ -173,6 +173,13 @@ def test_fewer_loads_than_k_have_no_delegates():
         make_plan(selection((3000, 64), [0], 2000), GPU, algorithm=Algorithm.DELEGATES)
 
 
+@pytest.mark.parametrize("algorithm", [Algorithm.DELEGATES, Algorithm.LISTS])
+def test_a_second_look_by_index_takes_one_axis(algorithm):
+    """Where a box of several axes is cut along an inner one, an item's index no longer tells its place in the box."""
+    with pytest.raises(ValueError, match="along one axis"):
+        make_plan(selection((64, 500, 32), [0, 2], 1, values=False), GPU, algorithm=algorithm)
+
+
 @pytest.mark.parametrize("algorithm", Algorithm)
 def test_a_forced_algorithm_serves_or_says_why_not(algorithm):
     for shape, k in (((40,), 3), ((9, 700), 20), ((1, 100_000), 5000)):

@@ -834,6 +834,8 @@ class _Builder:
         t = self.tuning
         if not isinstance(source, _Box) or k > t.lists_k:
             raise ValueError(f"lists takes k up to {t.lists_k} of the input's elements, not k={k}")
+        if len(source.selection.axes) != 1:
+            raise ValueError("lists needs the input's elements along one axis")  # as a group is found again by an item's index
         loads = self.loads(source)
         team = 1
         if not t.barrier_free:
