@@ -219,7 +219,7 @@ def test_ctrl_c_during_calls():
         work = [lambda: wgdml.argsort(long), lambda: wgdml.asarray(wide).numpy(), lambda: wgdml.top_k(wide, 3)]
         for call in work:
             call()
-        signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))  # a timer in place of a finger
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))  # a timer in place of a finger
         caught = 0
         for round in range(15):
             call = work[round % len(work)]
@@ -236,6 +236,41 @@ def test_ctrl_c_during_calls():
         print(caught)
     """
     assert python(script).stdout.split() == ["15"]
+
+
+def test_ctrl_c_while_a_condition_is_entered():
+    """Each time that a call takes a threading.Condition's lock: an exception there would leave it taken (docs/driver-bugs.md)."""
+    script = """
+        import itertools, signal, sys, threading
+        import numpy as np, wgdml
+        entering = threading.Condition.__enter__.__code__
+        wide = np.arange(3_000_000.0)
+        tensor = wgdml.asarray(wide)
+        for call in (lambda: wgdml.asarray(wide), tensor.numpy, lambda: wgdml.top_k(wide[:2_000], 3)):
+            for moment in itertools.count():
+                entered = 0
+                def press(frame, event, argument):
+                    global entered
+                    if event == "c_return" and frame.f_code is entering:
+                        entered += 1
+                        if entered == moment + 1:
+                            signal.raise_signal(signal.SIGINT)
+                sys.setprofile(press)
+                try:
+                    call()
+                    caught = False
+                except KeyboardInterrupt:
+                    caught = True
+                sys.setprofile(None)
+                assert caught == (entered > moment), (moment, entered)
+                assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+                assert np.array_equal(wgdml.asarray(wide).numpy(), wide)
+                if entered <= moment:
+                    break
+            print(moment)
+    """
+    times = python(script).stdout.split()
+    assert len(times) == 3 and all(int(n) >= 1 for n in times), times
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")

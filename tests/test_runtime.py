@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
@@ -448,10 +449,8 @@ def test_ctrl_c_at_any_call_leaves_the_pool_whole():
                 raise KeyboardInterrupt
 
         sys.setprofile(interrupt)
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             use(pool)
-        except KeyboardInterrupt:
-            pass
         sys.setprofile(None)
         reached.append(calls)
 

@@ -19,6 +19,7 @@ from ..selection import Selection
 from .adapter import NoAdapterError, choose_adapter, describe
 from .errors import DeviceLostError, out_of_memory, translated
 from .fork import FORKED, use_gpu
+from .interrupts import interruptible
 from .memory import Memory, Pool
 from .prepared import BindGroups, PreparedPlan
 from .transfer import CHUNK, Staging
@@ -283,7 +284,8 @@ class Device:
         self._staging.clear()
         # wgpu keeps a destroyed buffer until the work that was submitted with it is done, so wait for that.
         with suppress(wgpu.GPUError, RuntimeError, AttributeError):
-            self.gpu_device.queue.read_buffer(self.gpu_device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC))
+            last = self.gpu_device.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC)
+            interruptible(self.gpu_device.queue.read_buffer, last)
 
     def _scratch(self, size: int) -> Any:
         """The scratch that all plans share: work on a queue is in order, and none needs it longer than its own dispatches."""

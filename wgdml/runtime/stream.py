@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import shaders
 from .device import Device
+from .interrupts import interruptible
 
 __all__ = ["MERGED_SLOTS", "IndexMerger", "Uploader"]
 
@@ -40,7 +41,7 @@ class Uploader:
 
     def _map(self, turn: int) -> None:
         if self._mapping[turn] is None:
-            self._mapping[turn] = self._staging[turn].map_async(wgpu.MapMode.WRITE)
+            self._mapping[turn] = interruptible(self._staging[turn].map_async, wgpu.MapMode.WRITE)
 
     def put(self, block: NDArray[Any]) -> Any:
         """The buffer that holds the block's elements, row by row, for work that is submitted from now on."""
@@ -50,7 +51,7 @@ class Uploader:
         # The last block's staging buffer is asked for only now: while wgpu waits for it, submissions have to wait too, and what is
         # to be done with that block has been submitted by now. It arrives while this block is written.
         self._map(1 - turn)
-        self._mapping[turn].sync_wait()
+        interruptible(self._mapping[turn].sync_wait)
         staging.write_mapped(data)
         staging.unmap()
         self._mapping[turn] = None
@@ -65,7 +66,7 @@ class Uploader:
         """Waits until every block has arrived."""
         for turn in range(2):
             self._map(turn)
-            self._mapping[turn].sync_wait()
+            interruptible(self._mapping[turn].sync_wait)
 
     def __enter__(self) -> Uploader:
         return self

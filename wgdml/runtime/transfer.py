@@ -14,6 +14,7 @@ import numpy as np
 import wgpu
 from numpy.typing import NDArray
 
+from .interrupts import interruptible
 from .memory import Pool
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Staging:
     @staticmethod
     def map(buffer: Any, size: int) -> Any:
         """The first bytes of a staging buffer, to be copied before ``unmap``, after the submitted work that fills it."""
-        buffer.map_sync(_MAP_READ, 0, size)
+        interruptible(buffer.map_sync, _MAP_READ, 0, size)
         return buffer.read_mapped(0, size, copy=False)
 
     @contextmanager
@@ -123,12 +124,12 @@ class Staging:
             return
         starts = range(0, flat.size, CHUNK)
         with self._ring(self._writing, flat.size, _WRITE) as ring:
-            mapping = [staging.map_async(wgpu.MapMode.WRITE) for staging in ring]
+            mapping = [interruptible(staging.map_async, wgpu.MapMode.WRITE) for staging in ring]
             for number, start in enumerate(starts):
                 turn = number % 2
                 staging = ring[turn]
                 part = flat[start : start + CHUNK]
-                mapping[turn].sync_wait()
+                interruptible(mapping[turn].sync_wait)
                 staging.write_mapped(part, 0)
                 staging.unmap()
                 encoder = gpu.create_command_encoder()
@@ -136,4 +137,4 @@ class Staging:
                 gpu.queue.submit([encoder.finish()])
                 if number + 2 < len(starts):
                     # Asked for now, to wait for no more than this copy while the other buffer is filled.
-                    mapping[turn] = staging.map_async(wgpu.MapMode.WRITE)
+                    mapping[turn] = interruptible(staging.map_async, wgpu.MapMode.WRITE)
