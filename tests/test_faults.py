@@ -223,8 +223,8 @@ def test_ctrl_c_during_calls():
         caught = 0
         for round in range(15):
             call = work[round % len(work)]
-            signal.setitimer(signal.ITIMER_REAL, 0.001 + random.random() * 0.06, 2.0)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 + random.random() * 0.06, 2.0)
                 while True:
                     call()
             except KeyboardInterrupt:
