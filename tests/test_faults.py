@@ -238,12 +238,11 @@ def test_ctrl_c_during_calls():
     assert python(script).stdout.split() == ["15"]
 
 
-def test_ctrl_c_while_a_condition_is_entered():
-    """Each time that a call takes a threading.Condition's lock: an exception there would leave it taken (docs/driver-bugs.md)."""
+def test_ctrl_c_while_a_lock_changes_hands():
+    """At each step of threading.Condition and Event in turn: an exception there would leave a lock taken (docs/driver-bugs.md)."""
     script = """
         import itertools, signal, sys, threading
         import numpy as np, wgdml
-        entering = threading.Condition.__enter__.__code__
         wide = np.arange(3_000_000.0)
         tensor = wgdml.asarray(wide)
         for call in (lambda: wgdml.asarray(wide), tensor.numpy, lambda: wgdml.top_k(wide[:2_000], 3)):
@@ -251,7 +250,7 @@ def test_ctrl_c_while_a_condition_is_entered():
                 entered = 0
                 def press(frame, event, argument):
                     global entered
-                    if event == "c_return" and frame.f_code is entering:
+                    if event in ("call", "c_return") and frame.f_code.co_filename == threading.__file__:
                         entered += 1
                         if entered == moment + 1:
                             signal.raise_signal(signal.SIGINT)
@@ -270,7 +269,7 @@ def test_ctrl_c_while_a_condition_is_entered():
             print(moment)
     """
     times = python(script).stdout.split()
-    assert len(times) == 3 and all(int(n) >= 1 for n in times), times
+    assert len(times) == 3 and all(int(n) >= 10 for n in times), times
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")

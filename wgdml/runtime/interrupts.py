@@ -1,8 +1,9 @@
 """Ctrl-C that leaves Python's locks as they were.
 
-``threading.Condition.__enter__`` is Python code: an exception that a signal's handler raises there, after the lock is taken, leaves
-it taken for ever. wgpu-py wakes its polling thread by a ``threading.Event``, which holds such a condition: after such an accident
-every wait for a device is endless. ``docs/driver-bugs.md`` has a program that shows it.
+``threading.Condition`` is Python code: an exception that a signal's handler raises in its ``__enter__`` after the lock is taken, or
+in its ``__exit__`` before it is given back, leaves it taken for ever. wgpu-py waits for a device, and wakes the thread that polls
+it, by ``threading.Event``, which holds such a condition: after such an accident every wait for the device is endless.
+``docs/driver-bugs.md`` has a program that shows it.
 """
 
 from __future__ import annotations
@@ -17,19 +18,20 @@ from typing import TypeVar
 __all__ = ["interruptible"]
 
 _T = TypeVar("_T")
-_UNSAFE = threading.Condition.__enter__.__code__
+_WAIT = threading.Condition.wait.__code__  # where the time is spent; it puts in order what it did
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:
+    """Is the innermost function of ``threading`` on the stack another one than ``Condition.wait``?"""
     while frame is not None:
-        if frame.f_code is _UNSAFE:
-            return True
+        if frame.f_code.co_filename == _WAIT.co_filename:
+            return frame.f_code is not _WAIT
         frame = frame.f_back
     return False
 
 
 def interruptible(call: Callable[..., _T], *arguments: object) -> _T:
-    """``call(*arguments)``; a Ctrl-C that comes while a condition's lock is being taken is raised when the call is done."""
+    """``call(*arguments)``; a Ctrl-C that comes while a condition's lock changes hands is raised when the call is done."""
     if threading.current_thread() is not threading.main_thread():
         return call(*arguments)  # Python runs handlers in the main thread alone
     handler = _signal.getsignal(SIGINT)
