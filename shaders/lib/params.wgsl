@@ -1,4 +1,4 @@
-// The one parameter block that every kernel reads (binding 0); wgdml/plan.py packs it in this order.
+// The one parameter block that every kernel reads (binding 0); wgdml/plan/dispatch.py packs it in this order.
 
 struct Params {
   sequences: u32,      // sequences of this dispatch

@@ -1,0 +1,712 @@
+"""The algorithms: each finds the first k pairs of every sequence of a source, by one or more dispatches, and fills a sink."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from .dispatch import WINDOW, Box, Builder, Final, Pairs, Sink, Source, is_rows
+from .tuning import Algorithm, choose_algorithm, power_of_two_above, power_of_two_below
+
+__all__ = ["Algorithms"]
+
+
+class Algorithms(Builder):
+    """The methods by the names of ``Algorithm``; ``run`` chooses one."""
+
+    def run(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """The first k of every sequence of the source, in order, to the sink."""
+        algorithm, self.forced = self.forced, None
+        if self.selection.last_index and algorithm not in (None, Algorithm.REDUCE):
+            raise ValueError(f"{algorithm} takes the first of equal items, not the last")
+        if algorithm is None:
+            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), isinstance(source, Box), self.tuning)
+        self.algorithms.append(algorithm)
+        getattr(self, algorithm.value)(source, sequences, k, sink)
+
+    def is_columns(self, source: Source) -> bool:
+        """Do neighbouring sequences lie side by side in memory?"""
+        if not isinstance(source, Box) or is_rows(source) or not source.selection.batch:
+            return False
+        return source.selection.batch[-1].input_stride == 1
+
+    # -- k = 1 --
+
+    def reduce(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """A tree, or subgroups. Sequences too few to fill the machine are cut in parts, whose bests a second dispatch reduces."""
+        if k != 1:
+            raise ValueError(f"reduce finds the first pair only, not k={k}")
+        t = self.tuning
+        if self.is_columns(source):
+            assert isinstance(source, Box)
+            self.reduce_columns(source, sequences, sink)
+            return
+        loads = self.loads(source)
+        workgroup = t.reduce_workgroup if sequences > t.workgroups // 4 else t.reduce_large
+        if isinstance(source, Pairs) and source.length <= 4096:
+            split, team = 1, min(workgroup, power_of_two_above(source.length))
+        elif t.barrier_free:
+            team = 1
+            split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // t.loads_each))
+        else:
+            # Short sequences: an invocation for every few loads, while the machine has room. Long ones: whole workgroups.
+            room = power_of_two_below(t.workgroups * t.workgroup // sequences)
+            fewest = power_of_two_above(loads // t.loads_each)
+            team = min(workgroup, power_of_two_above(loads // t.reduce_loads), max(room, fewest))
+            split = max(1, min(t.workgroups * t.workgroup // (2 * sequences * team), loads // (team * 32)))
+        parts = self.new_pairs(sequences, split) if split > 1 else None
+        if self.limits.subgroups and team >= 32:
+            workgroup = team  # whose subgroups hardly wait for each other
+        self.emit(
+            "reduce",
+            -(-sequences * split * team // workgroup),
+            source,
+            parts or sink,
+            constants={
+                "TEAM": team,
+                "WORKGROUP": workgroup,
+                "CHUNKS": int(t.barrier_free),
+                "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
+            },
+            in_order=isinstance(source, Box),
+            split=split,
+        )
+        if parts:
+            self.reduce(parts, sequences, 1, sink)
+
+    def reduce_columns(self, source: Box, sequences: int, sink: Sink, split: int = 0) -> None:
+        """Down adjacent sequences; ``split`` > 0 makes that many delegates of each and no tree."""
+        t = self.tuning
+        per_load = self.column_items(source)
+        columns = source.selection.batch[-1].size
+        groups = sequences // columns * -(-columns // per_load)
+        team = 1
+        if split:
+            parts = None
+        else:
+            wanted = t.workgroups * t.workgroup // 4
+            cuts = max(1, min(wanted // groups, source.length // t.loads_each))
+            if not t.barrier_free:
+                team = min(8, power_of_two_below(cuts))
+            split = max(1, cuts // team)
+            parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
+        workgroup = t.reduce_large
+        blocks = -(-groups // (workgroup // team))
+        pair = 4 * (self.selection.format.key_words + 1)
+        # Never more than the least workgroup memory that there is, so that several workgroups find room.
+        together = min(per_load, team, power_of_two_below((16 << 10) // (workgroup * pair)))
+        self.emit(
+            "reduce_columns",
+            blocks * split,
+            source,
+            parts or sink,
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": team,
+                "TOGETHER": together,
+                "PER_LOAD": per_load,
+                "UNROLL": 4,
+                "INPUT_WORDS": 4 if self.vectors else 1,
+                "LOADS_VECTORS": int(per_load > 1),
+            },
+            in_order=True,
+            split=split,
+        )
+        if parts:
+            self.reduce(parts, sequences, 1, sink)
+
+    def column_items(self, source: Box) -> int:
+        """Adjacent sequences that one load serves: a whole vector where every row of the box starts on one."""
+        s = source.selection
+        size = s.format.bytes
+        items = 16 // size
+        strides = [d.input_stride for d in s.batch[:-1]] + [a.stride for a in s.axes]
+        aligned = source.offset % items == 0 and all(stride % items == 0 for stride in strides)
+        return items if self.vectors and aligned else 1
+
+    def loads(self, source: Source) -> int:
+        if isinstance(source, Box) and is_rows(source):
+            return -(-source.length // self.load_shape()[1])
+        return source.length
+
+    # -- small k --
+
+    def select(
+        self,
+        source: Source,
+        sequences: int,
+        k: int,
+        sink: Sink,
+        delegates: Pairs | None = None,
+    ) -> None:
+        """Delegates in a workgroup. A long sequence of few is cut in parts, whose firsts are selected from again.
+
+        ``delegates``: those of the source's strided subsets, where an earlier dispatch has found them.
+        """
+        t = self.tuning
+        if k > t.large_workgroup:
+            raise ValueError(f"select takes k up to {t.large_workgroup}, not {k}")
+        loads = self.loads(source)
+        per_load = self.load_shape()[1] if isinstance(source, Box) and is_rows(source) else 1
+        groups = min(t.large_workgroup, max(32, power_of_two_above(int(t.groups_a_rank * k))))
+        each = t.loads_each if loads >= 1024 else max(1, t.loads_each // 4)
+        team = max(groups, min(t.large_workgroup, power_of_two_below(loads // each)))
+        if isinstance(source, Pairs) and source.item_step > 1:
+            # Several sequences a workgroup: their items lie side by side.
+            team = groups
+        split = 1
+        if delegates:
+            team = max(32, power_of_two_above(delegates.length))
+            groups = min(groups, team)
+        elif team == t.large_workgroup or t.barrier_free:
+            most = max(1, t.workgroups * t.workgroup // 4 // (sequences * team))
+            split = max(1, min(most, loads // (team * 2 * each), loads // (4 * k)))
+        workgroup = max(team, t.workgroup)
+        teams = workgroup // team
+        pair = 8 * self.selection.format.key_words
+        room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 8)
+        capacity = power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
+        while capacity * teams * pair > room and capacity > k:
+            capacity //= 2
+        if capacity <= k:
+            raise ValueError(f"select takes fewer than {k} in this adapter's workgroup memory")
+        parts = self.new_pairs(sequences, split * k) if split > 1 else None
+        self.emit(
+            "select",
+            -(-sequences * split // teams),
+            source,
+            parts or sink,
+            delegates=delegates,
+            constants={
+                "DELEGATED": int(delegates is not None),
+                "WORKGROUP": workgroup,
+                "TEAM": team,
+                "GROUPS": groups,
+                "CAPACITY": capacity,
+                "AHEAD": max(1, min(8, groups * groups // team)),
+            },
+            in_order=isinstance(source, Box),
+            split=split,
+            k=k,
+            subsets=delegates.length if delegates else 0,
+        )
+        if parts:
+            self.run(parts, sequences, k, sink)
+
+    def lists(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """Sorted lists in registers; as many invocations a sequence as fill the machine."""
+        t = self.tuning
+        if not isinstance(source, Box) or k > t.lists_k:
+            raise ValueError(f"lists takes k up to {t.lists_k} of the input's elements, not k={k}")
+        if len(source.selection.axes) != 1:
+            raise ValueError("lists needs the input's elements along one axis")  # as a group is found again by an item's index
+        loads = self.loads(source)
+        team = 1
+        if not t.barrier_free:
+            team = min(32, power_of_two_below(t.workgroups * 64 // sequences), power_of_two_below(loads // 4))
+        # A group of loads is looked at again where its best is kept, so groups must be many.
+        per_load = self.load_shape()[1] if is_rows(source) else 1
+        unroll = max(1, min(t.unroll, 32 // per_load, power_of_two_below(loads // (4 * k * team))))
+        workgroup = t.workgroup
+        pair = 8 * self.selection.format.key_words
+        while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
+            workgroup //= 2
+        self.emit(
+            "select_lists",
+            -(-sequences * team // workgroup),
+            source,
+            sink,
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": min(team, workgroup),
+                "K": k,
+                "UNROLL": unroll,
+                "GROUP": unroll * per_load,
+                "AHEAD": 2 if unroll == 1 and not t.barrier_free else 1,
+            },
+            in_order=True,
+            k=k,
+        )
+
+    def delegates(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """One strided subset an invocation, whose best is its delegate; then only the subsets of the first delegates again."""
+        if not isinstance(source, Box) or len(source.selection.axes) != 1:
+            raise ValueError("delegates needs the input's elements along one axis")
+        if self.is_columns(source):
+            self.delegates_of_columns(source, sequences, k, sink)
+        else:
+            self.delegates_of_rows(source, sequences, k, sink)
+
+    def delegates_of_columns(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
+        """Down adjacent sequences; a team of invocations then looks at each sequence's delegates."""
+        loads = self.loads(source)
+        subsets = max(2 * k, power_of_two_below(int(math.sqrt(loads * k))))
+        subsets = min(loads, subsets, self.tuning.delegate_columns, self.tuning.large_workgroup)
+        if subsets < k:
+            raise ValueError(f"delegates needs at least k={k} positions of at most {subsets} to choose from")
+        delegates = self.new_pairs(sequences, subsets, side_by_side=True)
+        self.reduce_columns(source, sequences, delegates, split=subsets)
+        self.select(source, sequences, k, sink, delegates)
+
+    def delegates_of_rows(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
+        """The delegates' own bests, class by class, give a threshold; what does not come after it is listed and ranked.
+
+        With g groups of delegates about g ln(g / (g - k)) pairs do not come after the k-th of the groups' bests: few more than k,
+        where g is large.
+        """
+        t = self.tuning
+        per_load = self.load_shape()[1] if is_rows(source) else 1
+        loads = self.loads(source)
+        wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
+        subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
+        subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads)))
+        subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
+        # Few delegates are spread over the machine in small workgroups.
+        workgroup = min(t.delegate_workgroup, subsets, max(64, power_of_two_above(sequences * subsets // 128)))
+        workgroups = subsets // workgroup
+        classes = 0
+        while subsets > 16 * wide and workgroups * max(1, classes) < 8 * wide:
+            classes = 2 * classes or 8
+        while classes and workgroups * classes > 16 * wide:
+            subsets, workgroups = subsets // 2, workgroups // 2
+        bests_each = workgroups * classes if classes else subsets
+        fan = power_of_two_below(math.isqrt(workgroup // max(1, classes))) if classes else workgroup
+        groups = min(bests_each, max(wide, power_of_two_above(8 * k)), 16 * wide)
+        # In sorted data the k loads with the first delegates all lie before the threshold.
+        capacity = min(max(2 * wide, power_of_two_above(per_load * k)), 16 * wide)
+        if k > min(groups, capacity) // 2:
+            raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
+        delegates = self.new_pairs(sequences, subsets)
+        bests = self.new_pairs(sequences, bests_each) if classes else delegates
+        thresholds = self.new_pairs(sequences, 1)
+        candidates = self.new_pairs(sequences, capacity)
+        counts = self.arena.take(sequences * 4)
+        members = -(-(loads + 1) // subsets)
+        self.emit(
+            "delegates",
+            sequences * workgroups,
+            source,
+            delegates,
+            scratch={6: bests.keys, 7: bests.indices} if classes else None,
+            constants={
+                "WORKGROUP": workgroup,
+                "CLASSES": classes,
+                "FAN": fan,
+                "WIDE": workgroup // (max(1, classes) * fan),
+                # A long run of loads has time for more of them at once.
+                "UNROLL": t.unroll * (2 if loads // subsets >= 64 else 1),
+            },
+            in_order=True,
+            subsets=subsets,
+        )
+        self.emit(
+            "threshold",
+            sequences,
+            bests,
+            thresholds,
+            scratch={8: counts},
+            constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
+            k=k,
+        )
+        again_workgroup = min(workgroup, t.workgroup)
+        again = {2: delegates.keys, 3: delegates.indices, 6: thresholds.keys, 7: thresholds.indices, 8: counts}
+        self.emit(
+            "gather",
+            sequences * -(-subsets // again_workgroup),
+            source,
+            candidates,
+            scratch=again,
+            constants={"CAPACITY": capacity, "WORKGROUP": again_workgroup},
+            members=members,
+            subsets=subsets,
+        )
+        ranked = min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
+        self.emit(
+            "trim",
+            sequences,
+            source,
+            candidates,
+            scratch=again,
+            constants={
+                "WORKGROUP": wide,
+                "CAPACITY": capacity,
+                "EACH": capacity // wide,
+                "STEP": min(wide, power_of_two_below((capacity - k) // per_load)),
+            },
+            k=k,
+            members=members,
+            subsets=subsets,
+            rank_count=ranked,
+        )
+        candidates = replace(candidates, length=ranked)
+        if ranked <= t.rank_length or ranked > t.sort_capacity:
+            self.rank(candidates, sequences, k, sink, counts)
+        else:
+            self.sort_rows(candidates, sequences, k, sink, counts)
+
+    # -- sorting --
+
+    def sort_rows(self, source: Source, sequences: int, k: int, sink: Sink, counts: tuple[int, int] | None = None) -> None:
+        """Whole sequences in workgroup memory, eight items an invocation, or 16 where there are too few of those.
+
+        ``counts``: where each sequence's own length is.
+        """
+        t = self.tuning
+        capacity = max(16, power_of_two_above(source.length))
+        if capacity > t.sort_capacity:
+            raise ValueError(f"sort_rows takes sequences of up to {t.sort_capacity}, not {source.length}")
+        each = 8 if capacity // 8 <= min(512, self.limits.max_compute_invocations_per_workgroup) else 16
+        team = capacity // each
+        key_words = self.selection.format.key_words
+        room = self.limits.max_compute_workgroup_storage_size
+        padded = capacity + capacity // each
+        split = int(padded * 8 * key_words > room)
+        pair = 4 if split else 8 * key_words
+        teams = max(1, min(t.workgroup // team, room // (padded * pair)))
+        self.emit(
+            "sort_rows",
+            -(-sequences // teams),
+            source,
+            sink,
+            scratch={8: counts} if counts else None,
+            constants={
+                "COUNTED": int(counts is not None),
+                "WORKGROUP": teams * team,
+                "CAPACITY": capacity,
+                "SIZE": capacity.bit_length() - 1,
+                "EACH": each,
+                "HALF": each // 2,
+                "BITS": each.bit_length() - 1,
+                "SPLIT": split,
+                "WORDS": key_words + 1,
+            },
+            k=k,
+        )
+
+    def sort_rows_radix(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """Whole sequences of elements in workgroup memory, by as many passes as the key has digits."""
+        t = self.tuning
+        if not isinstance(source, Box) or self.selection.last_index:
+            raise ValueError("sort_rows_radix needs the input's elements, of which the first one wins a tie")
+        each = t.radix_row_each
+        # Fewer and wider passes pay where each of them is long.
+        digit = min(5, t.radix_row_digit + int(source.length > 4096))
+        pairs = 1 << (digit - 1)
+        if source.length > each * self.limits.max_compute_invocations_per_workgroup:
+            each = 16
+        team = max(32, power_of_two_above(-(-source.length // each)))
+        if team >= 128 and team * 3 // 4 * each >= source.length:
+            team = team * 3 // 4
+        # An invocation's counters or words, whichever are more, and its sum among 16.
+        room = 4 * max(each + 1, pairs) * team + 4 * team + 8 * (team // 16)
+        most = self.limits.max_compute_workgroup_storage_size - 32
+        if room > most or team > self.limits.max_compute_invocations_per_workgroup:
+            raise ValueError(f"a sequence of {source.length} does not fit sort_rows_radix in this adapter's workgroup memory")
+        teams = max(1, min(t.workgroup // team, most // room))
+        bits = self.key_bits()
+        index_bits = (team * each - 1).bit_length()
+        # Words hold so many of the key's bits that passes are fewest, and of those the most.
+        passes = {
+            part: sum(-(-min(part, bits - low) // digit) for low in range(0, bits, part))
+            for part in range(1, min(bits, 32 - index_bits) + 1)
+        }
+        part = min(passes, key=lambda part: (passes[part], -part))
+        parts = -(-bits // part)
+        per_load = self.load_shape()[1] if is_rows(source) else 1
+        self.emit(
+            "sort_rows_radix",
+            -(-sequences // teams),
+            source,
+            sink,
+            constants={
+                "WORKGROUP": teams * team,
+                "TEAM": team,
+                "EACH": each,
+                "DIGIT": digit,
+                "PAIRS": pairs,
+                "INDEX_BITS": index_bits,
+                "PART": part,
+                "PARTS": parts,
+                "LOADS": max(1, each // per_load),
+                "FETCH": int(parts > 1 and (isinstance(sink, Pairs) or self.selection.has_values)),
+            },
+            k=k,
+        )
+
+    def radix_select(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """The first k in any order by histograms, then those in order.
+
+        Of a long row only a sample is put into histograms: all that does not come after a pair of the sample that is a little later
+        than the k-th should be is listed. Where that turns out to be too few or too many, the whole row is done after all.
+        """
+        t = self.tuning
+        sample = self.sample(source, sequences) if k >= t.sample_k else None
+        if sample is None:
+            found = self.new_pairs(sequences, k)
+            self.find(source, sequences, k, found)
+            self.sort_pairs(found, sequences, k, sink)
+            return
+        # Five standard deviations of how many of the first k the sample has, for a threshold late enough; as many again for room.
+        expected = k * sample.length / source.length
+        rank = min(sample.length, math.ceil(expected + 5 * math.sqrt(expected) + 8))
+        room = math.ceil((rank + 5 * math.sqrt(rank)) * source.length / sample.length)
+        candidates = self.new_pairs(sequences, max(k, min(room, source.length)))
+        counts = self.arena.take(2 * sequences * 4)
+        self.find(source, sequences, rank, candidates, sample, counts)
+        self.find(source, sequences, k, candidates, None, counts)
+        self.radix_sort(candidates, sequences, k, sink, counts)
+
+    def sample(self, source: Source, sequences: int) -> Box | None:
+        """Runs of eight elements from all over a long contiguous row."""
+        if not isinstance(source, Box) or not is_rows(source) or source.length < self.tuning.sample_length or sequences > 1:
+            return None
+        run, every = 8, 256
+        (axis,) = source.selection.axes
+        runs = source.length // (run * every)
+        axes = (replace(axis, size=runs, stride=run * every), replace(axis, size=run, stride=1))
+        return Box(replace(source.selection, axes=axes), (0, 0), (runs, run), (run * every, 1), source.offset, source.first_index)
+
+    def find(
+        self,
+        source: Source,
+        sequences: int,
+        k: int,
+        found: Pairs,
+        sample: Box | None = None,
+        counts: tuple[int, int] | None = None,
+    ) -> None:
+        """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it.
+
+        ``sample``: the k-th pair of this in place of the source's own. ``counts``: where to leave how many were found; without a
+        sample, what a find with one has left there, so that nothing is done where it went well.
+        """
+        t = self.tuning
+        bins = 2048 if self.limits.max_compute_workgroup_storage_size >= 16384 else 1024
+        digits = list(_digits(self.key_bits(), self.selection.length, bins.bit_length() - 1, self.selection.format.key_words))
+        levels = len(digits)
+        fallback = int(counts is not None and sample is None)
+        start = self.arena.used
+        histogram = self.arena.take(levels * sequences * bins * 4)
+        listed = counts or self.arena.take(sequences * 4)
+        self.clear((start, self.arena.used - start))
+        if counts and not fallback:
+            self.clear(counts)
+        progress = self.arena.take((levels + 1) * sequences * 16)
+        before = (0, 0, 0)
+        for level, digit in enumerate([*digits, None]):
+            word, shift, bits = digit or (0, 0, 0)
+            read = sample if sample and digit else source
+            split = max(1, min(t.workgroups // sequences, self.loads(read) // (t.workgroup * 4)))
+            self.emit(
+                "select_digit" if digit else "select_keep",
+                sequences * split,
+                read,
+                None if digit else found,
+                scratch={6: histogram, 7: progress, 8: listed},
+                constants={
+                    "BINS": bins,
+                    "EACH_BINS": bins // t.workgroup,
+                    "ROOM": 1024 if self.limits.max_compute_workgroup_storage_size >= 32768 else 512,
+                    "FALLBACK": fallback,
+                },
+                split=split,
+                k=k,
+                level=level,
+                digit_word=word,
+                digit_shift=shift,
+                digit_bits=bits,
+                before_word=before[0],
+                before_shift=before[1],
+                rank_count=found.length,
+            )
+            before = (word, shift, bits)
+
+    def clear(self, region: tuple[int, int]) -> None:
+        words = region[1] // 4
+        self.emit("clear", -(-words // self.tuning.workgroup), None, None, scratch={6: region}, length=words)
+
+    def rank(self, source: Source, sequences: int, k: int, sink: Sink, counts: tuple[int, int] | None = None) -> None:
+        """By counting; the work grows with the square of the length. ``counts``: where each sequence's own length is."""
+        if not isinstance(source, Pairs):
+            raise ValueError("rank takes pairs only")
+        items = 16
+        blocks = -(-source.length // items)
+        workgroup = min(self.tuning.large_workgroup, max(self.tuning.workgroup, power_of_two_above(source.length)))
+        self.emit(
+            "rank",
+            sequences * blocks,
+            source,
+            sink,
+            scratch={8: counts} if counts else None,
+            constants={"ITEMS": items, "WORKGROUP": workgroup, "COUNTED": int(counts is not None)},
+            k=k,
+        )
+
+    def sort_pairs(self, pairs: Pairs, sequences: int, k: int, sink: Sink) -> None:
+        """Pairs in any order -> their first k in order."""
+        t = self.tuning
+        if pairs.length <= t.sort_capacity and sequences * 4 > t.workgroups:
+            self.sort_rows(pairs, sequences, k, sink)
+        elif pairs.length <= t.rank_length:
+            self.rank(pairs, sequences, k, sink)
+        elif pairs.length <= t.sort_capacity:
+            self.sort_rows(pairs, sequences, k, sink)
+        else:
+            self.radix_sort(pairs, sequences, k, sink)
+
+    def key_bits(self) -> int:
+        return 8 * self.selection.format.bytes
+
+    def radix_sort(self, source: Source, sequences: int, k: int, sink: Sink, counts: tuple[int, int] | None = None) -> None:
+        """All in order by their digits, of which the first k are kept."""
+        self.sort_segments([source], sequences, k, sink, counts)
+
+    def sort_segments(
+        self, segments: Sequence[Source], sequences: int, k: int, sink: Sink, lengths: tuple[int, int] | None = None
+    ) -> None:
+        """A stable radix sort, least significant digit first, of sequences that lie in one or more segments.
+
+        Elements come in index order, so that only keys need sorting; pairs come in any. Where a single sequence is longer than a
+        binding, every step runs once for each window of what it reads and, to scatter, each window of what it writes. ``lengths``:
+        where the number of pairs of each sequence is, when that is known on the device only.
+        """
+        t = self.tuning
+        n = sum(segment.length for segment in segments)
+        key_words = self.selection.format.key_words
+        digits = list(_digits(self.key_bits(), self.selection.length, 8, key_words))[::-1]
+        if isinstance(segments[0], Box):
+            digits = [d for d in digits if d[0] < key_words]
+        # Segments and windows each end in a tile of their own.
+        tile = t.tile
+        if t.barrier_free:  # an invocation a tile; its 256 counters must be worth it
+            tile = min(max(tile, power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), power_of_two_above(n))
+        workgroup = 16 if t.barrier_free else t.workgroup
+        tiles_each = workgroup if t.barrier_free else 1  # a workgroup
+        most_tiles = -(-n // tile) + len(segments) + -(-n // self.pairs_a_binding())
+        counts = self.arena.take(sequences * 256 * most_tiles * 4)
+        totals = self.arena.take(sequences * 256 * 4)
+        scratch = {6: counts, 7: totals}
+        buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink if k == n else None)
+        for number, (word, shift, bits) in enumerate(digits):
+            last = number == len(digits) - 1
+            target = sink if last else buffers[(len(digits) - number) % 2]
+            kept = k if last else n
+            counted = {8: lengths} if lengths and number == 0 else {}
+            constants = {
+                "BINS": 256,
+                "TILE": tile,
+                "WORKGROUP": workgroup,
+                "EACH": -(-tile // workgroup),
+                "ALONE": int(t.barrier_free),
+                "DIGIT_WORD": word,
+                "COUNTED": int(bool(counted)),
+            }
+            each = [-(-segment.length // tile) for segment in segments]  # tiles
+            tiles = sum(each)
+            starts = [sum(each[:i]) for i in range(len(each))]
+            for segment, start, count in zip(segments, starts, each, strict=True):
+                self.emit(
+                    "sort_count",
+                    -(-sequences * count // tiles_each),
+                    segment,
+                    None,
+                    scratch=scratch | counted,
+                    constants=constants,
+                    k=k,
+                    split=tiles,
+                    digit_shift=shift,
+                    digit_bits=bits,
+                    tile_base=start,
+                    members=count,
+                )
+            lines = sequences * 256
+            short = tiles <= 32 or t.barrier_free
+            # Where a line is a workgroup's, four counts an invocation.
+            scanning = 64 if short else max(32, min(t.workgroup, power_of_two_above(-(-tiles // 4))))
+            self.emit(
+                "sort_scan",
+                -(-lines // scanning) if short else lines,
+                None,
+                None,
+                scratch=scratch,
+                constants={"BINS": 256, "WORKGROUP": scanning, "SHORT": int(short)},
+                split=tiles,
+            )
+            for segment, start, count in zip(segments, starts, each, strict=True):
+                for piece, first, length in self.windows(target, kept, sequences):
+                    self.emit(
+                        "sort_scatter",
+                        -(-sequences * count // tiles_each),
+                        segment,
+                        piece,
+                        scratch=scratch | counted,
+                        constants=constants,
+                        k=k,
+                        split=tiles,
+                        digit_shift=shift,
+                        digit_bits=bits,
+                        tile_base=start,
+                        members=count,
+                        rank_base=first,
+                        rank_count=length,
+                    )
+            segments = [piece for piece, _, _ in self.windows(target, kept, sequences) if isinstance(piece, Pairs)]
+
+    def pairs_a_binding(self) -> int:
+        """The most pairs whose keys one binding holds, in whole windows."""
+        limit = self.limits.max_storage_buffer_binding_size
+        return max(WINDOW, limit // (4 * self.selection.format.key_words) // WINDOW * WINDOW)
+
+    def windows(self, sink: Sink, n: int, sequences: int) -> list[tuple[Sink, int, int]]:
+        """A sink for n items a sequence in pieces that fit a binding: (piece, first rank, ranks)."""
+        most = self.pairs_a_binding()
+        if not isinstance(sink, Pairs) or sequences * n <= most:
+            return [(sink, 0, n)]
+        key_words = self.selection.format.key_words
+        return [(sink.window(first, min(most, n - first), key_words), first, min(most, n - first)) for first in range(0, n, most)]
+
+    def sort_buffers(self, sequences: int, n: int, passes: int, sink: Sink | None) -> list[Pairs]:
+        """The two buffers that the passes before the last go between; the last one reads the first.
+
+        The second may lie in outputs that are one run of enough bytes each: they are written again at the end.
+        """
+        if not passes:
+            return []
+        first = self.new_pairs(sequences, n, windows=True)
+        if passes == 1:
+            return [first, first]
+        in_values = in_indices = False
+        if isinstance(sink, Final):
+            s = sink.box.selection
+            one_run = sequences * n - 1  # from the first element to the last
+            values_span = (n - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in s.batch)
+            indices_span = (n - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in s.batch)
+            in_values = s.has_values and s.format.bytes >= 4 and not s.value_offset and values_span == one_run
+            in_indices = s.has_indices and not s.index_offset and indices_span == one_run
+        sizes = first.keys[1], first.indices[1]
+        windows = sequences == 1
+        second = replace(
+            first,
+            keys=(0, sizes[0]) if in_values else self.arena.take(sizes[0], windows=windows),
+            indices=(0, sizes[1]) if in_indices else self.arena.take(sizes[1], windows=windows),
+            keys_in="values" if in_values else "scratch",
+            indices_in="indices" if in_indices else "scratch",
+        )
+        return [first, second]
+
+
+def _digits(key_bits: int, length: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
+    """(word, lowest bit, bits) of each digit of a pair, most significant first; keys sit at the top of their words."""
+    for word in range(key_words):
+        bits = min(32, key_bits - 32 * word)
+        yield from _word_digits(word, 32 - bits, bits, digit)
+    yield from _word_digits(key_words, 0, max(1, (length - 1).bit_length()), digit)
+
+
+def _word_digits(word: int, lowest: int, bits: int, digit: int) -> Iterator[tuple[int, int, int]]:
+    high = lowest + bits
+    while high > lowest:
+        take = min(digit, high - lowest)
+        high -= take
+        yield word, high, take

@@ -1,0 +1,208 @@
+"""What a plan depends on besides the selection: the device's limits, a table of tuning parameters, the choice of algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Algorithm", "Limits", "Tuning", "choose_algorithm", "power_of_two_above", "power_of_two_below", "tuning_for"]
+
+
+class Algorithm(Enum):
+    """How the first k pairs of each sequence are found. ``choose_algorithm`` says when each one pays."""
+
+    REDUCE = "reduce"  #: k = 1: a tree; one read
+    SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
+    LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
+    DELEGATES = "delegates"  #: the best of each strided subset, a threshold from those, its subsets again; one read and a little
+    SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
+    SORT_ROWS_RADIX = "sort_rows_radix"  #: a radix sort there; for the input's elements, in their own order; one read
+    RANK = "rank"  #: pairs placed by counting those before each; for a few thousand
+    RADIX_SELECT = (
+        "radix_select"  #: a histogram of each digit, or of a sample's, then those that pass, sorted; a read a digit, or one
+    )
+    RADIX_SORT = "radix_sort"  #: a stable radix sort of everything; two reads and a write a digit
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a plan must keep to: the device's limits, by WebGPU's names, and what kind of machine it is."""
+
+    max_storage_buffer_binding_size: int = 128 << 20
+    max_buffer_size: int = 256 << 20
+    max_compute_invocations_per_workgroup: int = 256
+    max_compute_workgroup_storage_size: int = 16 << 10
+    max_compute_workgroups_per_dimension: int = 65535
+    software: bool = False  #: a CPU adapter: few long workgroups pay, barriers cost
+    subgroups: bool = False  #: subgroup operations may be used; how large subgroups are nobody promises
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The numbers that the algorithms leave open. ``tuning_for`` sets them; tests shrink them to force the multi-pass paths."""
+
+    workgroup: int  #: invocations of an ordinary workgroup
+    large_workgroup: int  #: the most invocations that serve one long sequence together
+    workgroups: int  #: workgroups that fill the machine
+    unroll: int  #: loads in flight an invocation
+    loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
+    sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
+    radix_row_length: int  #: the shortest sequence for SORT_ROWS_RADIX before SORT_ROWS
+    radix_row_each: int  #: items of an invocation there, 8 or 16
+    radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
+    select_k: int  #: the largest k for SELECT
+    lists_k: int  #: the largest k for LISTS
+    lists_length: int  #: and the longest sequence
+    lists_sequences: int  #: and the fewest of them
+    lists_columns: int  #: the longest of sequences side by side, before DELEGATES
+    rank_length: int  #: the longest list that is sorted by counting
+    tile: int  #: pairs of a radix sort's tile
+    sample_k: int  #: the smallest k for which RADIX_SELECT looks at a sample
+    sample_length: int  #: and the shortest sequence
+    delegate_loads: int  #: loads that a delegate stands for, where there are fewer loads than make full use of ``delegates``
+    delegate_length: int  #: the shortest sequence for DELEGATES
+    delegate_sequences: int  #: and the most of them
+    delegate_k: int  #: and the largest k
+    delegate_workgroup: int  #: invocations of a workgroup that makes them
+    delegates: int  #: invocations that read at full speed, each making a delegate
+    delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
+    delegate_columns: int  #: the most of each sequence, where sequences lie side by side
+    kth_workgroup: int  #: invocations that look for a threshold among the delegates
+    groups_a_rank: float  #: SELECT's groups for each of the k
+    reduce_workgroup: int  #: invocations of a workgroup that reduces
+    reduce_large: int  #: and where sequences are few, or side by side
+    reduce_loads: int  #: loads of an invocation of a short sequence
+    barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
+
+
+def power_of_two_below(n: int) -> int:
+    return 1 << (max(n, 1).bit_length() - 1)
+
+
+def power_of_two_above(n: int) -> int:
+    return 1 << (max(n, 1) - 1).bit_length()
+
+
+def tuning_for(limits: Limits, key_words: int) -> Tuning:
+    """The one table of tuning parameters, from the limits alone.
+
+    Evidence: a GPU with 132 processors reads at full speed from 1056 workgroups of 256 up; a software adapter with two cores pays
+    some 3 us for every workgroup with a barrier, so few long workgroups are best there (``benchmarks/LOG.md``).
+    """
+    workgroup = min(256, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    pair = 8 * key_words  # bytes of a pair in workgroup memory
+    # sort_rows.wgsl: 16 pairs an invocation, moved a word at a time through memory with one place in 17 to spare; and
+    # sort_rows_radix.wgsl keeps an invocation's sum besides.
+    capacity = min(
+        16 * power_of_two_below(limits.max_compute_invocations_per_workgroup),
+        power_of_two_below(limits.max_compute_workgroup_storage_size * 16 // 19 // 4),
+    )
+    large = min(1024, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
+    while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
+        large //= 2
+    # sort_scatter.wgsl keeps a word of each item, with one place in eight to spare, a counter a digit and a scan.
+    tile = 8 * workgroup
+    while tile > workgroup and 4 * (tile + workgroup) + 1024 + 5 * workgroup > limits.max_compute_workgroup_storage_size:
+        tile //= 2
+    kth = min(256 if limits.software else 1024, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    if limits.software:
+        return Tuning(
+            workgroup=workgroup,
+            large_workgroup=min(large, 256),
+            workgroups=32,
+            unroll=1,
+            loads_each=64,
+            sort_capacity=min(capacity, 4096),
+            radix_row_length=1 << 30,
+            radix_row_each=16,
+            radix_row_digit=4,
+            select_k=128,
+            lists_k=16,
+            lists_length=4096,
+            lists_sequences=64,
+            lists_columns=1 << 30,
+            rank_length=512,
+            tile=tile // 2,
+            sample_k=1 << 12,
+            sample_length=1 << 25,
+            delegate_loads=8,
+            delegate_length=1 << 20,
+            delegate_sequences=16,
+            delegate_k=4 * kth,
+            delegate_workgroup=workgroup,
+            delegates=1 << 12,
+            delegates_a_rank=4,
+            delegate_columns=1024,
+            kth_workgroup=kth,
+            groups_a_rank=2,
+            reduce_workgroup=workgroup,
+            reduce_large=workgroup,
+            reduce_loads=2,
+            barrier_free=True,
+        )
+    return Tuning(
+        workgroup=workgroup,
+        large_workgroup=large,
+        workgroups=2112,
+        unroll=4,
+        loads_each=8,
+        sort_capacity=min(capacity, 8192),
+        radix_row_length=512,
+        radix_row_each=16,
+        radix_row_digit=4,
+        select_k=256,
+        lists_k=16,
+        lists_length=4096,
+        lists_sequences=8192,
+        lists_columns=256,
+        rank_length=8192,
+        tile=tile,
+        sample_k=1 << 12,
+        sample_length=1 << 25,
+        delegate_loads=16,
+        delegate_length=1 << 20,
+        delegate_sequences=16,
+        delegate_k=4 * kth,
+        delegate_workgroup=workgroup,
+        delegates=1 << 18,
+        delegates_a_rank=128,
+        delegate_columns=1024,
+        kth_workgroup=kth,
+        groups_a_rank=2,
+        reduce_workgroup=workgroup,
+        reduce_large=min(1024, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        reduce_loads=2,
+    )
+
+
+def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning) -> Algorithm:
+    """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
+
+    ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that
+    an earlier dispatch left. The figures behind the rules are in ``benchmarks/LOG.md``.
+    """
+    t = tuning
+    if k == 1:
+        return Algorithm.REDUCE
+    if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
+        return Algorithm.RANK  # nothing waits for anything
+    lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
+    if lists and columns and (length <= t.lists_columns or t.barrier_free):
+        return Algorithm.LISTS  # one dispatch, one read
+    if columns and k <= 64 and length >= 16 * k:
+        return Algorithm.DELEGATES
+    if in_order and k <= t.delegate_k and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
+        return Algorithm.DELEGATES
+    if lists and length <= t.lists_length:
+        return Algorithm.LISTS
+    fits = length <= t.sort_capacity
+    if fits and (length <= 64 or 4 * k > length):
+        return Algorithm.SORT_ROWS_RADIX if in_order and length >= t.radix_row_length else Algorithm.SORT_ROWS
+    if k <= t.select_k and length >= 2 * k:
+        return Algorithm.SELECT
+    if fits:
+        return Algorithm.SORT_ROWS
+    if 4 * k <= length:
+        return Algorithm.RADIX_SELECT
+    return Algorithm.RADIX_SORT
