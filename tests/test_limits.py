@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import oracle
 import pytest
+import wgpu
 from checks import STORAGE, check
 from test_fuzz import run_operator
 
@@ -59,7 +60,13 @@ def test_the_largest_buffer(device, most):
         usable(device)
         return
     limit = min(device.limits["max-buffer-size"], most, free_memory() // 3) // 16 * 16
-    buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
+    try:
+        buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
+    except wgpu.GPUError as error:
+        # SwiftShader's memory is a little smaller than its largest buffer: docs/driver-bugs.md.
+        assert "Not enough memory" in str(error) and "SwiftShader" in device.adapter_info["device"]
+        limit -= 16
+        buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
     device.gpu_device.queue.write_buffer(buffer, limit - 8, np.array([7, 9], np.uint32))
     try:
         tensor = wgdml.Tensor.from_buffer(buffer, "uint32", (limit // 4,), device=device)
