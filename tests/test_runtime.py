@@ -242,7 +242,7 @@ def test_a_fork_before_the_first_use(device):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a finalizer may be what is interrupted
 def test_an_interrupted_wait(own):
     def interrupt(*_):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     x = data.make("random", "float32", 300_000)
     tensor = wgdml.asarray(x, device=own)
@@ -421,6 +421,85 @@ def test_the_pool_is_bounded():
     assert many.count <= 1_100
 
 
+def at_every_call(use, make, check):
+    """Interrupts ``use(make())`` when its first, second, ... call returns, uses it once more, and ``check``s it."""
+
+    def interrupted_use(subject, moment):
+        calls = 0
+
+        def interrupt(frame, event, argument):
+            nonlocal calls
+            calls += event == "c_return"
+            if calls > moment:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        with contextlib.suppress(KeyboardInterrupt):
+            use(subject)
+        sys.setprofile(None)
+        reached.append(calls)
+
+    reached: list[int] = []
+    for moment in itertools.count():
+        subject = make()
+        for work, arguments in ((interrupted_use, (subject, moment)), (use, (subject,))):
+            thread = threading.Thread(target=work, args=arguments, daemon=True)
+            thread.start()
+            thread.join(10)
+            assert not thread.is_alive(), f"a lock stays taken after Ctrl-C at call {moment}"
+        check(subject, moment)
+        if reached[-1] <= moment:
+            break
+    assert moment > 20
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks")
+def test_ctrl_c_works_after_another_signal():
+    """One whose handler raises when Ctrl-C's own handler is to come back; and a program's change of handler is kept."""
+    script = """
+        import os, signal
+        from wgdml.runtime.interrupts import interruptible
+        def alarm(*_):
+            raise TimeoutError
+        signal.signal(signal.SIGALRM, alarm)
+        both = {signal.SIGINT, signal.SIGALRM}
+        def press_both():
+            signal.pthread_sigmask(signal.SIG_BLOCK, both)
+            for number in both:
+                os.kill(os.getpid(), number)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+        try:
+            interruptible(press_both)
+        except (TimeoutError, KeyboardInterrupt) as error:
+            print(type(error).__name__)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, lambda *_: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        interruptible(signal.raise_signal, signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.strip() in ("TimeoutError", "KeyboardInterrupt"), done.stderr
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_at_any_call_leaves_bind_groups_usable():
+    from wgdml.runtime.prepared import BindGroups
+
+    class Owner:
+        pass
+
+    def use(groups):
+        for number in range(3):
+            owner = Owner()
+            groups.put((number, "a"), [], {number: owner})
+            del owner  # forgotten, by a finalizer
+            assert groups.get((number, "a")) in (None, [])
+        groups.clear()
+
+    at_every_call(use, BindGroups, lambda groups, moment: None)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_any_call_leaves_the_pool_whole():
     """Python delivers it when a call returns: there, at each call in turn, also where it is lost in a finalizer."""
@@ -438,36 +517,12 @@ def test_ctrl_c_at_any_call_leaves_the_pool_whole():
         pool.give(1 << 22, Buffer())
         pool.clear()
 
-    def interrupted_use(pool, moment):
-        calls = 0
-
-        def interrupt(frame, event, argument):
-            nonlocal calls
-            calls += event == "c_return"
-            if calls > moment:
-                sys.setprofile(None)
-                raise KeyboardInterrupt
-
-        sys.setprofile(interrupt)
-        with contextlib.suppress(KeyboardInterrupt):
-            use(pool)
-        sys.setprofile(None)
-        reached.append(calls)
-
-    reached: list[int] = []
-    for moment in itertools.count():
-        pool = Pool(3 << 20)
-        for work, arguments in ((interrupted_use, (pool, moment)), (use, (pool,))):
-            thread = threading.Thread(target=work, args=arguments, daemon=True)
-            thread.start()
-            thread.join(10)
-            assert not thread.is_alive(), f"a lock stays taken after Ctrl-C at call {moment}"
+    def check(pool, moment):
         assert pool.bytes == pool.count == 0, moment
         pool.give(1 << 20, Buffer())
         assert pool.bytes == 1 << 20 and pool.count == 1 and pool.take(1 << 20) is not None, moment
-        if reached[-1] <= moment:
-            break
-    assert moment > 20
+
+    at_every_call(use, lambda: Pool(3 << 20), check)
 
 
 def test_an_adapter_without_a_device_is_refused(device, monkeypatch):

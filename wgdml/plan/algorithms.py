@@ -13,7 +13,7 @@ __all__ = ["Algorithms"]
 
 
 class Algorithms(Builder):
-    """The methods by the names of ``Algorithm``; ``run`` chooses one."""
+    """The methods by the names of ``Algorithm``: each appends the dispatches that it needs. ``run`` chooses one."""
 
     def run(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
         """The first k of every sequence of the source, in order, to the sink."""

@@ -194,7 +194,7 @@ def is_rows(box: Box) -> bool:
 
 
 class Builder:
-    """Collects the dispatches of one plan. Each method appends what one algorithm needs and returns nothing."""
+    """Collects the dispatches of one plan, and hands out the scratch that they share."""
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""Ctrl-C that leaves Python's locks as they were.
+"""Ctrl-C that leaves locks as they were.
 
-``threading.Condition`` is Python code: an exception that a signal's handler raises in its ``__enter__`` after the lock is taken, or
-in its ``__exit__`` before it is given back, leaves it taken for ever. wgpu-py waits for a device, and wakes the thread that polls
-it, by ``threading.Event``, which holds such a condition: after such an accident every wait for the device is endless.
-``docs/driver-bugs.md`` has a program that shows it.
+An exception that a signal's handler raises between the taking of a lock and the block that would give it back leaves it taken for
+ever. ``threading.Condition`` has such gaps, being Python code: in ``__enter__`` after the lock is taken, in ``__exit__`` before it
+is given back. wgpu-py waits for a device, and wakes the thread that polls it, by ``threading.Event``, which holds such a condition:
+after such an accident every wait for the device is endless. ``docs/driver-bugs.md`` has a program that shows it.
 """
 
 from __future__ import annotations
@@ -11,28 +11,44 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]  # signal without its enumerations, which would cost 13 of 14 us
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from signal import SIGINT
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["interruptible"]
+__all__ = ["interruptible", "locked", "uninterrupted"]
 
 _T = TypeVar("_T")
 _WAIT = threading.Condition.wait.__code__  # where the time is spent; it puts in order what it did
 
 
-def _is_unsafe(frame: FrameType | None) -> bool:
-    """Is the innermost function of ``threading`` on the stack another one than ``Condition.wait``?"""
-    while frame is not None:
-        if frame.f_code.co_filename == _WAIT.co_filename:
-            return frame.f_code is not _WAIT
-        frame = frame.f_back
-    return False
+def locked(lock: Any, work: Callable[..., _T], *arguments: object, wait: bool = True) -> _T | None:
+    """``work(*arguments)`` under a lock of ``threading``; None where the lock is taken and is not to be waited for.
+
+    Unlike ``lock.acquire()``, and in Python 3.14 ``with lock`` (python/cpython#148874), it has no moment in which the lock is held
+    and nothing would give it back: one call takes the lock and notes it.
+    """
+    held: list[bool] = []
+    try:
+        held.extend(map(lock.acquire, (wait,)))
+        return work(*arguments) if held[0] else None
+    finally:
+        if held and held[0]:
+            lock.release()
+
+
+def uninterrupted(call: Callable[..., _T], *arguments: object) -> _T:
+    """``call(*arguments)``, a short one; a Ctrl-C that comes meanwhile is raised when it is done."""
+    return _guarded(False, call, arguments)
 
 
 def interruptible(call: Callable[..., _T], *arguments: object) -> _T:
-    """``call(*arguments)``; a Ctrl-C that comes while a condition's lock changes hands is raised when the call is done."""
-    if threading.current_thread() is not threading.main_thread():
+    """``call(*arguments)``, one that waits; a Ctrl-C is held back only while a condition's lock changes hands."""
+    return _guarded(True, call, arguments)
+
+
+def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]) -> _T:
+    if threading.get_ident() != threading.main_thread().ident:
         return call(*arguments)  # Python runs handlers in the main thread alone
     handler = _signal.getsignal(SIGINT)
     if not callable(handler):
@@ -47,12 +63,28 @@ def interruptible(call: Callable[..., _T], *arguments: object) -> _T:
             held = True
 
     try:
-        _signal.signal(SIGINT, hold_or_pass)
-        passing = True
+        with suppress(ValueError):  # threading takes another thread for the main one in some programs that embed Python
+            _signal.signal(SIGINT, hold_or_pass)
+        passing = waits
         return call(*arguments)
     finally:
-        # From here on nothing is raised before the caller's handler is back in its place.
         passing = False
-        _signal.signal(SIGINT, handler)
+        other: BaseException | None = None
+        while _signal.getsignal(SIGINT) is hold_or_pass:  # else the program has put another handler in its place
+            try:
+                _signal.signal(SIGINT, handler)
+            except BaseException as error:  # of another signal's handler, which ran instead
+                other = error
         if held:
             handler(SIGINT, None)
+        if other is not None:
+            raise other
+
+
+def _is_unsafe(frame: FrameType | None) -> bool:
+    """Is the innermost function of ``threading`` within the guarded call another one than ``Condition.wait``?"""
+    while frame is not None and frame.f_code is not _guarded.__code__:
+        if frame.f_code.co_filename == _WAIT.co_filename:
+            return frame.f_code is not _WAIT
+        frame = frame.f_back
+    return False

@@ -1,8 +1,7 @@
 """Buffers that are used again.
 
 Finalizers run in any thread and at any time, even while that thread is inside this module. So they only do what is atomic, and tidy
-up where no lock has to be waited for. Ctrl-C comes when a call returns, so between two calls the books agree with the lists, and
-a lock is never held unseen.
+up where no lock has to be waited for. Ctrl-C comes when a call returns, so between two calls the books agree with the lists.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from typing import Any
+
+from .interrupts import locked
 
 __all__ = ["Memory", "Pool"]
 
@@ -52,14 +53,16 @@ class Pool:
                 return small.pop()
             except IndexError:
                 return None
-        with self._lock:
-            self._tidy()
-            buffers = self._large.get(size)
-            if not buffers:
-                return None
-            self._large_bytes -= size
-            self._large_count -= 1
-            return buffers.pop()
+        return locked(self._lock, self._take, size)
+
+    def _take(self, size: int) -> Any | None:
+        self._tidy()
+        buffers = self._large.get(size)
+        if not buffers:
+            return None
+        self._large_bytes -= size
+        self._large_count -= 1
+        return buffers.pop()
 
     def give(self, size: int, buffer: Any) -> None:
         """Takes a buffer back. All work with it must be submitted; that work may still run."""
@@ -71,25 +74,19 @@ class Pool:
             buffer.destroy()
             return
         self._returned.append((size, buffer))
-        held: list[bool] = []
-        try:
-            # In one call: after a plain acquire(), Ctrl-C could come before its result was seen.
-            held.extend(map(self._lock.acquire, (False,)))
-            if held[0]:
-                self._tidy()
-        finally:
-            if held and held[0]:
-                self._lock.release()
+        locked(self._lock, self._tidy, wait=False)
 
     def clear(self) -> None:
         """Frees every buffer."""
         for size in _SMALL_SIZES:
             while (buffer := self.take(size)) is not None:
                 buffer.destroy()
-        with self._lock:
-            self._tidy()
-            while self._large_count:
-                self._drop()
+        locked(self._lock, self._drop_all)
+
+    def _drop_all(self) -> None:
+        self._tidy()
+        while self._large_count:
+            self._drop()
 
     def _tidy(self) -> None:
         returned = self._returned

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import wgpu
 
 from ..plan import Plan
+from .interrupts import locked
 
 if TYPE_CHECKING:
     from .device import Device
@@ -45,40 +46,19 @@ class BindGroups:
     def get(self, key: tuple[Hashable, ...]) -> Steps | None:
         if not self._gone and len(self._steps) <= _BOUND_KEPT // 2:
             return self._steps.get(key)  # nothing will have to leave soon, so its turn does not matter
-        with self._lock:
-            if self._gone:
-                self._tidy()
-            steps = self._steps.get(key)
-            if steps is not None:
-                self._steps.move_to_end(key)
-            return steps
+        return locked(self._lock, self._get, key)
 
     def put(self, key: tuple[Hashable, ...], steps: Steps, owners: dict[int, Any]) -> None:
         """Keeps the steps for as long as every owner lives; ``owners``: by their numbers."""
-        with self._lock:
-            self._tidy()
-            self._steps[key] = steps
-            for number, owner in owners.items():
-                self._keys_of.setdefault(number, set()).add(key)
-                if number not in self._watched:
-                    self._watched[number] = weakref.ref(owner, self._watch(number))
-            while len(self._steps) > _BOUND_KEPT:
-                self._forget(next(iter(self._steps)))
+        locked(self._lock, self._put, key, steps, owners)
 
     def forget(self, number: int) -> None:
         """Drops every bind group of a buffer or plan."""
         self._gone.append(number)
-        if self._lock.acquire(blocking=False):
-            try:
-                self._tidy()
-            finally:
-                self._lock.release()
+        locked(self._lock, self._tidy, wait=False)
 
     def clear(self) -> None:
-        with self._lock:
-            self._steps.clear()
-            self._keys_of.clear()
-            self._watched.clear()
+        locked(self._lock, self._clear)
 
     def _watch(self, number: int) -> Any:
         me = weakref.ref(self)
@@ -89,6 +69,31 @@ class BindGroups:
                 groups.forget(number)
 
         return gone
+
+    # What follows runs under the lock.
+
+    def _get(self, key: tuple[Hashable, ...]) -> Steps | None:
+        self._tidy()
+        steps = self._steps.get(key)
+        if steps is not None:
+            self._steps.move_to_end(key)
+        return steps
+
+    def _put(self, key: tuple[Hashable, ...], steps: Steps, owners: dict[int, Any]) -> None:
+        self._tidy()
+        # Watched before kept: interrupted, it keeps nothing that nobody watches.
+        for number, owner in owners.items():
+            self._keys_of.setdefault(number, set()).add(key)
+            if number not in self._watched:
+                self._watched[number] = weakref.ref(owner, self._watch(number))
+        self._steps[key] = steps
+        while len(self._steps) > _BOUND_KEPT:
+            self._forget(next(iter(self._steps)))
+
+    def _clear(self) -> None:
+        self._steps.clear()
+        self._keys_of.clear()
+        self._watched.clear()
 
     def _tidy(self) -> None:
         while self._gone:

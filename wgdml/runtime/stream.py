@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import shaders
 from .device import Device
-from .interrupts import interruptible
+from .interrupts import interruptible, uninterrupted
 
 __all__ = ["MERGED_SLOTS", "IndexMerger", "Uploader"]
 
@@ -40,8 +40,11 @@ class Uploader:
             self._map(turn)
 
     def _map(self, turn: int) -> None:
+        uninterrupted(self._start, turn)  # a buffer that is being mapped must not lose what is waited for
+
+    def _start(self, turn: int) -> None:
         if self._mapping[turn] is None:
-            self._mapping[turn] = interruptible(self._staging[turn].map_async, wgpu.MapMode.WRITE)
+            self._mapping[turn] = self._staging[turn].map_async(wgpu.MapMode.WRITE)
 
     def put(self, block: NDArray[Any]) -> Any:
         """The buffer that holds the block's elements, row by row, for work that is submitted from now on."""
@@ -59,7 +62,7 @@ class Uploader:
         encoder = gpu.create_command_encoder()
         encoder.copy_buffer_to_buffer(staging, 0, buffer, 0, -(-data.size // 4) * 4)
         with self._device.lock:
-            gpu.queue.submit([encoder.finish()])
+            uninterrupted(gpu.queue.submit, [encoder.finish()])  # as in transfer.py
         return buffer
 
     def finish(self) -> None:

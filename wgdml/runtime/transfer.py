@@ -14,7 +14,7 @@ import numpy as np
 import wgpu
 from numpy.typing import NDArray
 
-from .interrupts import interruptible
+from .interrupts import interruptible, uninterrupted
 from .memory import Pool
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Staging:
     @staticmethod
     def map(buffer: Any, size: int) -> Any:
         """The first bytes of a staging buffer, to be copied before ``unmap``, after the submitted work that fills it."""
-        interruptible(buffer.map_sync, _MAP_READ, 0, size)
+        interruptible(uninterrupted(buffer.map_async, _MAP_READ, 0, size).sync_wait)
         return buffer.read_mapped(0, size, copy=False)
 
     @contextmanager
@@ -124,7 +124,7 @@ class Staging:
             return
         starts = range(0, flat.size, CHUNK)
         with self._ring(self._writing, flat.size, _WRITE) as ring:
-            mapping = [interruptible(staging.map_async, wgpu.MapMode.WRITE) for staging in ring]
+            mapping = [uninterrupted(staging.map_async, wgpu.MapMode.WRITE) for staging in ring]
             for number, start in enumerate(starts):
                 turn = number % 2
                 staging = ring[turn]
@@ -134,7 +134,8 @@ class Staging:
                 staging.unmap()
                 encoder = gpu.create_command_encoder()
                 encoder.copy_buffer_to_buffer(staging, 0, buffer, offset + start, part.size)
-                gpu.queue.submit([encoder.finish()])
+                # It may call wgpu-py back for the other buffer, and cffi drops what is raised there.
+                uninterrupted(gpu.queue.submit, [encoder.finish()])
                 if number + 2 < len(starts):
                     # Asked for now, to wait for no more than this copy while the other buffer is filled.
-                    mapping[turn] = interruptible(staging.map_async, wgpu.MapMode.WRITE)
+                    mapping[turn] = uninterrupted(staging.map_async, wgpu.MapMode.WRITE)
