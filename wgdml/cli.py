@@ -422,7 +422,7 @@ Examples:
   wgdml sort scores.npy --descending -o sorted.npy
 
 FILE is one array as numpy.save writes it, or - for standard input.
-Exit status: 0 done, 1 no adapter or no memory, 2 bad input, 130 interrupted."""
+Exit status: 0 done, 1 no adapter, no memory or a wrong answer, 2 bad input, 130 interrupted."""
 
 
 @click.group(
