@@ -239,7 +239,7 @@ def uses_subgroups(text: str) -> bool:
 _CHECKER = Path(__file__).parent / "web" / "check_shaders.mjs"
 
 
-_BATCH = 2000
+_BATCH = 500
 
 
 def judged_by_tint(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[dict[str, Any]]]]:
@@ -248,7 +248,7 @@ def judged_by_tint(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[
     for start in range(0, len(shaders_), _BATCH):
         batch = shaders_[start : start + _BATCH]
         given = "".join(json.dumps(shader) + "\n" for shader in batch)
-        for attempt in (1, 2, 3):  # Dawn for Node has been seen to abort after thousands of modules, whatever they were
+        for attempt in range(1, 6):  # Dawn for Node has been seen to abort after thousands of modules, whatever they were
             run = subprocess.run(["node", str(_CHECKER)], input=given, capture_output=True, text=True)
             answers = [json.loads(line) for line in run.stdout.splitlines() if line.endswith("}")]
             if answers and answers[-1].get("checked") == len(batch):
