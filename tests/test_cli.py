@@ -361,9 +361,10 @@ def test_bad_input_opens_no_device(save, monkeypatch) -> None:
 # --- The other endings --------------------------------------------------------------------------------------
 
 
-def test_no_adapter_is_a_failure_in_one_line(save, monkeypatch) -> None:
+@pytest.mark.parametrize("kind", [wgdml.NoAdapterError, wgdml.DeviceLostError])
+def test_no_device_is_a_failure_in_one_line(save, monkeypatch, kind: type[Exception]) -> None:
     def none(*_: object, **__: object) -> None:
-        raise wgdml.NoAdapterError("no adapter; install one")
+        raise kind("no adapter; install one")
 
     monkeypatch.setattr(wgdml, "argmax", none)
     result = run("argmax", save(TIES))

@@ -266,7 +266,7 @@ def _compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return function(*args, **options)
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem)) from problem
-    except wgdml.NoAdapterError as problem:
+    except (wgdml.NoAdapterError, wgdml.DeviceLostError) as problem:
         raise Failure(str(problem)) from None
 
 
