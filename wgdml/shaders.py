@@ -9,7 +9,7 @@ Four directives, each alone on a line:
     keep or drop lines; a term is ``NAME``, ``!NAME``, ``NAME == n`` or ``NAME > n`` over the kernel's constants.
 ``#for x in COUNT``, ``#endfor``
     repeat the lines with ``$x`` replaced by 0, 1, ... COUNT - 1: an unrolling that does not depend on the driver's compiler.
-    ``$[...]`` is an integer expression of the loop's variable.
+    ``$[...]`` is an integer expression of the loops' variables and the constants.
 
 An unknown import, an unknown constant or an unbalanced block is a ``ShaderError``, never a warning.
 """
@@ -120,27 +120,27 @@ class _Assembler:
                     raise ShaderError(f"{where}: cannot read the loop {rest!r}")
                 if all(taken):
                     for i in range(self.value(loop[2], where)):
-                        yield from self.block([_substitute(s, loop[1], i, where) for s in lines[number:end]], name)
+                        yield from self.block([self.substitute(s, loop[1], i, where) for s in lines[number:end]], name)
                 number = end + 1
             else:
                 raise ShaderError(f"{where}: unexpected directive {line.strip()!r}")
         if taken:
             raise ShaderError(f"{name}.wgsl: an #if without its #endif")
 
+    def substitute(self, line: str, variable: str, value: int, where: str) -> str:
+        line = re.sub(r"\$" + variable + r"(?=u?\b)", str(value), line)
 
-def _substitute(line: str, variable: str, value: int, where: str) -> str:
-    line = re.sub(r"\$" + variable + r"(?=u?\b)", str(value), line)
+        def evaluate(match: re.Match[str]) -> str:
+            expression = re.sub(rf"\b{variable}\b", str(value), match[1])
+            numbers = re.sub(r"\b[A-Z]\w*", lambda name: str(self.value(name[0], where)), expression)
+            if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", numbers) is None:
+                return f"$[{expression}]"  # a loop inside this one has its turn
+            try:
+                return str(int(eval(numbers, {"__builtins__": {}})))
+            except (SyntaxError, TypeError, ZeroDivisionError) as error:
+                raise ShaderError(f"{where}: cannot read the expression {match[1]!r}: {error}") from None
 
-    def evaluate(match: re.Match[str]) -> str:
-        expression = re.sub(rf"\b{variable}\b", str(value), match[1])
-        if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", expression) is None:
-            return f"$[{expression}]"  # a loop inside this one has its turn
-        try:
-            return str(int(eval(expression, {"__builtins__": {}})))
-        except (SyntaxError, TypeError, ZeroDivisionError) as error:
-            raise ShaderError(f"{where}: cannot read the expression {match[1]!r}: {error}") from None
-
-    return re.sub(r"\$\[([^]]*)\]", evaluate, line)
+        return re.sub(r"\$\[([^]]*)\]", evaluate, line)
 
 
 def _end_of_for(lines: list[str], start: int, where: str) -> int:

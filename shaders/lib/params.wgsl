@@ -46,11 +46,14 @@ fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
 fn sequence_offsets(sequence: u32) -> vec3<u32> {
   var rest = sequence;
   var offsets = vec3<u32>(params.input_base, params.value_base, params.index_base);
-  for (var d = 0u; d < BATCH_DIMS; d++) {
+#if BATCH_DIMS > 0
+  for (var d = 0u; d < BATCH_DIMS - 1u; d++) {
     let dim = params.batch[d];
     let next = rest / dim.x;
     offsets += (rest - next * dim.x) * dim.yzw;
     rest = next;
   }
+  offsets += rest * params.batch[BATCH_DIMS - 1u].yzw;
+#endif
   return offsets;
 }

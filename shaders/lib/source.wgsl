@@ -123,6 +123,11 @@ fn last_index_in(row: Row, v: u32) -> u32 { return axis_step(v).y + params.first
 #endif
 #endif
 
+#if !SOURCE_PAIRS
+// The index of the item at a position of the sequence.
+fn index_at(position: u32) -> u32 { return (axis_step(position).y + params.first_index) ^ INDEX_FLIP; }
+#endif
+
 #if !SOURCE_ROWS
 fn first_whole(row: Row) -> u32 { return 0u; }
 fn end_whole(row: Row) -> u32 { return row.loads; }

@@ -194,6 +194,54 @@ class Algorithms(Builder):
         if parts:
             self.run(parts, sequences, k, sink)
 
+    def networks(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """Whole sequences in registers, of one invocation, or of as many as they need or the machine has room for."""
+        t = self.tuning
+        if not isinstance(source, Box) or self.selection.format.key_words > 1 or not 1 < k < 32:
+            raise ValueError(f"networks takes k from 2 to 31 of the input's elements of up to 4 bytes, not k={k}")
+        if not k < source.length <= 4096:
+            raise ValueError(f"networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
+        per_load = self.load_shape()[1] if is_rows(source) else 1
+        fetch = max(1, 4 // per_load)
+        start = source.offset * self.selection.format.bytes % WINDOW // self.selection.format.bytes
+        skewed = any(n % per_load for n in (start, *(d.input_stride for d in source.selection.batch)))
+        covering = -(-(source.length + (per_load - 1 if skewed else 0)) // per_load)
+        team = 1
+        while team < 32 and (
+            covering * per_load > t.networks_items * team
+            or (sequences * team < t.networks_invocations and covering >= 8 * team * fetch)
+        ):
+            team *= 2
+        loads = -(-covering // (team * fetch)) * fetch
+        if loads * per_load > t.networks_items:
+            raise ValueError(f"networks takes up to {32 * t.networks_items} items, not {source.length}")
+        steps = k.bit_length()
+        workgroup = min(64, self.tuning.workgroup)
+        self.emit(
+            "select_networks",
+            -(-sequences * team // workgroup),
+            source,
+            sink,
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": team,
+                "K": k,
+                "KEEP": k + 1,
+                "STEPS": steps,
+                "HALF": 1 << (steps - 1),
+                "PAD": (1 << steps) - k - 1,
+                "LOADS": loads,
+                "WHOLE": source.length // (team * per_load),
+                "SKEWED": int(skewed),
+                "FOURS": loads * per_load // 4,
+                "FETCH": fetch,
+                "AGAIN": fetch * per_load // 4,
+                "PLACE_BITS": (loads * team * per_load).bit_length(),
+            },
+            in_order=True,
+            k=k,
+        )
+
     def lists(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
         """Sorted lists in registers; as many invocations a sequence as fill the machine."""
         t = self.tuning
