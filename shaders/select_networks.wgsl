@@ -1,13 +1,14 @@
 // The first K pairs of every short sequence, in order, for a small K: elements (binding 1) -> sink (4, 5).
 //
-// A team of TEAM invocations holds a sequence in registers, LOADS loads each. An item is a word: bits of its key, and its place in the
-// last PLACE_BITS. Four words at a time are merged into a sorted list of KEEP = K + 1 by minima and maxima, which have no branches and
-// take two operations a comparison; then the team's lists, two and two. The leading bits that all keys of the sequence share are left
-// out of the words. Where more bits differ than a word has room for, words that are alike but for their places may be out of order: if
-// the last of the K is such a one, those like it are merged once more, by the bits that were left out; at the end, each word is put in
-// its place among those like it by whole keys.
+// A team of TEAM invocations holds a sequence in registers, LOADS loads each. An item is a word: what its key exceeds the least key
+// by, and its place in the last PLACE_BITS. Four words at a time are merged into a sorted list of KEEP = K + 1 by minima and maxima, which have
+// no branches and take two operations a comparison; then the team's lists, two and two. Of K groups of items or more each has a best
+// one; the first K keys do not come after the last of those, so words need room for no more than that. Where there is not room enough,
+// the last bits of the keys are left out, and words that are alike but for their places may be out of order: if the last of the K is
+// such a one, those like it are merged once more, by the bits that were left out; at the end, whole keys put the others in order.
 //   LOADS    loads of an invocation; LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
 //   WHOLE    loads before the WHOLE-th have items of the sequence alone, but for the first where SKEWED (sequences begin inside loads)
+//   GROUPS   of an invocation's items, so that the team has K of them
 //   STEPS    of a network for 2^STEPS words, of which the first PAD are missing
 #import source
 #import sink
@@ -19,8 +20,11 @@ const NO_WORD: u32 = 0xffffffffu;  // no place is all ones
 alias Words = array<u32, KEEP>;
 
 var<workgroup> best_words: array<u32, TEAMS * K>;
-var<workgroup> best_keys: array<u32, TEAMS * K>;
+var<workgroup> bases: array<u32, TEAMS>;  // the least keys
+var<workgroup> loose: array<u32, TEAMS>;  // 0 where words hold whole keys, else one more than the first words that may be out of order
 #if TEAM > 1
+var<workgroup> least_keys: array<atomic<u32>, TEAMS>;
+var<workgroup> bound_keys: array<atomic<u32>, TEAMS>;
 var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
 var<workgroup> doubts: atomic<u32>;
 var<workgroup> shared_doubts: u32;
@@ -82,56 +86,75 @@ fn merge_team(words: ptr<function, Words>, local: u32) {
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let first = linear_workgroup(workgroup, grid) * TEAMS;
+  let slot = local / TEAM;
   let lane = local % TEAM;
-  let row = row_of(min(first + local / TEAM, params.sequences - 1u));
+  let row = row_of(min(first + slot, params.sequences - 1u));
+#if TEAM > 1
+  if (local == 0u) { atomicStore(&doubts, 0u); }
+  if (lane == 0u) {
+    atomicStore(&least_keys[slot], LAST_KEY);
+    atomicStore(&bound_keys[slot], 0u);
+  }
+  workgroupBarrier();
+#endif
 
 #for l in LOADS
+#if WHOLE > $l
+  let data$l = load(row, $[l * TEAM]u + lane);
+#else
   let data$l = load(row, min($[l * TEAM]u + lane, row.loads - 1u));
+#endif
+#endfor
+#for g in GROUPS
+  var best$g = LAST_KEY;
 #endfor
 #for l in LOADS
 #for c in PER_LOAD
+#if WHOLE > $l && $[l + 1] > SKEWED
   let key$[l * PER_LOAD + c] = key_in(data$l, $cu);
+#else
+  let inside$[l * PER_LOAD + c] = $[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD - row.skew < params.length;
+  let key$[l * PER_LOAD + c] = select(LAST_KEY, key_in(data$l, $cu), inside$[l * PER_LOAD + c]);
+#endif
+  best$[(l * PER_LOAD + c) % GROUPS] = min(best$[(l * PER_LOAD + c) % GROUPS], key$[l * PER_LOAD + c]);
 #endfor
 #endfor
-  // Keys differ in these bits at most.
-  var differing = 0u;
-#for i in FOURS
-  differing |= key0 ^ key$[4 * i];
-  differing |= key0 ^ key$[4 * i + 1];
-  differing |= key0 ^ key$[4 * i + 2];
-  differing |= key0 ^ key$[4 * i + 3];
+  var least = best0;
+  var bound = best0;
+#for g in GROUPS
+  least = min(least, best$g);
+  bound = max(bound, best$g);
 #endfor
 #if TEAM > 1
-  let home = local - lane;
-  if (local == 0u) { atomicStore(&doubts, 0u); }
-  exchange[local] = differing;
-  exchange[WORKGROUP + local] = key0;
+  atomicMin(&least_keys[slot], least);
+  atomicMax(&bound_keys[slot], bound);
   workgroupBarrier();
-  for (var other = home; other < home + TEAM; other++) {
-    differing |= exchange[other] | (exchange[WORKGROUP + other] ^ exchange[WORKGROUP + home]);
-  }
+  least = atomicLoad(&least_keys[slot]);
+  bound = atomicLoad(&bound_keys[slot]);
 #endif
-  // Leading zeros are shifted out; a product, as other units than those of minima and maxima find it.
-  let scale = select(0u, 1u << (countLeadingZeros(differing) & 31u), differing != 0u);
-  let complete = ((differing * scale) & PLACES) == 0u;
+  // One key for all that come after the bound, and the bits that are left out.
+  let beyond = max(bound, bound + 1u);
+  let zeros = countLeadingZeros(beyond - least);
+  let lost = max(zeros, PLACE_BITS) - zeros;
+  let scale = 1u << (PLACE_BITS - lost);
+  let offset = 0u - least * scale;
 
   var words: Words;
 #for i in KEEP
   words[$i] = NO_WORD;
 #endfor
-#for l in LOADS
-#for c in PER_LOAD
-#if WHOLE > $l && $[l + 1] > SKEWED
-  let word$[l * PER_LOAD + c] = ((key$[l * PER_LOAD + c] * scale) & ~PLACES) | ($[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD);
+#for i in FOURS
+  {
+#for j in 4
+    let place$j = $[(4 * i + j) // PER_LOAD * TEAM * PER_LOAD + (4 * i + j) % PER_LOAD]u + lane * PER_LOAD;
+#if WHOLE > $[(4 * i + j) // PER_LOAD] && $[(4 * i + j) // PER_LOAD + 1] > SKEWED
+    let word$j = ((min(key$[4 * i + j], beyond) * scale + offset) & ~PLACES) | place$j;
 #else
-  let place$[l * PER_LOAD + c] = $[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD;
-  let word$[l * PER_LOAD + c] = select(NO_WORD, ((key$[l * PER_LOAD + c] * scale) & ~PLACES) | place$[l * PER_LOAD + c],
-                                       place$[l * PER_LOAD + c] - row.skew < params.length);
+    let word$j = select(NO_WORD, ((min(key$[4 * i + j], beyond) * scale + offset) & ~PLACES) | place$j, inside$[4 * i + j]);
 #endif
 #endfor
-#endfor
-#for i in FOURS
-  merge(&words, word$[4 * i], word$[4 * i + 1], word$[4 * i + 2], word$[4 * i + 3]);
+    merge(&words, word0, word1, word2, word3);
+  }
 #endfor
 #if TEAM > 1
   merge_team(&words, local);
@@ -139,7 +162,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   // Are there more words like the last of the K than those that are kept? Then the bits that were left out tell which to keep.
   let last = words[K - 1u];
-  let doubtful = !complete && alike(last, words[K]);
+  let doubtful = lost > 0u && alike(last, words[K]);
+  var settled = K;
 #if TEAM > 1
   if (doubtful) { atomicStore(&doubts, 1u); }
   workgroupBarrier();
@@ -148,9 +172,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #else
   if (doubtful) {
 #endif
-    var settled = 0u;
 #for i in K
-    settled += select(1u, 0u, alike(last, words[$i]));
+    settled -= select(0u, 1u, doubtful && alike(last, words[$i]));
 #endfor
     // Zeros hold the places of the words before, in one list of the team's.
     var rest: Words;
@@ -163,48 +186,56 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let again$f = load(row, min(v$f, row.loads - 1u));
 #for c in PER_LOAD
       let place$[f * PER_LOAD + c] = v$f * PER_LOAD + $cu;
-      let bits$[f * PER_LOAD + c] = key_in(again$f, $cu) * scale;
+      let bits$[f * PER_LOAD + c] = min(key_in(again$f, $cu), beyond) * scale + offset;
       let rest$[f * PER_LOAD + c] = select(NO_WORD, ((bits$[f * PER_LOAD + c] & PLACES) << PLACE_BITS) | place$[f * PER_LOAD + c],
           alike(bits$[f * PER_LOAD + c], last) && place$[f * PER_LOAD + c] - row.skew < params.length);
 #endfor
 #endfor
 #for i in AGAIN
-      merge(&rest, rest$[4 * i], rest$[4 * i + 1], rest$[4 * i + 2], rest$[4 * i + 3]);
+      if (min(min(rest$[4 * i], rest$[4 * i + 1]), min(rest$[4 * i + 2], rest$[4 * i + 3])) < rest[K - 1u]) {
+        merge(&rest, rest$[4 * i], rest$[4 * i + 1], rest$[4 * i + 2], rest$[4 * i + 3]);
+      }
 #endfor
     }
 #if TEAM > 1
     merge_team(&rest, local);
 #endif
 #for i in K
-    if (doubtful && $iu >= settled) { words[$i] = rest[$i]; }
+    if ($iu >= settled) { words[$i] = rest[$i]; }
 #endfor
   }
 
-  // All results of the workgroup, side by side. Words that need no second look are told apart by their ranks.
+  // All results of the workgroup, side by side.
   if (lane == 0u) {
+    bases[slot] = least;
+    loose[slot] = select(0u, settled + 1u, lost > 0u);
 #for i in K
-    best_words[local / TEAM * K + $iu] = select(words[$i], ($[i]u << PLACE_BITS) | (words[$i] & PLACES), complete);
+    best_words[slot * K + $iu] = words[$i];
 #endfor
   }
   workgroupBarrier();
   let end = min(max(params.sequences, first) - first, TEAMS) * K;
   for (var e = local; e < end; e += WORKGROUP) {
-    let owner = row_of(first + e / K);
-    best_keys[e] = pair_at(owner, (best_words[e] & PLACES) - owner.skew).key;
-  }
-  workgroupBarrier();
-  for (var e = local; e < end; e += WORKGROUP) {
+    let owner = e / K;
+    let begin = owner * K;
+    let from_row = row_of(first + owner);
     let word = best_words[e];
-    let key = best_keys[e];
-    let begin = e / K * K;
     var rank = e - begin;
-    for (var other = e; other > begin && alike(best_words[other - 1u], word); other--) {
-      if (before(Pair(key, word), Pair(best_keys[other - 1u], best_words[other - 1u]))) { rank--; }
+    var pair: Pair;
+    if (loose[owner] == 0u) {
+      pair = Pair(bases[owner] + (word >> PLACE_BITS), index_at((word & PLACES) - from_row.skew));
+    } else {
+      pair = pair_at(from_row, (word & PLACES) - from_row.skew);
+      let stop = begin + loose[owner] - 1u;
+      if (e < stop) {
+        for (var other = e; other > begin && alike(best_words[other - 1u], word); other--) {
+          if (before(pair, pair_at(from_row, (best_words[other - 1u] & PLACES) - from_row.skew))) { rank--; }
+        }
+        for (var other = e + 1u; other < stop && alike(best_words[other], word); other++) {
+          if (before(pair_at(from_row, (best_words[other] & PLACES) - from_row.skew), pair)) { rank++; }
+        }
+      }
     }
-    for (var other = e + 1u; other < begin + K && alike(best_words[other], word); other++) {
-      if (before(Pair(best_keys[other], best_words[other]), Pair(key, word))) { rank++; }
-    }
-    let position = (word & PLACES) - row_of(first + e / K).skew;
-    put_to(target_of(first + e / K), rank, Pair(key, index_at(position)));
+    put_to(target_of(first + owner), rank, pair);
   }
 }

@@ -201,22 +201,16 @@ class Algorithms(Builder):
             raise ValueError(f"networks takes k from 2 to 31 of the input's elements of up to 4 bytes, not k={k}")
         if not k < source.length <= 4096:
             raise ValueError(f"networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
-        per_load = self.load_shape()[1] if is_rows(source) else 1
+        per_load, covering, skewed = self.covering(source)
         fetch = max(1, 4 // per_load)
-        start = source.offset * self.selection.format.bytes % WINDOW // self.selection.format.bytes
-        skewed = any(n % per_load for n in (start, *(d.input_stride for d in source.selection.batch)))
-        covering = -(-(source.length + (per_load - 1 if skewed else 0)) // per_load)
         team = 1
-        while team < 32 and (
-            covering * per_load > t.networks_items * team
-            or (sequences * team < t.networks_invocations and covering >= 8 * team * fetch)
-        ):
+        while team < 32 and (covering * per_load > t.networks_items * team or self.has_room(sequences * team, covering // fetch // team)):
             team *= 2
         loads = -(-covering // (team * fetch)) * fetch
         if loads * per_load > t.networks_items:
             raise ValueError(f"networks takes up to {32 * t.networks_items} items, not {source.length}")
         steps = k.bit_length()
-        workgroup = min(64, self.tuning.workgroup)
+        workgroup = max(team, t.short_workgroup)
         self.emit(
             "select_networks",
             -(-sequences * team // workgroup),
@@ -233,10 +227,53 @@ class Algorithms(Builder):
                 "LOADS": loads,
                 "WHOLE": source.length // (team * per_load),
                 "SKEWED": int(skewed),
+                "GROUPS": -(-k // team),
                 "FOURS": loads * per_load // 4,
                 "FETCH": fetch,
                 "AGAIN": fetch * per_load // 4,
                 "PLACE_BITS": (loads * team * per_load).bit_length(),
+            },
+            in_order=True,
+            k=k,
+        )
+
+    def covering(self, source: Box) -> tuple[int, int, bool]:
+        """Items of a load, the most loads that cover a sequence, and whether sequences may begin inside loads."""
+        per_load = self.load_shape()[1] if is_rows(source) else 1
+        first = source.offset % (WINDOW // self.selection.format.bytes)
+        skewed = any(n % per_load for n in (first, *(d.input_stride for d in source.selection.batch)))
+        return per_load, -(-(source.length + (per_load - 1 if skewed else 0)) // per_load), skewed
+
+    def has_room(self, invocations: int, loads: int) -> bool:
+        """Do twice as many invocations with half as many loads find room on the machine, and enough work?"""
+        return invocations < self.tuning.short_invocations and loads >= 8
+
+    def select_rows(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """A team of invocations a sequence, which is enough to find a threshold."""
+        t = self.tuning
+        if not isinstance(source, Box) or len(source.selection.axes) != 1:
+            raise ValueError("select_rows needs the input's elements along one axis")
+        per_load, covering, skewed = self.covering(source)
+        most = min(t.large_workgroup, power_of_two_below(source.length // per_load))  # each has a load of its own
+        team = max(4, power_of_two_above(k + k // 2))
+        # Finding a threshold takes an invocation as long as its team is large.
+        while team < most and (covering > max(t.select_rows_loads, min(team, 32)) * team or self.has_room(sequences * team, covering // team)):
+            team *= 2
+        if team > most or covering > 32 * team:
+            raise ValueError(f"select_rows takes k={k} of more than {source.length} and fewer than {t.large_workgroup * 32} items")
+        workgroup = max(team, t.short_workgroup)
+        self.emit(
+            "select_rows",
+            -(-sequences * team // workgroup),
+            source,
+            sink,
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": team,
+                "CAPACITY": 4 * team,
+                "LOADS": -(-covering // team),
+                "WHOLE": source.length // (team * per_load),
+                "SKEWED": int(skewed),
             },
             in_order=True,
             k=k,

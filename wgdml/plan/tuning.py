@@ -14,6 +14,7 @@ class Algorithm(Enum):
     REDUCE = "reduce"  #: k = 1: a tree; one read
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
     NETWORKS = "networks"  #: short sequences in registers, merged by a network of minima and maxima; one read
+    SELECT_ROWS = "select_rows"  #: SELECT by small teams that keep the least key of each load; one read and a little
     LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
     DELEGATES = "delegates"  #: the best of each strided subset, a threshold from those, its subsets again; one read and a little
     SORT_ROWS = "sort_rows"  #: a bitonic sort of whole short sequences in workgroup memory; one read
@@ -52,10 +53,14 @@ class Tuning:
     radix_row_each: int  #: items of an invocation there, 8 or 16
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
+    short_workgroup: int  #: invocations of a workgroup that serves short sequences, where a team is no larger
+    short_invocations: int  #: and as many in all as fill the machine
     networks_k: int  #: the largest k for NETWORKS, up to 31
     networks_items: int  #: the most items of an invocation there
     networks_length: int  #: and the longest sequence, up to 4096
-    networks_invocations: int  #: as many as fill the machine with them
+    select_rows_k: int  #: the largest k for SELECT_ROWS
+    select_rows_loads: int  #: loads of an invocation there, where teams are small; up to 32
+    select_rows_length: int  #: and the longest sequence
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
     lists_sequences: int  #: and the fewest of them
@@ -123,10 +128,14 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             radix_row_each=16,
             radix_row_digit=4,
             select_k=128,
+            short_workgroup=min(64, workgroup),
+            short_invocations=1,
             networks_k=0,
             networks_items=128,
             networks_length=128,
-            networks_invocations=1,
+            select_rows_k=0,
+            select_rows_loads=16,
+            select_rows_length=0,
             lists_k=16,
             lists_length=4096,
             lists_sequences=64,
@@ -161,10 +170,14 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         radix_row_each=16,
         radix_row_digit=4,
         select_k=256,
+        short_workgroup=min(64, workgroup),
+        short_invocations=1 << 17,
         networks_k=31 if key_words == 1 else 0,
-        networks_items=128,
+        networks_items=64,
         networks_length=1024,
-        networks_invocations=1 << 17,
+        select_rows_k=31,
+        select_rows_loads=16,
+        select_rows_length=8192,
         lists_k=16,
         lists_length=4096,
         lists_sequences=8192,
@@ -200,7 +213,9 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.REDUCE
     if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
         return Algorithm.RANK  # nothing waits for anything
-    if in_order and k <= t.networks_k and k < length <= t.networks_length and not columns:
+    if in_order and not columns and k <= t.select_rows_k and 48 * k <= length <= t.select_rows_length:
+        return Algorithm.SELECT_ROWS
+    if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
     lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
     if lists and columns and (length <= t.lists_columns or t.barrier_free):
