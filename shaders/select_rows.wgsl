@@ -82,15 +82,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if (lane == 0u) { atomicStore(&counts[slot], 0u); }
     let threshold = pair_of(thresholds[slot]);
     workgroupBarrier();
-    // Loads that may hold a part of it; of those that have the threshold's own key, the ones up to its place.
     var hits = 0u;
-    var ties = 0u;
 #for l in LOADS
-    hits |= select(0u, $[1 << l]u, key_less(least$l, threshold.key));
-    ties |= select(0u, $[1 << l]u, key_equal(least$l, threshold.key));
+    hits |= select(0u, $[1 << l]u, !key_less(threshold.key, least$l));
 #endfor
-    let last = (threshold.index - params.first_index + row.skew) / PER_LOAD;
-    if (last >= lane) { hits |= ties & ((2u << min((last - lane) / TEAM, 31u)) - 1u); }
+    // Of many, leave out those that only have the threshold's own key, beyond its place.
+    if (countOneBits(hits) > 2u) {
+      var ties = 0u;
+#for l in LOADS
+      ties |= select(0u, $[1 << l]u, key_equal(threshold.key, least$l));
+#endfor
+      let last = (threshold.index - params.first_index + row.skew) / PER_LOAD;
+      hits &= ~ties | select(0u, (2u << min((last - lane) / TEAM, 31u)) - 1u, last >= lane);
+    }
     while (hits != 0u) {
       let l = countTrailingZeros(hits);
       hits &= hits - 1u;

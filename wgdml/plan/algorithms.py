@@ -257,11 +257,14 @@ class Algorithms(Builder):
         most = min(t.large_workgroup, power_of_two_below(source.length // per_load))  # each has a load of its own
         team = max(4, power_of_two_above(k + k // 2))
         # Finding a threshold takes an invocation as long as its team is large.
-        while team < most and (covering > max(t.select_rows_loads, min(team, 32)) * team or self.has_room(sequences * team, covering // team)):
+        while team < most and (
+            covering > max(t.select_rows_loads, min(team, 32)) * team
+            or (team < 32 and self.has_room(sequences * team, covering // team))
+        ):
             team *= 2
         if team > most or covering > 32 * team:
             raise ValueError(f"select_rows takes k={k} of more than {source.length} and fewer than {t.large_workgroup * 32} items")
-        workgroup = max(team, t.short_workgroup)
+        workgroup = max(team, t.short_workgroup if sequences * team < t.short_invocations else t.workgroup)
         self.emit(
             "select_rows",
             -(-sequences * team // workgroup),

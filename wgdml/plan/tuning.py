@@ -213,7 +213,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.REDUCE
     if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
         return Algorithm.RANK  # nothing waits for anything
-    if in_order and not columns and k <= t.select_rows_k and 48 * k <= length <= t.select_rows_length:
+    if in_order and not columns and k <= t.select_rows_k and 48 * k <= length <= min(t.select_rows_length, 1024 + 4 * sequences):
         return Algorithm.SELECT_ROWS
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
