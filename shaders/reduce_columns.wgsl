@@ -2,7 +2,8 @@
 //
 // An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis. WORKGROUP is
 // WORKGROUP / TEAM such groups by TEAM rows; part p of a sequence takes the positions p * TEAM + y and every split * TEAM-th after.
-//   TOGETHER  sequences of a group whose rows are brought together at a time, up to TEAM; a divisor of PER_LOAD
+//   TREE      1 where a team's rows are brought together, 0 where each gives a pair of its own: those of positions p * TEAM + y
+//   TOGETHER  sequences of a group whose rows are dealt with at a time, up to TEAM where there is a tree; a divisor of PER_LOAD
 #import pair
 #import input
 #import sink
@@ -97,11 +98,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
 
 #if TEAM > 1
-  // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence.
+  // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence, or for each row, so that
+  // neighbours write side by side.
 #for c in PER_LOAD
   rows[$cu % TOGETHER * WORKGROUP + local] = store_of(best$c);
   if ($cu % TOGETHER == TOGETHER - 1u) {
     workgroupBarrier();
+#if TREE
     if (y < TOGETHER) {
       let first = y * WORKGROUP + local % GROUPS;
       var best = pair_of(rows[first]);
@@ -112,6 +115,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let c = $cu + 1u - TOGETHER + y;
       if (live && column + c < columns) { put(sequence + c, part, best); }
     }
+#else
+    {
+      let other = (id % blocks) * GROUPS + local / TEAM;
+      let first_column = other % groups * PER_LOAD;
+#for t in TOGETHER
+      let c$t = $cu + 1u - TOGETHER + $tu;
+      if (other < all_groups && first_column + c$t < columns && part < params.split) {
+        put(other / groups * columns + first_column + c$t, part * TEAM + local % TEAM,
+            pair_of(rows[$tu * WORKGROUP + local % TEAM * GROUPS + local / TEAM]));
+      }
+#endfor
+    }
+#endif
     workgroupBarrier();
   }
 #endfor

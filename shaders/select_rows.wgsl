@@ -113,7 +113,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       }
     }
     workgroupBarrier();
-    if (local == 0u) { shared_overflows = atomicExchange(&overflows, 0u); }
+    if (local == 0u) {
+      shared_overflows = atomicLoad(&overflows);
+      atomicStore(&overflows, 0u);
+    }
     if (workgroupUniformLoad(&shared_overflows) == 0u) { break; }
   }
 

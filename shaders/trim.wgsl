@@ -29,7 +29,7 @@ fn keep_first(local: u32, sequence: u32, count: u32) -> Pair {
     items[$i] = Pair(sink_keys[start + $iu * WORKGROUP + local], sink_indices[start + $iu * WORKGROUP + local]);
   }
 #endfor
-  let last = kth_of(&items, local, params.k);
+  let last = kth_of(&items, local, params.k, 0u);
   if (local == 0u) { atomicStore(&kept, 0u); }
   storageBarrier();
   workgroupBarrier();

@@ -98,6 +98,7 @@ def test_down_columns(forced, n, k, software):
     device, plans = forced(Algorithm.DELEGATES, software)
     for kind in ("random", "sorted", "constant", "eight_values", "nan_payloads"):
         check("top_k-largest", data.make(kind, "float32", (n, 67), n), axis=0, k=k, device=device, case=kind)
+        check("top_k-largest", data.make(kind, "float32", (3, n, 20), n), axis=1, k=k, device=device, case=kind)
     assert kernels(plans) == ["reduce_columns", "select"]
 
 

@@ -31,6 +31,7 @@ def answers(device: wgdml.Device, name: str) -> dict[str, tuple[np.ndarray, ...]
     k = min(37, x.shape[axis])
     return {
         "top_k": tuple(wgdml.top_k(x, k, axis=axis, device=device)),
+        "few": tuple(wgdml.top_k(x, 9, axis=axis, device=device)),
         "smallest": tuple(wgdml.top_k(x, k, axis=axis, mode="smallest", device=device)),
         "argsort": (wgdml.argsort(x, axis=axis, device=device),),
         "argmax": (wgdml.argmax(x, axis=axis, device=device),),
@@ -51,6 +52,7 @@ def reference(name: str) -> dict[str, tuple[np.ndarray, ...]]:
     k = min(37, x.shape[axis])
     return {
         "top_k": oracle.top_k(x, k, axis),
+        "few": oracle.top_k(x, 9, axis),
         "smallest": oracle.top_k(x, k, axis, largest=False),
         "argsort": (oracle.argsort(x, axis),),
         "argmax": (oracle.argmax(x, axis),),

@@ -75,15 +75,21 @@ class Algorithms(Builder):
         if parts:
             self.reduce(parts, sequences, 1, sink)
 
-    def reduce_columns(self, source: Box, sequences: int, sink: Sink, split: int = 0) -> None:
-        """Down adjacent sequences; ``split`` > 0 makes that many delegates of each and no tree."""
+    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0) -> None:
+        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree."""
         t = self.tuning
         per_load = self.column_items(source)
         columns = source.selection.batch[-1].size
         groups = sequences // columns * -(-columns // per_load)
         team = 1
-        if split:
-            parts = None
+        workgroup = t.reduce_large
+        parts = None
+        if subsets:
+            # Rows of a team, so that no invocation is idle and neighbours write side by side.
+            workgroup = t.workgroup
+            while not t.barrier_free and subsets % (2 * team) == 0 and team < 32 and (team < 8 or workgroup // team > groups):
+                team *= 2
+            split = subsets // team
         else:
             wanted = t.workgroups * t.workgroup // 4
             cuts = max(1, min(wanted // groups, source.length // t.loads_each))
@@ -91,11 +97,10 @@ class Algorithms(Builder):
                 team = min(8, power_of_two_below(cuts))
             split = max(1, cuts // team)
             parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
-        workgroup = t.reduce_large
         blocks = -(-groups // (workgroup // team))
         pair = 4 * (self.selection.format.key_words + 1)
         # Never more than the least workgroup memory that there is, so that several workgroups find room.
-        together = min(per_load, team, power_of_two_below((16 << 10) // (workgroup * pair)))
+        together = min(per_load, workgroup if subsets else team, power_of_two_below((16 << 10) // (workgroup * pair)))
         self.emit(
             "reduce_columns",
             blocks * split,
@@ -104,6 +109,7 @@ class Algorithms(Builder):
             constants={
                 "WORKGROUP": workgroup,
                 "TEAM": team,
+                "TREE": int(not subsets),
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
                 "UNROLL": 4,
@@ -204,7 +210,9 @@ class Algorithms(Builder):
         per_load, covering, skewed = self.covering(source)
         fetch = max(1, 4 // per_load)
         team = 1
-        while team < 32 and (covering * per_load > t.networks_items * team or self.has_room(sequences * team, covering // fetch // team)):
+        while team < 32 and (
+            covering * per_load > t.networks_items * team or self.has_room(sequences * team, covering // fetch // team)
+        ):
             team *= 2
         loads = -(-covering // (team * fetch)) * fetch
         if loads * per_load > t.networks_items:
@@ -254,7 +262,7 @@ class Algorithms(Builder):
         if not isinstance(source, Box) or len(source.selection.axes) != 1:
             raise ValueError("select_rows needs the input's elements along one axis")
         per_load, covering, skewed = self.covering(source)
-        most = min(t.large_workgroup, power_of_two_below(source.length // per_load))  # each has a load of its own
+        most = min(t.workgroup, power_of_two_below(source.length // per_load))  # each has a load of its own
         team = max(4, power_of_two_above(k + k // 2))
         # Finding a threshold takes an invocation as long as its team is large.
         while team < most and (
@@ -263,7 +271,10 @@ class Algorithms(Builder):
         ):
             team *= 2
         if team > most or covering > 32 * team:
-            raise ValueError(f"select_rows takes k={k} of more than {source.length} and fewer than {t.large_workgroup * 32} items")
+            raise ValueError(
+                f"select_rows takes k={k} of 1 to 32 loads for each of {team} invocations, up to {t.workgroup}, "
+                f"not of {source.length} items"
+            )
         workgroup = max(team, t.short_workgroup if sequences * team < t.short_invocations else t.workgroup)
         self.emit(
             "select_rows",
@@ -273,7 +284,7 @@ class Algorithms(Builder):
             constants={
                 "WORKGROUP": workgroup,
                 "TEAM": team,
-                "CAPACITY": 4 * team,
+                "CAPACITY": 4 * team if self.selection.format.key_words == 1 else 2 * team,
                 "LOADS": -(-covering // team),
                 "WHOLE": source.length // (team * per_load),
                 "SKEWED": int(skewed),
@@ -333,8 +344,8 @@ class Algorithms(Builder):
         subsets = min(loads, subsets, self.tuning.delegate_columns, self.tuning.large_workgroup)
         if subsets < k:
             raise ValueError(f"delegates needs at least k={k} positions of at most {subsets} to choose from")
-        delegates = self.new_pairs(sequences, subsets, side_by_side=True)
-        self.reduce_columns(source, sequences, delegates, split=subsets)
+        delegates = self.new_pairs(sequences, subsets, side_by_side=self.tuning.barrier_free)
+        self.reduce_columns(source, sequences, delegates, subsets)
         self.select(source, sequences, k, sink, delegates)
 
     def delegates_of_rows(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
