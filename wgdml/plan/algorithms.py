@@ -502,7 +502,7 @@ class Algorithms(Builder):
         most = self.limits.max_compute_workgroup_storage_size - 32
         if room > most or team > self.limits.max_compute_invocations_per_workgroup:
             raise ValueError(f"a sequence of {source.length} does not fit sort_rows_radix in this adapter's workgroup memory")
-        teams = max(1, min(t.workgroup // team, most // room))
+        teams = max(1, min(t.radix_row_workgroup // team, most // room))
         bits = self.key_bits()
         index_bits = (team * each - 1).bit_length()
         # Words hold so many of the key's bits that passes are fewest, and of those the most.

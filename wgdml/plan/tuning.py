@@ -50,6 +50,7 @@ class Tuning:
     loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
     sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
     radix_row_length: int  #: the shortest sequence for SORT_ROWS_RADIX before SORT_ROWS
+    radix_row_workgroup: int  #: invocations of a workgroup there, where a sequence takes no more
     radix_row_each: int  #: items of an invocation there, 8 or 16
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
@@ -125,6 +126,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             loads_each=64,
             sort_capacity=min(capacity, 4096),
             radix_row_length=1 << 30,
+            radix_row_workgroup=workgroup,
             radix_row_each=16,
             radix_row_digit=4,
             select_k=128,
@@ -167,6 +169,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         loads_each=8,
         sort_capacity=min(capacity, 8192),
         radix_row_length=512,
+        radix_row_workgroup=min(64, workgroup),
         radix_row_each=16,
         radix_row_digit=4,
         select_k=256,
