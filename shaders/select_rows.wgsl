@@ -68,6 +68,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 
   if (lane == 0u) { atomicStore(&counts[slot], TEAM); }
+  if (local == 0u) { atomicStore(&overflows, 0u); }
   // Not the pair itself, but one that no other load's items come between.
   lists[list + lane] = store_of(Pair(best, last_index_in(row, place * TEAM + lane)));
   workgroupBarrier();
@@ -79,7 +80,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
     workgroupBarrier();
     if (lane == 0u) { atomicStore(&counts[slot], 0u); }
-    if (local == 0u) { atomicStore(&overflows, 0u); }
     let threshold = pair_of(thresholds[slot]);
     workgroupBarrier();
     var hits = 0u;
@@ -113,7 +113,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       }
     }
     workgroupBarrier();
-    if (local == 0u) { shared_overflows = atomicLoad(&overflows); }
+    if (local == 0u) { shared_overflows = atomicAnd(&overflows, 0u); }
     if (workgroupUniformLoad(&shared_overflows) == 0u) { break; }
   }
 
