@@ -1,7 +1,7 @@
 // A pair of every sequence that at least k of its pairs do not come after: pairs (bindings 2, 3) -> thresholds (4, 5), zeros (8).
 //
 // A workgroup serves a sequence. Its pairs fall into EACH * WORKGROUP groups, MERGED in each; the k-th of the groups' bests, or one
-// hardly after it, is the threshold. Neighbours are in different groups.
+// with up to params.rank_count bests between, is the threshold. Neighbours are in different groups.
 #import source
 #import sink
 #import kth
@@ -29,7 +29,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (before(pair$[m]x$i, items[$i])) { items[$i] = pair$[m]x$i; }
 #endfor
 #endfor
-  let found = kth_of(&items, local, params.k, params.k / 16u);
+  let found = kth_of(&items, local, params.k, params.rank_count);
   if (id < params.sequences && local == 0u) {
     put(sequence, 0u, found);
     counts[sequence] = 0u;

@@ -407,6 +407,8 @@ class Algorithms(Builder):
             scratch={8: counts},
             constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
             k=k,
+            # A little after the k-th will do, where the list has room for whole loads.
+            rank_count=max(0, min(k // 16, capacity // per_load - k)),
         )
         again_workgroup = min(workgroup, t.workgroup)
         again = {2: delegates.keys, 3: delegates.indices, 6: thresholds.keys, 7: thresholds.indices, 8: counts}
