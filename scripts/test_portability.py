@@ -23,7 +23,20 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-SUITE = "functions operators tensors properties errors fuzz determinism limits large delegates networks select_rows".split()
+SUITE = [
+    "functions",
+    "operators",
+    "tensors",
+    "properties",
+    "errors",
+    "fuzz",
+    "determinism",
+    "limits",
+    "large",
+    "delegates",
+    "networks",
+    "select_rows",
+]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 BATCH = 30  # tests of one process
 #: Where packages put SwiftShader's description for the Vulkan loader.
