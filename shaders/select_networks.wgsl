@@ -15,6 +15,7 @@
 
 const TEAMS: u32 = WORKGROUP / TEAM;
 const PLACES: u32 = (1u << PLACE_BITS) - 1u;
+const UNUSED: u32 = 32u - 8u * ELEMENT_BYTES;  // last bits of a key, always zero
 const NO_WORD: u32 = 0xffffffffu;  // no place is all ones
 
 alias Words = array<u32, KEEP>;
@@ -106,15 +107,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
 #endfor
 #for g in GROUPS
-  var best$g = LAST_KEY;
+  var best$g = LAST_KEY >> UNUSED;
 #endfor
 #for l in LOADS
 #for c in PER_LOAD
 #if WHOLE > $l && $[l + 1] > SKEWED
-  let key$[l * PER_LOAD + c] = key_in(data$l, $cu);
+  let key$[l * PER_LOAD + c] = key_in(data$l, $cu) >> UNUSED;
 #else
   let inside$[l * PER_LOAD + c] = $[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD - row.skew < params.length;
-  let key$[l * PER_LOAD + c] = select(LAST_KEY, key_in(data$l, $cu), inside$[l * PER_LOAD + c]);
+  let key$[l * PER_LOAD + c] = select(LAST_KEY, key_in(data$l, $cu), inside$[l * PER_LOAD + c]) >> UNUSED;
 #endif
   best$[(l * PER_LOAD + c) % GROUPS] = min(best$[(l * PER_LOAD + c) % GROUPS], key$[l * PER_LOAD + c]);
 #endfor
@@ -186,7 +187,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let again$f = load(row, min(v$f, row.loads - 1u));
 #for c in PER_LOAD
       let place$[f * PER_LOAD + c] = v$f * PER_LOAD + $cu;
-      let bits$[f * PER_LOAD + c] = min(key_in(again$f, $cu), beyond) * scale + offset;
+      let bits$[f * PER_LOAD + c] = min(key_in(again$f, $cu) >> UNUSED, beyond) * scale + offset;
       let rest$[f * PER_LOAD + c] = select(NO_WORD, ((bits$[f * PER_LOAD + c] & PLACES) << PLACE_BITS) | place$[f * PER_LOAD + c],
           alike(bits$[f * PER_LOAD + c], last) && place$[f * PER_LOAD + c] - row.skew < params.length);
 #endfor
@@ -223,7 +224,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     var rank = e - begin;
     var pair: Pair;
     if (loose[owner] == 0u) {
-      pair = Pair(bases[owner] + (word >> PLACE_BITS), index_at((word & PLACES) - from_row.skew));
+      pair = Pair((bases[owner] + (word >> PLACE_BITS)) << UNUSED, index_at((word & PLACES) - from_row.skew));
     } else {
       pair = pair_at(from_row, (word & PLACES) - from_row.skew);
       let stop = begin + loose[owner] - 1u;

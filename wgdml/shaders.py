@@ -6,10 +6,10 @@ Four directives, each alone on a line:
 ``#import NAME``
     the text of ``shaders/lib/NAME.wgsl``, once each.
 ``#if TERM [&& TERM ...]``, ``#else``, ``#endif``
-    keep or drop lines; a term is ``NAME``, ``!NAME``, ``NAME == n`` or ``NAME > n`` over the kernel's constants.
+    keep or drop lines; a term is ``NAME``, ``!NAME``, ``A == B`` or ``A > B``, of the kernel's constants and numbers.
 ``#for x in COUNT``, ``#endfor``
     repeat the lines with ``$x`` replaced by 0, 1, ... COUNT - 1: an unrolling that does not depend on the driver's compiler.
-    ``$[...]`` is an integer expression of the loops' variables and the constants.
+    ``$[...]`` is an integer expression, as Python has it, of the loops' variables and the constants.
 
 An unknown import, an unknown constant or an unbalanced block is a ``ShaderError``, never a warning.
 """

@@ -87,7 +87,8 @@ class Algorithms(Builder):
         if subsets:
             # Rows of a team, so that no invocation is idle and neighbours write side by side.
             workgroup = t.workgroup
-            while not t.barrier_free and subsets % (2 * team) == 0 and team < 32 and (team < 8 or workgroup // team > groups):
+            most = 1 if t.barrier_free else min(32, workgroup)
+            while team < most and subsets % (2 * team) == 0 and (team < 8 or workgroup // team > groups):
                 team *= 2
             split = subsets // team
         else:
@@ -209,14 +210,14 @@ class Algorithms(Builder):
             raise ValueError(f"networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         per_load, covering, skewed = self.covering(source)
         fetch = max(1, 4 // per_load)
+        most = min(32, t.workgroup)
         team = 1
-        while team < 32 and (
-            covering * per_load > t.networks_items * team or self.has_room(sequences * team, covering // fetch // team)
-        ):
+        loads = -(-covering // fetch) * fetch
+        while team < most and (loads * per_load > t.networks_items or self.has_room(sequences * team, loads // fetch)):
             team *= 2
-        loads = -(-covering // (team * fetch)) * fetch
+            loads = -(-covering // (team * fetch)) * fetch
         if loads * per_load > t.networks_items:
-            raise ValueError(f"networks takes up to {32 * t.networks_items} items, not {source.length}")
+            raise ValueError(f"networks takes up to {most * t.networks_items} items, not {source.length}")
         steps = k.bit_length()
         workgroup = max(team, t.short_workgroup)
         self.emit(
