@@ -2,6 +2,8 @@
 //
 // A team of TEAM invocations serves one part; a sequence has params.split parts, and part p takes the loads p * TEAM + lane and
 // every split * TEAM-th after (CHUNKS = 1: the p-th of as many runs of loads).
+//   LOADS   loads of an invocation, all under way at once, where they are few and there is one part; else 0
+//   WHOLE   loads before the WHOLE-th have items of the sequence alone, but for the first where SKEWED (sequences begin inside loads)
 #import best
 #import sink
 #if TEAM > 1
@@ -20,6 +22,30 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let live = sequence < params.sequences;
 
   let row = row_of(min(sequence, params.sequences - 1u));
+#if TEAM > 1
+  let place = place_in_team(local);
+#endif
+#if LOADS > 0
+#for l in LOADS
+#if WHOLE > $l
+  let data$l = load(row, $[l * TEAM]u + lane);
+#else
+  let data$l = load(row, min($[l * TEAM]u + lane, row.loads - 1u));
+#endif
+#endfor
+  var best = last_pair();
+#if IN_ORDER
+  // The first load stands where no key comes before the last one.
+  if (lane < row.loads) { best.index = lane; }
+#endif
+#for l in LOADS
+#if WHOLE > $l && $[l + 1] > SKEWED
+  best = best_of_whole(row, $[l * TEAM]u + lane, data$l, best);
+#else
+  best = best_of(row, $[l * TEAM]u + lane, data$l, best);
+#endif
+#endfor
+#else
 #if CHUNKS
   let chunk = (row.loads + params.split - 1u) / params.split;
   let begin = part * chunk + lane;
@@ -31,10 +57,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let stride = params.split * TEAM;
 #endif
 
-#if TEAM > 1
-  let place = place_in_team(local);
-#endif
   var best = scan_loads(row, begin, select(0u, end, live), stride);
+#endif
 #if TEAM > 1
   best = best_of_team(local, place, best);
 #endif

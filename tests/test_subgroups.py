@@ -60,6 +60,28 @@ def test_reduce_of_every_type(forced, plain, name):
     assert_planned(plans, plain)
 
 
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
+def test_rows_of_few_loads(forced, name):
+    """All of an invocation's loads under way at once: lengths about whole loads and teams, rows that begin amid a load."""
+    device, plans = forced()
+    for n in (2, 3, 17, 64, 255, 256, 257, 1000, 1003, 4099):
+        for kind in ("random", "few_distinct", "constant"):
+            for direction in DIRECTIONS:
+                check(direction, data.make(kind, name, (37, n), n), device=device, case=kind)
+    for offset in range(1, 4):
+        # The buffer ends with a whole load.
+        stride, n = 1008 + offset, 1008 - 37 * offset
+        tensor, x = strided_tensor(device, "few_distinct", name, (37, n), (stride, 1), offset)
+        for direction in DIRECTIONS:
+            check(direction, x, given=tensor, device=device, case=offset)
+    tensor, x = strided_tensor(device, "few_distinct", name, (37, 500), (1003, 2), 1)
+    for direction in DIRECTIONS:
+        check(direction, x, given=tensor, device=device, case="strided")
+    constants = [dict(d.constants) for plan in plans for d in plan.dispatches]
+    assert {c["LOADS"] > 0 for c in constants} == {True}
+    assert {c["SKEWED"] for c in constants if c["PER_LOAD"] > 1} == {0, 1}
+
+
 @pytest.mark.parametrize("name", ["uint8", "int32", "float32", "uint64", "float64"])
 def test_the_winner_alone_at_every_kind_of_place(forced, name):
     """Among them index 0, which the order that takes the last of equals turns into the index that stands for none."""

@@ -56,7 +56,15 @@ class Algorithms(Builder):
             team = min(workgroup, power_of_two_above(loads // t.reduce_loads), max(room, fewest))
             split = max(1, min(t.workgroups * t.workgroup // (2 * sequences * team), loads // (team * 32)))
         parts = self.new_pairs(sequences, split) if split > 1 else None
-        if self.limits.subgroups and team >= 32:
+        few, whole, skewed = 0, 0, False
+        if isinstance(source, Box) and split == 1:
+            per_load, covering, skewed = self.covering(source)
+            few, whole = -(-covering // team), source.length // (team * per_load)
+        if few > t.few_loads:
+            few = 0
+        if few:
+            workgroup = max(team, min(workgroup, t.reduce_workgroup))
+        elif self.limits.subgroups and team >= 32:
             workgroup = team  # whose subgroups hardly wait for each other
         self.emit(
             "reduce",
@@ -67,6 +75,9 @@ class Algorithms(Builder):
                 "TEAM": team,
                 "WORKGROUP": workgroup,
                 "CHUNKS": int(t.barrier_free),
+                "LOADS": few,
+                "WHOLE": whole if few else 0,
+                "SKEWED": int(skewed and few > 0),
                 "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
             },
             in_order=isinstance(source, Box),

@@ -83,6 +83,7 @@ class Tuning:
     reduce_workgroup: int  #: invocations of a workgroup that reduces
     reduce_large: int  #: and where sequences are few, or side by side
     reduce_loads: int  #: loads of an invocation of a short sequence
+    few_loads: int  #: as many that all are under way at once
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -159,6 +160,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             reduce_workgroup=workgroup,
             reduce_large=workgroup,
             reduce_loads=2,
+            few_loads=0,
             barrier_free=True,
         )
     return Tuning(
@@ -201,7 +203,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         groups_a_rank=2,
         reduce_workgroup=workgroup,
         reduce_large=min(1024, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
-        reduce_loads=2,
+        reduce_loads=4,
+        few_loads=16,
     )
 
 
