@@ -2,8 +2,7 @@
 //
 // A team of TEAM invocations serves one part; a sequence has params.split parts, and part p takes the loads p * TEAM + lane and
 // every split * TEAM-th after (CHUNKS = 1: the p-th of as many runs of loads).
-//   LOADS   loads of an invocation, all under way at once, where they are few and there is one part; else 0
-//   WHOLE   loads before the WHOLE-th have items of the sequence alone, but for the first where SKEWED (sequences begin inside loads)
+//   LOADS   of an invocation, all held at once (lib/held.wgsl), where they are few and there is one part; else 0
 #import best
 #import sink
 #if TEAM > 1
@@ -26,13 +25,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let place = place_in_team(local);
 #endif
 #if LOADS > 0
-#for l in LOADS
-#if WHOLE > $l
-  let data$l = load(row, $[l * TEAM]u + lane);
-#else
-  let data$l = load(row, min($[l * TEAM]u + lane, row.loads - 1u));
-#endif
-#endfor
+#import held
   var best = last_pair();
 #if IN_ORDER
   // The first load stands where no key comes before the last one.

@@ -6,8 +6,7 @@
 // one; the first K keys do not come after the last of those, so words need room for no more than that. Where there is not room enough,
 // the last bits of the keys are left out, and words that are alike but for their places may be out of order: if the last of the K is
 // such a one, those like it are merged once more, by the bits that were left out; at the end, whole keys put the others in order.
-//   LOADS    loads of an invocation; LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
-//   WHOLE    loads before the WHOLE-th have items of the sequence alone, but for the first where SKEWED (sequences begin inside loads)
+//   LOADS    of an invocation (lib/held.wgsl); LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
 //   GROUPS   of an invocation's items, so that the team has K of them
 //   STEPS    of a network for 2^STEPS words, of which the first PAD are missing
 #import source
@@ -99,13 +98,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   workgroupBarrier();
 #endif
 
-#for l in LOADS
-#if WHOLE > $l
-  let data$l = load(row, $[l * TEAM]u + lane);
-#else
-  let data$l = load(row, min($[l * TEAM]u + lane, row.loads - 1u));
-#endif
-#endfor
+#import held
 #for g in GROUPS
   var best$g = LAST_KEY >> UNUSED;
 #endfor

@@ -4,8 +4,7 @@
 // for them, and the k-th of those TEAM is a threshold: the first k pairs do not come after it. What does not come after it is listed,
 // about TEAM ln(TEAM / (TEAM - k)) pairs, and each of those put where it belongs by counting the ones before it. A list that would
 // overflow gives a nearer threshold, the k-th of what it holds, and is made again. Needs k <= TEAM, and a load for each invocation.
-//   LOADS     at most 32
-//   WHOLE     loads before the WHOLE-th have items of the sequence alone, but for the first where SKEWED (sequences begin inside loads)
+//   LOADS     of an invocation (lib/held.wgsl), at most 32
 //   CAPACITY  of a list, more than TEAM
 #import source
 #import sink
@@ -40,13 +39,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(min(sequence, params.sequences - 1u));
   let list = slot * CAPACITY;
 
-#for l in LOADS
-#if WHOLE > $l
-  let data$l = load(row, $[l * TEAM]u + lane);
-#else
-  let data$l = load(row, min($[l * TEAM]u + lane, row.loads - 1u));
-#endif
-#endfor
+#import held
 #for l in LOADS
   var least$l = LAST_KEY;
 #for c in PER_LOAD
