@@ -56,13 +56,10 @@ class Algorithms(Builder):
             team = min(workgroup, power_of_two_above(loads // t.reduce_loads), max(room, fewest))
             split = max(1, min(t.workgroups * t.workgroup // (2 * sequences * team), loads // (team * 32)))
         parts = self.new_pairs(sequences, split) if split > 1 else None
-        few, whole, skewed = 0, 0, False
-        if isinstance(source, Box) and split == 1:
-            per_load, covering, skewed = self.covering(source)
-            few, whole = -(-covering // team), source.length // (team * per_load)
-        if few > t.few_loads:
-            few = 0
-        if few:
+        held = self.held(source, team) if isinstance(source, Box) and split == 1 else {"LOADS": 0}
+        if not 0 < held["LOADS"] <= t.few_loads:
+            held = {"LOADS": 0, "WHOLE": 0, "SKEWED": 0}
+        if held["LOADS"]:
             workgroup = max(team, min(workgroup, t.reduce_workgroup))
         elif self.limits.subgroups and team >= 32:
             workgroup = team  # whose subgroups hardly wait for each other
@@ -75,11 +72,9 @@ class Algorithms(Builder):
                 "TEAM": team,
                 "WORKGROUP": workgroup,
                 "CHUNKS": int(t.barrier_free),
-                "LOADS": few,
-                "WHOLE": whole if few else 0,
-                "SKEWED": int(skewed and few > 0),
                 "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
-            },
+            }
+            | held,
             in_order=isinstance(source, Box),
             split=split,
         )
@@ -219,14 +214,17 @@ class Algorithms(Builder):
             raise ValueError(f"networks takes k from 2 to 31 of the input's elements of up to 4 bytes, not k={k}")
         if not k < source.length <= 4096:
             raise ValueError(f"networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
-        per_load, covering, skewed = self.covering(source)
+        per_load, _, _ = self.covering(source)
         fetch = max(1, 4 // per_load)
         most = min(32, t.workgroup)
         team = 1
-        loads = -(-covering // fetch) * fetch
-        while team < most and (loads * per_load > t.networks_items or self.has_room(sequences * team, loads // fetch)):
+        held = self.held(source, team, fetch)
+        while team < most and (
+            held["LOADS"] * per_load > t.networks_items or self.has_room(sequences * team, held["LOADS"] // fetch)
+        ):
             team *= 2
-            loads = -(-covering // (team * fetch)) * fetch
+            held = self.held(source, team, fetch)
+        loads = held["LOADS"]
         if loads * per_load > t.networks_items:
             raise ValueError(f"networks takes up to {most * t.networks_items} items, not {source.length}")
         steps = k.bit_length()
@@ -244,15 +242,13 @@ class Algorithms(Builder):
                 "STEPS": steps,
                 "HALF": 1 << (steps - 1),
                 "PAD": (1 << steps) - k - 1,
-                "LOADS": loads,
-                "WHOLE": source.length // (team * per_load),
-                "SKEWED": int(skewed),
                 "GROUPS": -(-k // team),
                 "FOURS": loads * per_load // 4,
                 "FETCH": fetch,
                 "AGAIN": fetch * per_load // 4,
                 "PLACE_BITS": (loads * team * per_load).bit_length(),
-            },
+            }
+            | held,
             in_order=True,
             k=k,
         )
@@ -264,6 +260,12 @@ class Algorithms(Builder):
         skewed = any(n % per_load for n in (first, *(d.input_stride for d in source.selection.batch)))
         return per_load, -(-(source.length + (per_load - 1 if skewed else 0)) // per_load), skewed
 
+    def held(self, source: Box, team: int, at_a_time: int = 1) -> dict[str, int]:
+        """The constants of ``shaders/lib/held.wgsl`` for a team of so many invocations; LOADS is a multiple of ``at_a_time``."""
+        per_load, covering, skewed = self.covering(source)
+        loads = -(-covering // (team * at_a_time)) * at_a_time
+        return {"LOADS": loads, "WHOLE": source.length // (team * per_load), "SKEWED": int(skewed)}
+
     def has_room(self, invocations: int, loads: int) -> bool:
         """Do twice as many invocations with half as many loads find room on the machine, and enough work?"""
         return invocations < self.tuning.short_invocations and loads >= 8
@@ -273,7 +275,7 @@ class Algorithms(Builder):
         t = self.tuning
         if not isinstance(source, Box) or len(source.selection.axes) != 1:
             raise ValueError("select_rows needs the input's elements along one axis")
-        per_load, covering, skewed = self.covering(source)
+        per_load, covering, _ = self.covering(source)
         most = min(t.workgroup, power_of_two_below(source.length // per_load))  # each has a load of its own
         team = max(4, power_of_two_above(k + k // 2))
         # Finding a threshold takes an invocation as long as its team is large.
@@ -297,10 +299,8 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "CAPACITY": 4 * team if self.selection.format.key_words == 1 else 2 * team,
-                "LOADS": -(-covering // team),
-                "WHOLE": source.length // (team * per_load),
-                "SKEWED": int(skewed),
-            },
+            }
+            | self.held(source, team),
             in_order=True,
             k=k,
         )
