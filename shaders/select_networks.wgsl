@@ -1,11 +1,11 @@
 // The first K pairs of every short sequence, in order, for a small K: elements (binding 1) -> sink (4, 5).
 //
-// A team of TEAM invocations holds a sequence in registers, LOADS loads each. An item is a word: what its key exceeds the least key
-// by, and its place in the last PLACE_BITS. Four words at a time are merged into a sorted list of KEEP = K + 1 by minima and maxima, which have
-// no branches and take two operations a comparison; then the team's lists, two and two. Of K groups of items or more each has a best
-// one; the first K keys do not come after the last of those, so words need room for no more than that. Where there is not room enough,
-// the last bits of the keys are left out, and words that are alike but for their places may be out of order: if the last of the K is
-// such a one, those like it are merged once more, by the bits that were left out; at the end, whole keys put the others in order.
+// A team of TEAM invocations holds a sequence in registers, LOADS loads each. An item is a word: what its key exceeds the least key by,
+// and its place in the last PLACE_BITS. Four words at a time are merged into a sorted list of KEEP = K + 1 by minima and maxima, which
+// have no branches and take two operations a comparison; then the team's lists, two and two. Of K groups of items or more each has a
+// best one; the first K keys do not come after the last of those, so words need room for no more than that. Where there is not room
+// enough, the last bits of the keys are left out, and words that are alike but for their places may be out of order: if the last of the
+// K is such a one, those like it are merged once more, by the bits that were left out; at the end, whole keys put the others in order.
 //   LOADS    of an invocation (lib/held.wgsl); LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
 //   GROUPS   of an invocation's items, so that the team has K of them
 //   STEPS    of a network for 2^STEPS words, of which the first PAD are missing
