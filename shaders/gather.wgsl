@@ -1,11 +1,12 @@
-// Every pair that does not come after its sequence's threshold, in any order: input (binding 1), delegates (2, 3), thresholds (6, 7)
-// -> list of candidates (4, 5), counts (8). Reads the subsets again whose delegates do not come after the threshold.
+// Every pair that does not come after its sequence's threshold, in any order: input (binding 1), delegates (2, 3), thresholds (6)
+// -> list of candidates (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold.
 #import source
 #import sink
 #import subsets
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
+var<workgroup> shared_threshold: Stored;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -16,12 +17,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   // Eight neighbours, and the next eight far away: in sorted data the chosen subsets are neighbours.
   let subset = (local / 8u * blocks + id % blocks) * 8u + local % 8u;
   let live = id / blocks < params.sequences && subset < params.subsets;
-  let threshold = threshold_of(sequence);
-  if (local == 0u) { atomicStore(&chosen_count, 0u); }
-  workgroupBarrier();
-  if (live && is_chosen(sequence, min(subset, params.subsets - 1u), threshold)) {
-    chosen[atomicAdd(&chosen_count, 1u)] = subset;
+  let own = delegate_at(sequence, min(subset, params.subsets - 1u));
+  // Atomic loads go past the caches: one for all.
+  if (local == 0u) {
+    atomicStore(&chosen_count, 0u);
+    shared_threshold = store_of(threshold_of(sequence));
   }
+  workgroupBarrier();
+  let threshold = pair_of(shared_threshold);
+  if (live && !before(threshold, own)) { chosen[atomicAdd(&chosen_count, 1u)] = subset; }
   workgroupBarrier();
   let again = atomicLoad(&chosen_count) * params.members;
   let row = row_of(sequence);
@@ -38,7 +42,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       {
         let candidate = item(row, v$u, data$u, $cu);
         if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-          let place = atomicAdd(&counts[sequence], 1u);
+          let place = atomicAdd(&states[sequence * STATE_WORDS], 1u);
           if (place < CAPACITY) { put(sequence, place, candidate); }
         }
       }

@@ -1,12 +1,22 @@
-// Lists of candidates -> their first k, where they are so long that ranking them would take long, or were too long to be listed:
-// input (binding 1), delegates (2, 3), thresholds (6, 7) -> lists (4, 5), counts (8). A workgroup serves a sequence.
-// Lists of up to params.rank_count pairs are left alone.
+// Lists of candidates that do not exceed their room, and where ITEMS > 0 their first k pairs in order: input (binding 1), delegates
+// (2, 3), thresholds and counts (6), lists (7, 8) -> sink (4, 5) where ITEMS > 0, else lists (7, 8) and their lengths (4).
+//
+// Lists of up to params.rank_count pairs are left as they are. Of longer ones only the first k pairs stay; where there were too many to be
+// listed, the subsets are read once more. One workgroup does that, and as many as a list has blocks put it in order.
 //   CAPACITY, EACH  places of a list, and those of each invocation
 //   STEP            invocations that read a load each between two looks at the room that is left
+//   ITEMS           pairs that a workgroup ranks; 0 where lists are not put in order here
 #import source
-#import sink
 #import subsets
 #import kth
+#if ITEMS > 0
+#import rank
+#else
+@group(0) @binding(4) var<storage, read_write> lengths: array<u32>;  // [sequence]
+#endif
+
+@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][CAPACITY]
+@group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
@@ -14,85 +24,114 @@ var<workgroup> filled: atomic<u32>;
 var<workgroup> shared_word: u32;
 var<workgroup> kept: atomic<u32>;
 
+fn listed(start: u32, at: u32) -> Pair { return Pair(list_keys[start + at], list_indices[start + at]); }
+
+fn enlist(start: u32, at: u32, pair: Pair) {
+  list_keys[start + at] = pair.key;
+  list_indices[start + at] = pair.index;
+}
+
 fn same_for_all(local: u32, word: u32) -> u32 {
   if (local == 0u) { shared_word = word; }
   return workgroupUniformLoad(&shared_word);
 }
 
 // The first k of the list's first `count`, at its beginning in any order, and the k-th of them.
-fn keep_first(local: u32, sequence: u32, count: u32) -> Pair {
-  let start = params.sink_base + sequence * params.sink_step;
+fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   var items: Items;
 #for i in EACH
   items[$i] = last_pair();
-  if ($iu * WORKGROUP + local < count) {
-    items[$i] = Pair(sink_keys[start + $iu * WORKGROUP + local], sink_indices[start + $iu * WORKGROUP + local]);
-  }
+  if ($iu * WORKGROUP + local < count) { items[$i] = listed(start, $iu * WORKGROUP + local); }
 #endfor
-  let last = kth_of(&items, local, params.k, 0u);
+  let last = kth_of(&items, listed(start, 0u), local, params.k, 0u);
   if (local == 0u) { atomicStore(&kept, 0u); }
   storageBarrier();
   workgroupBarrier();
 #for i in EACH
-  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { put(sequence, atomicAdd(&kept, 1u), items[$i]); }
+  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { enlist(start, atomicAdd(&kept, 1u), items[$i]); }
 #endfor
   storageBarrier();
   workgroupBarrier();
   return last;
 }
 
+// What was listed is forgotten. The subsets once more, a step at a time; a list without room for a step is trimmed first.
+fn list_again(local: u32, sequence: u32, start: u32) -> u32 {
+  let row = row_of(sequence);
+  var threshold = threshold_of(sequence);
+  if (local == 0u) { atomicStore(&filled, 0u); }
+  var count = 0u;
+  for (var first = 0u; first < params.subsets; first += WORKGROUP) {
+    if (local == 0u) { atomicStore(&chosen_count, 0u); }
+    workgroupBarrier();
+    let subset = first + local;
+    if (subset < params.subsets && !before(threshold, delegate_at(sequence, min(subset, params.subsets - 1u)))) {
+      chosen[atomicAdd(&chosen_count, 1u)] = subset;
+    }
+    workgroupBarrier();
+    let again = same_for_all(local, atomicLoad(&chosen_count)) * params.members;
+    for (var step = 0u; step < again; step += STEP) {
+      if (count + STEP * PER_LOAD > CAPACITY) {
+        threshold = keep_first(local, start, count);
+        if (local == 0u) { atomicStore(&filled, params.k); }
+        workgroupBarrier();
+      }
+      let w = step + local;
+      if (local < STEP && w < again) {
+        let v = chosen[w / params.members] + w % params.members * params.subsets;
+        if (v < row.loads) {
+          let data = load(row, v);
+#for c in PER_LOAD
+          {
+            let candidate = item(row, v, data, $cu);
+            if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
+              enlist(start, atomicAdd(&filled, 1u), candidate);
+            }
+          }
+#endfor
+        }
+      }
+      storageBarrier();
+      workgroupBarrier();
+      count = same_for_all(local, atomicLoad(&filled));
+    }
+  }
+  return count;
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id, params.sequences - 1u);
+#if ITEMS > 0
+  let blocks = (CAPACITY + ITEMS - 1u) / ITEMS;
+#else
+  let blocks = 1u;
+#endif
+  let live = id / blocks < params.sequences;
+  let sequence = min(id / blocks, params.sequences - 1u);
+  let start = sequence * CAPACITY;
+#if ITEMS > 0
+  var ahead = look_ahead(local, start, CAPACITY, id % blocks);
+#endif
   var count = 0u;
-  if (local == 0u && id < params.sequences) { count = atomicLoad(&counts[sequence]); }
+  if (local == 0u && live) { count = atomicLoad(&states[sequence * STATE_WORDS]); }
   count = same_for_all(local, count);
-  if (count <= params.rank_count) { return; }
-
-  if (count > CAPACITY) {
-    // What was listed is forgotten. The subsets once more, a step at a time; a list without room for a step is trimmed first.
-    let row = row_of(sequence);
-    var threshold = threshold_of(sequence);
-    if (local == 0u) { atomicStore(&filled, 0u); }
-    count = 0u;
-    for (var first = 0u; first < params.subsets; first += WORKGROUP) {
-      if (local == 0u) { atomicStore(&chosen_count, 0u); }
-      workgroupBarrier();
-      let subset = first + local;
-      if (subset < params.subsets && is_chosen(sequence, min(subset, params.subsets - 1u), threshold)) {
-        chosen[atomicAdd(&chosen_count, 1u)] = subset;
-      }
-      workgroupBarrier();
-      let again = same_for_all(local, atomicLoad(&chosen_count)) * params.members;
-      for (var step = 0u; step < again; step += STEP) {
-        if (count + STEP * PER_LOAD > CAPACITY) {
-          threshold = keep_first(local, sequence, count);
-          if (local == 0u) { atomicStore(&filled, params.k); }
-          workgroupBarrier();
-        }
-        let w = step + local;
-        if (local < STEP && w < again) {
-          let v = chosen[w / params.members] + w % params.members * params.subsets;
-          if (v < row.loads) {
-            let data = load(row, v);
-#for c in PER_LOAD
-            {
-              let candidate = item(row, v, data, $cu);
-              if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-                put(sequence, atomicAdd(&filled, 1u), candidate);
-              }
-            }
-#endfor
-          }
-        }
-        storageBarrier();
-        workgroupBarrier();
-        count = same_for_all(local, atomicLoad(&filled));
-      }
-    }
+  let trims = count > params.rank_count;
+  if (trims) {
+    if (id % blocks > 0u) { return; }
+    if (count > CAPACITY) { count = list_again(local, sequence, start); }
+    if (count > params.k) { _ = keep_first(local, start, count); }
+    count = min(count, params.k);
   }
-  if (count > params.k) { _ = keep_first(local, sequence, count); }
-  if (local == 0u) { atomicStore(&counts[sequence], min(count, params.k)); }
+#if ITEMS > 0
+  // Who trimmed a list puts all of it in order.
+  let end = select(id % blocks + 1u, (count + ITEMS - 1u) / ITEMS, trims);
+  for (var block = id % blocks; block < end; block++) {
+    if (trims) { ahead = look_ahead(local, start, CAPACITY, block); }
+    rank_block(local, sequence, start, count, block, ahead);
+  }
+#else
+  if (local == 0u && live) { lengths[sequence] = count; }
+#endif
 }

@@ -4,12 +4,12 @@
 
 const KTH_BINS: u32 = 2048u;
 const KTH_DIGIT: u32 = 11u;
+const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
 
 alias Items = array<Pair, EACH>;
 
 var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
-var<workgroup> kth_sums: array<u32, KTH_BINS / 2u>;  // of two neighbouring bins
-var<workgroup> kth_tops: array<u32, 32>;             // of 64
+var<workgroup> kth_sums: array<u32, 2u * WORKGROUP>;
 var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
 var<workgroup> kth_words: vec3<u32>;
 var<workgroup> kth_found: vec3<u32>;                 // digit, pairs in the bins before it, pairs in its own
@@ -26,15 +26,31 @@ fn word_of(words: vec3<u32>, word: u32) -> u32 {
   return select(select(words.x, words.y, word == 1u), words.z, word == 2u);
 }
 
-// All invocations call it together, with at least k pairs among them; `k` counts from 1. Nothing (LAST_PAIR) counts as a pair.
-// Up to `slack` pairs more may not come after what is returned, where that spares digits.
-fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
+// Sums over the invocations up to this one. Few steps, each of four at a time: the one workgroup that runs is bound by latency.
+fn kth_scan(local: u32, mine: u32) -> u32 {
+  var sum = mine;
+  var page = 0u;
+  for (var reach = 1u; reach < WORKGROUP; reach *= 4u) {
+    kth_sums[page + local] = sum;
+    workgroupBarrier();
+#for j in 3
+    if (local >= $[j + 1]u * reach) { sum += kth_sums[page + local - $[j + 1]u * reach]; }
+#endfor
+    page = WORKGROUP - page;
+  }
+  return sum;
+}
+
+// All invocations call it together, with at least k pairs among them and any one of these, the same for all; `k` counts from 1. Nothing
+// (LAST_PAIR) counts as a pair. Up to `slack` pairs more may not come after what is returned, where that spares digits.
+fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
 #for i in EACH
   let words$i = words_of((*items)[$i]);
 #endfor
+  for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
   if (local < 3u) { atomicStore(&kth_spread[local], 0u); }
-  if (local == 0u) { kth_words = words0; }
-  let first = workgroupUniformLoad(&kth_words);
+  workgroupBarrier();
+  let first = words_of(any_pair);
   var differing = vec3<u32>();
 #for i in EACH
   differing |= words$i ^ first;
@@ -66,46 +82,19 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
     }
     let size = min(high, KTH_DIGIT);
     let shift = high - size;
-    for (var b = local; b < KTH_BINS; b += WORKGROUP) { atomicStore(&kth_bins[b], 0u); }
-    workgroupBarrier();
 #for i in EACH
     let digit$i = (word_of(words$i, word) >> shift) & ((1u << size) - 1u);
     if (open$i) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
     workgroupBarrier();
-    for (var b = local; b < KTH_BINS / 2u; b += WORKGROUP) {
-      kth_sums[b] = atomicLoad(&kth_bins[2u * b]) + atomicLoad(&kth_bins[2u * b + 1u]);
-    }
-    workgroupBarrier();
-    if (local < 32u) {
-      var top = 0u;
-      // Each from another bank at a time; the order does not matter.
-#for j in 32
-      top += kth_sums[local * 32u + ((local + $ju) & 31u)];
-#endfor
-      kth_tops[local] = top;
-    }
-    workgroupBarrier();
-    if (local < 32u) {
-      var before = 0u;
-      var top = 0u;
-      var sum = 0u;
-#for j in 32
-      if (before < rank) {
-        top = $ju;
-        sum = before;
-      }
-      before += kth_tops[$j];
-#endfor
-#for j in 32
-      sum += select(0u, kth_sums[top * 32u + $ju], $ju < local);
-#endfor
-      let bin = 2u * (top * 32u + local);
-      let both = kth_sums[bin / 2u];
-      if (sum < rank && rank <= sum + both) {
-        let low = atomicLoad(&kth_bins[bin]);
-        kth_found = select(vec3<u32>(bin + 1u, sum + low, both - low), vec3<u32>(bin, sum, low), rank <= sum + low);
-      }
+    var mine = 0u;
+    for (var b = 0u; b < KTH_EACH; b++) { mine += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
+    var sum = kth_scan(local, mine) - mine;
+    for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
+      let own = atomicLoad(&kth_bins[b]);
+      if (sum < rank && rank <= sum + own) { kth_found = vec3<u32>(b, sum, own); }
+      sum += own;
+      atomicStore(&kth_bins[b], 0u);
     }
     let place = workgroupUniformLoad(&kth_found);
     rank -= place.y;

@@ -370,7 +370,8 @@ class Algorithms(Builder):
         per_load = self.load_shape()[1] if is_rows(source) else 1
         loads = self.loads(source)
         wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
-        subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
+        wanted = t.delegates if self.has_extremes(source) else t.delegates_by_keys
+        subsets = max(wanted // sequences, t.delegates_a_rank * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
         # Few delegates are spread over the machine in small workgroups.
@@ -390,9 +391,8 @@ class Algorithms(Builder):
             raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
         delegates = self.new_pairs(sequences, subsets)
         bests = self.new_pairs(sequences, bests_each) if classes else delegates
-        thresholds = self.new_pairs(sequences, 1)
+        states = self.arena.take(sequences * (self.selection.format.key_words + 2) * 4)
         candidates = self.new_pairs(sequences, capacity)
-        counts = self.arena.take(sequences * 4)
         members = -(-(loads + 1) // subsets)
         self.emit(
             "delegates",
@@ -415,15 +415,15 @@ class Algorithms(Builder):
             "threshold",
             sequences,
             bests,
-            thresholds,
-            scratch={8: counts},
+            None,
+            scratch={6: states},
             constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
             k=k,
             # A little after the k-th will do, where the list has room for whole loads.
             rank_count=max(0, min(k // 16, capacity // per_load - k)),
         )
         again_workgroup = min(workgroup, t.workgroup)
-        again = {2: delegates.keys, 3: delegates.indices, 6: thresholds.keys, 7: thresholds.indices, 8: counts}
+        again = {2: delegates.keys, 3: delegates.indices, 6: states}
         self.emit(
             "gather",
             sequences * -(-subsets // again_workgroup),
@@ -434,15 +434,20 @@ class Algorithms(Builder):
             members=members,
             subsets=subsets,
         )
-        ranked = min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
+        # One dispatch does the rest where ranking even a full list takes no longer than trimming it.
+        ranks = capacity <= 4096 and not t.barrier_free
+        ranked = capacity if ranks else min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
+        items = 16 if ranks else 0
+        counts = None if ranks else self.arena.take(sequences * 4)
         self.emit(
             "trim",
-            sequences,
+            sequences * (capacity // items if ranks else 1),
             source,
-            candidates,
-            scratch=again,
+            sink if ranks else None,
+            scratch=again | {7: candidates.keys, 8: candidates.indices} | ({4: counts} if counts else {}),
             constants={
                 "WORKGROUP": wide,
+                "ITEMS": items,
                 "CAPACITY": capacity,
                 "EACH": capacity // wide,
                 "STEP": min(wide, power_of_two_below((capacity - k) // per_load)),
@@ -452,6 +457,8 @@ class Algorithms(Builder):
             subsets=subsets,
             rank_count=ranked,
         )
+        if not counts:
+            return
         candidates = replace(candidates, length=ranked)
         if ranked <= t.rank_length or ranked > t.sort_capacity:
             self.rank(candidates, sequences, k, sink, counts)

@@ -262,6 +262,7 @@ class Builder:
             "PER_LOAD": 1,
             "LOAD_WORDS": 1,
             "UNROLL": self.tuning.unroll,
+            "EXTREMES": int(self.has_extremes(source) and in_order),
             "SINK_PAIRS": int(isinstance(sink, Pairs)),
             "HAS_VALUES": int(s.has_values),
             "HAS_INDICES": int(s.has_indices),
@@ -336,6 +337,12 @@ class Builder:
         start = offset * element_bytes // WINDOW * WINDOW
         end = (offset + span) * element_bytes
         return start, -(-(end - start) // unit) * unit
+
+    def has_extremes(self, source: Source | None) -> bool:
+        """Do the extremes of several elements' bits tell their first key? So it is with rows of floats whose NaNs come first."""
+        s = self.selection
+        floats = s.format.key_words == 1 and s.format.minus > 0 and s.order.nan_first
+        return floats and isinstance(source, Box) and is_rows(source)
 
     def load_shape(self) -> tuple[int, int]:
         """Words and items of one load of contiguous elements."""

@@ -76,6 +76,7 @@ class Tuning:
     delegate_k: int  #: and the largest k
     delegate_workgroup: int  #: invocations of a workgroup that makes them
     delegates: int  #: invocations that read at full speed, each making a delegate
+    delegates_by_keys: int  #: and where they work out a key an item, for want of extremes
     delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     kth_workgroup: int  #: invocations that look for a threshold among the delegates
@@ -117,7 +118,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     tile = 8 * workgroup
     while tile > workgroup and 4 * (tile + workgroup) + 1024 + 5 * workgroup > limits.max_compute_workgroup_storage_size:
         tile //= 2
+    # trim.wgsl keeps 2048 counters, and, an invocation, three words and a pair.
     kth = min(256 if limits.software else 1024, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    while 8448 + kth * (12 + 4 * (key_words + 1)) > limits.max_compute_workgroup_storage_size:
+        kth //= 2
     if limits.software:
         return Tuning(
             workgroup=workgroup,
@@ -153,6 +157,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_k=4 * kth,
             delegate_workgroup=workgroup,
             delegates=1 << 12,
+            delegates_by_keys=1 << 12,
             delegates_a_rank=4,
             delegate_columns=1024,
             kth_workgroup=kth,
@@ -196,7 +201,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_sequences=16,
         delegate_k=4 * kth,
         delegate_workgroup=workgroup,
-        delegates=1 << 18,
+        delegates=1 << 17,
+        delegates_by_keys=1 << 18,
         delegates_a_rank=128,
         delegate_columns=1024,
         kth_workgroup=kth,
