@@ -1,12 +1,11 @@
-// Every pair that does not come after its sequence's threshold, in any order: input (binding 1), delegates (2, 3), thresholds (6)
-// -> list of candidates (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold.
+// Every pair that does not come after its sequence's threshold, in any order: input (binding 1), delegates (2, 3), thresholds (4, 5)
+// -> lists of candidates (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold.
 #import source
 #import sink
 #import subsets
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
-var<workgroup> shared_threshold: Stored;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -18,22 +17,21 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let subset = (local / 8u * blocks + id % blocks) * 8u + local % 8u;
   let live = id / blocks < params.sequences && subset < params.subsets;
   let own = delegate_at(sequence, min(subset, params.subsets - 1u));
-  // Atomic loads go past the caches: one for all.
-  if (local == 0u) {
-    atomicStore(&chosen_count, 0u);
-    shared_threshold = store_of(threshold_of(sequence));
-  }
+  let threshold = Pair(sink_keys[threshold_place(sequence)], sink_indices[threshold_place(sequence)]);
+  if (local == 0u) { atomicStore(&chosen_count, 0u); }
   workgroupBarrier();
-  let threshold = pair_of(shared_threshold);
   if (live && !before(threshold, own)) { chosen[atomicAdd(&chosen_count, 1u)] = subset; }
   workgroupBarrier();
-  let again = atomicLoad(&chosen_count) * params.members;
+  // Powers of two in place of divisions: some invocations have nothing to read.
+  let shift = 32u - countLeadingZeros(params.members - 1u);
+  let again = atomicLoad(&chosen_count) << shift;
   let row = row_of(sequence);
   for (var w = local; w < again; w += 4u * WORKGROUP) {
 #for u in 4
     let w$u = min(w + $uu * WORKGROUP, again - 1u);
-    let v$u = chosen[w$u / params.members] + w$u % params.members * params.subsets;
-    let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
+    let member$u = w$u & ((1u << shift) - 1u);
+    let v$u = chosen[w$u >> shift] + member$u * params.subsets;
+    let there$u = w + $uu * WORKGROUP < again && member$u < params.members && v$u < row.loads;
     let data$u = load(row, min(v$u, row.loads - 1u));
 #endfor
 #for u in 4
@@ -42,7 +40,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       {
         let candidate = item(row, v$u, data$u, $cu);
         if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-          let place = atomicAdd(&states[sequence * STATE_WORDS], 1u);
+          let place = atomicAdd(&counts[sequence], 1u);
           if (place < CAPACITY) { put(sequence, place, candidate); }
         }
       }

@@ -1,10 +1,12 @@
-// A pair of every sequence that at least k of its pairs do not come after: pairs (bindings 2, 3) -> thresholds and zero counts (6).
+// A pair of every sequence that at least k of its pairs do not come after: pairs (bindings 2, 3) -> thresholds (4, 5), zeros (6).
 //
 // A workgroup serves a sequence. Its pairs fall into EACH * WORKGROUP groups, MERGED in each; the k-th of the groups' bests, or one
 // with up to params.rank_count bests between, is the threshold. Neighbours are in different groups.
 #import source
+#import sink
 #import kth
-#import state
+
+@group(0) @binding(6) var<storage, read_write> counts: array<u32>;  // [sequence]: of the list that is filled next
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -28,5 +30,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endfor
   let found = kth_of(&items, item(row, 0u, load(row, 0u), 0u), local, params.k, params.rank_count);
-  if (id < params.sequences && local == 0u) { set_state(sequence, found); }
+  if (id < params.sequences && local == 0u) {
+    put(sequence, 0u, found);
+    counts[sequence] = 0u;
+  }
 }

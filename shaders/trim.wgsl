@@ -1,5 +1,5 @@
 // Lists of candidates that do not exceed their room, and where ITEMS > 0 their first k pairs in order: input (binding 1), delegates
-// (2, 3), thresholds and counts (6), lists (7, 8) -> sink (4, 5) where ITEMS > 0, else lists (7, 8) and their lengths (4).
+// (2, 3), counts (6), lists and thresholds (7, 8) -> sink (4, 5) where ITEMS > 0, else lists (7, 8) and their lengths (4).
 //
 // Lists of up to params.rank_count pairs are left as they are. Of longer ones only the first k pairs stay; where there were too many to be
 // listed, the subsets are read once more. One workgroup does that, and as many as a list has blocks put it in order.
@@ -15,7 +15,7 @@
 @group(0) @binding(4) var<storage, read_write> lengths: array<u32>;  // [sequence]
 #endif
 
-@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][CAPACITY]
+@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][CAPACITY], then a threshold a sequence
 @group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
@@ -58,7 +58,7 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
 // What was listed is forgotten. The subsets once more, a step at a time; a list without room for a step is trimmed first.
 fn list_again(local: u32, sequence: u32, start: u32) -> u32 {
   let row = row_of(sequence);
-  var threshold = threshold_of(sequence);
+  var threshold = listed(threshold_place(sequence), 0u);
   if (local == 0u) { atomicStore(&filled, 0u); }
   var count = 0u;
   for (var first = 0u; first < params.subsets; first += WORKGROUP) {
@@ -115,7 +115,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var ahead = look_ahead(local, start, CAPACITY, id % blocks);
 #endif
   var count = 0u;
-  if (local == 0u && live) { count = atomicLoad(&states[sequence * STATE_WORDS]); }
+  if (local == 0u && live) { count = atomicLoad(&counts[sequence]); }
   count = same_for_all(local, count);
   let trims = count > params.rank_count;
   if (trims) {

@@ -377,23 +377,27 @@ class Algorithms(Builder):
         # Few delegates are spread over the machine in small workgroups.
         workgroup = min(t.delegate_workgroup, subsets, max(64, power_of_two_above(sequences * subsets // 128)))
         workgroups = subsets // workgroup
+        groups = min(max(wide, power_of_two_above(8 * k)), 16 * wide)
         classes = 0
-        while subsets > 16 * wide and workgroups * max(1, classes) < 8 * wide:
+        while subsets > 16 * wide and workgroups * max(1, classes) < max(4 * wide, groups):
             classes = 2 * classes or 8
         while classes and workgroups * classes > 16 * wide:
             subsets, workgroups = subsets // 2, workgroups // 2
         bests_each = workgroups * classes if classes else subsets
         fan = power_of_two_below(math.isqrt(workgroup // max(1, classes))) if classes else workgroup
-        groups = min(bests_each, max(wide, power_of_two_above(8 * k)), 16 * wide)
+        groups = min(bests_each, groups)
         # In sorted data the k loads with the first delegates all lie before the threshold.
         capacity = min(max(2 * wide, power_of_two_above(per_load * k)), 16 * wide)
         if k > min(groups, capacity) // 2:
             raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
         delegates = self.new_pairs(sequences, subsets)
         bests = self.new_pairs(sequences, bests_each) if classes else delegates
-        states = self.arena.take(sequences * (self.selection.format.key_words + 2) * 4)
-        candidates = self.new_pairs(sequences, capacity)
-        members = -(-(loads + 1) // subsets)
+        # A list of candidates a sequence, then the sequences' thresholds.
+        room = self.new_pairs(1, sequences * (capacity + 1))
+        candidates = replace(room, step=capacity, length=capacity)
+        thresholds = replace(room, base=sequences * capacity, step=1, length=1)
+        counts = self.arena.take(sequences * 4)
+        members = -(-self.covering(source)[1] // subsets)
         self.emit(
             "delegates",
             sequences * workgroups,
@@ -415,15 +419,15 @@ class Algorithms(Builder):
             "threshold",
             sequences,
             bests,
-            None,
-            scratch={6: states},
+            thresholds,
+            scratch={6: counts},
             constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
             k=k,
             # A little after the k-th will do, where the list has room for whole loads.
             rank_count=max(0, min(k // 16, capacity // per_load - k)),
         )
         again_workgroup = min(workgroup, t.workgroup)
-        again = {2: delegates.keys, 3: delegates.indices, 6: states}
+        again = {2: delegates.keys, 3: delegates.indices, 6: counts}
         self.emit(
             "gather",
             sequences * -(-subsets // again_workgroup),
@@ -438,13 +442,13 @@ class Algorithms(Builder):
         ranks = capacity <= 4096 and not t.barrier_free
         ranked = capacity if ranks else min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
         items = 16 if ranks else 0
-        counts = None if ranks else self.arena.take(sequences * 4)
+        lengths = None if ranks else self.arena.take(sequences * 4)
         self.emit(
             "trim",
             sequences * (capacity // items if ranks else 1),
             source,
             sink if ranks else None,
-            scratch=again | {7: candidates.keys, 8: candidates.indices} | ({4: counts} if counts else {}),
+            scratch=again | {7: candidates.keys, 8: candidates.indices} | ({4: lengths} if lengths else {}),
             constants={
                 "WORKGROUP": wide,
                 "ITEMS": items,
@@ -457,13 +461,13 @@ class Algorithms(Builder):
             subsets=subsets,
             rank_count=ranked,
         )
-        if not counts:
+        if not lengths:
             return
         candidates = replace(candidates, length=ranked)
         if ranked <= t.rank_length or ranked > t.sort_capacity:
-            self.rank(candidates, sequences, k, sink, counts)
+            self.rank(candidates, sequences, k, sink, lengths)
         else:
-            self.sort_rows(candidates, sequences, k, sink, counts)
+            self.sort_rows(candidates, sequences, k, sink, lengths)
 
     # -- sorting --
 
