@@ -15,8 +15,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let blocks = (params.length + ITEMS - 1u) / ITEMS;
   let sequence = min(id / blocks, params.sequences - 1u);
   let row = row_of(sequence);
-  let ahead = look_ahead(local, row.start, params.length, id % blocks);
   if (local == 0u) { shared_length = select(0u, row.loads, id / blocks < params.sequences); }
   let length = workgroupUniformLoad(&shared_length);
-  rank_block(local, sequence, row.start, length, id % blocks, ahead);
+  rank_block(local, sequence, row.start, length, id % blocks);
 }

@@ -111,9 +111,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let live = id / blocks < params.sequences;
   let sequence = min(id / blocks, params.sequences - 1u);
   let start = sequence * CAPACITY;
-#if ITEMS > 0
-  var ahead = look_ahead(local, start, CAPACITY, id % blocks);
-#endif
   var count = 0u;
   if (local == 0u && live) { count = atomicLoad(&counts[sequence]); }
   count = same_for_all(local, count);
@@ -127,10 +124,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #if ITEMS > 0
   // Who trimmed a list puts all of it in order.
   let end = select(id % blocks + 1u, (count + ITEMS - 1u) / ITEMS, trims);
-  for (var block = id % blocks; block < end; block++) {
-    if (trims) { ahead = look_ahead(local, start, CAPACITY, block); }
-    rank_block(local, sequence, start, count, block, ahead);
-  }
+  for (var block = id % blocks; block < end; block++) { rank_block(local, sequence, start, count, block); }
 #else
   if (local == 0u && live) { lengths[sequence] = count; }
 #endif

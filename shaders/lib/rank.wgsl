@@ -10,18 +10,11 @@ const SLICES: u32 = WORKGROUP / ITEMS;
 var<workgroup> tile_pairs: array<Stored, WORKGROUP>;
 var<workgroup> places: array<atomic<u32>, ITEMS>;
 
-// What an invocation looks at first: the pair that it ranks and one to compare. They can be on their way before the length is known.
-struct Ahead { mine: Pair, other: Pair }
-
-fn look_ahead(local: u32, start: u32, room: u32, block: u32) -> Ahead {
-  return Ahead(listed(start, min(block * ITEMS + local % ITEMS, room - 1u)), listed(start, min(local, room - 1u)));
-}
-
 // All invocations call it together, with the same block and length.
-fn rank_block(local: u32, sequence: u32, start: u32, length: u32, block: u32, ahead: Ahead) {
+fn rank_block(local: u32, sequence: u32, start: u32, length: u32, block: u32) {
   let slice = local / ITEMS;
   var mine = last_pair();
-  if (block * ITEMS + local % ITEMS < length) { mine = ahead.mine; }
+  if (block * ITEMS + local % ITEMS < length) { mine = listed(start, block * ITEMS + local % ITEMS); }
   if (local < ITEMS) { atomicStore(&places[local], 0u); }
   var place = 0u;
   // A block past the list's end has nothing to rank.
@@ -29,9 +22,7 @@ fn rank_block(local: u32, sequence: u32, start: u32, length: u32, block: u32, ah
   for (var tile = 0u; tile < end; tile += WORKGROUP) {
     workgroupBarrier();
     var other = last_pair();
-    if (tile + local < length) {
-      if (tile == 0u) { other = ahead.other; } else { other = listed(start, tile + local); }
-    }
+    if (tile + local < length) { other = listed(start, tile + local); }
     tile_pairs[local] = store_of(other);
     workgroupBarrier();
     for (var j = slice; j < WORKGROUP; j += 4u * SLICES) {

@@ -73,6 +73,7 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "CHUNKS": int(t.barrier_free),
                 "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
+                "EXTREMES": int(self.has_extremes(source)),
             }
             | held,
             in_order=isinstance(source, Box),
@@ -198,6 +199,7 @@ class Algorithms(Builder):
                 "GROUPS": groups,
                 "CAPACITY": capacity,
                 "AHEAD": max(1, min(8, groups * groups // team)),
+                "EXTREMES": int(self.has_extremes(source)),
             },
             in_order=isinstance(source, Box),
             split=split,
@@ -370,8 +372,7 @@ class Algorithms(Builder):
         per_load = self.load_shape()[1] if is_rows(source) else 1
         loads = self.loads(source)
         wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
-        wanted = t.delegates if self.has_extremes(source) else t.delegates_by_keys
-        subsets = max(wanted // sequences, t.delegates_a_rank * k)
+        subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
         # Few delegates are spread over the machine in small workgroups.

@@ -76,7 +76,6 @@ class Tuning:
     delegate_k: int  #: and the largest k
     delegate_workgroup: int  #: invocations of a workgroup that makes them
     delegates: int  #: invocations that read at full speed, each making a delegate
-    delegates_by_keys: int  #: and where they work out a key an item, for want of extremes
     delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     kth_workgroup: int  #: invocations that look for a threshold among the delegates
@@ -157,7 +156,6 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_k=4 * kth,
             delegate_workgroup=workgroup,
             delegates=1 << 12,
-            delegates_by_keys=1 << 12,
             delegates_a_rank=4,
             delegate_columns=1024,
             kth_workgroup=kth,
@@ -201,8 +199,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_sequences=16,
         delegate_k=4 * kth,
         delegate_workgroup=workgroup,
-        delegates=1 << 17,
-        delegates_by_keys=1 << 18,
+        delegates=1 << 18,
         delegates_a_rank=128,
         delegate_columns=1024,
         kth_workgroup=kth,
