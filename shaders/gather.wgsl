@@ -29,9 +29,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var w = local; w < again; w += 4u * WORKGROUP) {
 #for u in 4
     let w$u = min(w + $uu * WORKGROUP, again - 1u);
-    let member$u = w$u & ((1u << shift) - 1u);
-    let v$u = chosen[w$u >> shift] + member$u * params.subsets;
-    let there$u = w + $uu * WORKGROUP < again && member$u < params.members && v$u < row.loads;
+    let v$u = chosen[w$u >> shift] + (w$u & ((1u << shift) - 1u)) * params.subsets;
+    let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
     let data$u = load(row, min(v$u, row.loads - 1u));
 #endfor
 #for u in 4

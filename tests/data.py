@@ -96,6 +96,16 @@ def mostly_plus_infinity(rng: np.random.Generator, dtype: np.dtype[Any], shape: 
     return _mostly(_limits(dtype)[1], rng, dtype, shape)
 
 
+def negative(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """Below zero throughout, infinity included; of unsigned types the upper half; bool has no such elements, so any."""
+    if dtype == np.bool_:
+        return _random_bits(rng, dtype, shape)
+    sign = np.uint64(1 << (8 * dtype.itemsize - 1))
+    last = np.uint64(int(oracle.bits(_limits(dtype)[1])) if oracle.is_float(dtype) else int(sign) - 1)
+    magnitude = rng.integers(1, last, shape, np.uint64, endpoint=True)
+    return (sign | magnitude).astype(f"u{dtype.itemsize}").view(dtype)
+
+
 def extremes(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
     """The ends of the type and their neighbours; for integers the sign changes too."""
     if dtype == np.bool_:
@@ -148,6 +158,7 @@ _ANY: dict[str, Generator] = {
     "mostly_infinity": mostly_infinity,
     "mostly_plus_infinity": mostly_plus_infinity,
     "extremes": extremes,
+    "negative": negative,
 }
 _FLOAT: dict[str, Generator] = {
     "denormals": denormals,
