@@ -6,7 +6,7 @@
 // overflow gives a nearer threshold, the k-th of what it holds, and is made again. Needs k <= TEAM, and a load for each invocation.
 //   LOADS     of an invocation (lib/held.wgsl), at most 32
 //   CAPACITY  of a list, more than TEAM
-#import source
+#import least
 #import sink
 
 const TEAMS: u32 = WORKGROUP / TEAM;
@@ -41,14 +41,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
 #import held
 #for l in LOADS
+#if WHOLE > $l && $[l + 1] > SKEWED
+  let least$l = least_in(data$l);
+#else
   var least$l = LAST_KEY;
 #for c in PER_LOAD
-#if WHOLE > $l && $[l + 1] > SKEWED
-  least$l = key_min(least$l, key_in(data$l, $cu));
-#else
   least$l = key_min(least$l, item(row, $[l * TEAM]u + lane, data$l, $cu).key);
-#endif
 #endfor
+#endif
 #endfor
   var best = least0;
   var place = 0u;

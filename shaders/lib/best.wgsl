@@ -1,44 +1,10 @@
 // The best item of many loads, for loops that keep one best pair an invocation.
 //   IN_ORDER  1 where an invocation meets its items in ascending order of index. Then what is kept is the best key and, in the place of
 //             the index, the number of the first load that has it: an item costs its key and a minimum, and `settled` looks up the rest.
-//   EXTREMES  1 where the least key is found from bits, for floats whose NaNs come first: three operations an item in place of eight
 #import source
+#import least
 
 #if IN_ORDER
-
-#if EXTREMES
-
-// The largest of some elements' bits as signed numbers, and the least and largest as unsigned ones.
-struct Summary { top: i32, low: u32, high: u32 }
-
-fn summary_of(data: Load, c: u32) -> Summary {
-  let bits = bits_of(data, c);
-  return Summary(bitcast<i32>(bits), bits, bits);
-}
-
-fn summary_of_both(a: Summary, b: Summary) -> Summary { return Summary(max(a.top, b.top), min(a.low, b.low), max(a.high, b.high)); }
-
-// Negative floats have the larger bits the smaller they are, and larger ones than all others have; the largest of all are NaNs, of
-// either sign.
-fn least_key(all: Summary) -> Key {
-#if DIRECTION > 0
-  let number = select(all.low, bitcast<u32>(all.top), all.top >= 0);
-  return key_of(select(number, all.high, all.high > (MINUS | LARGEST)));
-#else
-  let number = select(all.low, all.high, all.high >= MINUS);
-  return key_of(select(number, bitcast<u32>(all.top), all.top > bitcast<i32>(LARGEST)));
-#endif
-}
-
-#else
-
-alias Summary = Key;
-
-fn summary_of(data: Load, c: u32) -> Summary { return key_in(data, c); }
-fn summary_of_both(a: Summary, b: Summary) -> Summary { return key_min(a, b); }
-fn least_key(all: Summary) -> Key { return all; }
-
-#endif
 
 fn best_of(row: Row, v: u32, data: Load, best: Pair) -> Pair {
   var least = LAST_KEY;
@@ -51,11 +17,7 @@ fn best_of(row: Row, v: u32, data: Load, best: Pair) -> Pair {
 
 // Of a load whose items all belong to the sequence.
 fn best_of_whole(row: Row, v: u32, data: Load, best: Pair) -> Pair {
-  var all = summary_of(data, 0u);
-#for c in PER_LOAD
-  all = summary_of_both(all, summary_of(data, $cu));
-#endfor
-  let least = least_key(all);
+  let least = least_in(data);
   let wins = key_less(least, best.key);
   return Pair(select(best.key, least, wins), select(best.index, v, wins));
 }

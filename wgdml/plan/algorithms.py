@@ -301,6 +301,7 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "CAPACITY": 4 * team if self.selection.format.key_words == 1 else 2 * team,
+                "EXTREMES": int(self.has_extremes(source)),
             }
             | self.held(source, team),
             in_order=True,
