@@ -52,7 +52,7 @@ def assert_planned(plans: list[Plan], plain: wgdml.Device) -> None:
 
 @pytest.mark.parametrize("name", list(oracle.DTYPES))
 def test_reduce_of_every_type(forced, plain, name):
-    device, plans = forced()
+    device, plans = forced(few_loads=0)
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
         x = data.make(kind, name, (3, 9001), number)
         for direction in DIRECTIONS:

@@ -43,7 +43,12 @@ class Algorithms(Builder):
             self.reduce_columns(source, sequences, sink)
             return
         loads = self.loads(source)
-        workgroup = t.reduce_workgroup if sequences > t.workgroups // 4 else t.reduce_large
+        workgroup, at_once = t.reduce_workgroup, t.few_loads
+        if sequences <= t.workgroups // 4:
+            # Such a workgroup has a processor to itself.
+            workgroup, at_once = t.reduce_large, 2 * t.few_loads
+            if loads <= at_once * t.few_workgroup:
+                workgroup = min(workgroup, t.few_workgroup)
         if isinstance(source, Pairs) and source.length <= 4096:
             split, team = 1, min(workgroup, power_of_two_above(source.length))
         elif t.barrier_free:
@@ -57,7 +62,7 @@ class Algorithms(Builder):
             split = max(1, min(t.workgroups * t.workgroup // (2 * sequences * team), loads // (team * 32)))
         parts = self.new_pairs(sequences, split) if split > 1 else None
         held = self.held(source, team) if isinstance(source, Box) and split == 1 else {"LOADS": 0}
-        if not 0 < held["LOADS"] <= t.few_loads:
+        if not 0 < held["LOADS"] <= at_once:
             held = {"LOADS": 0, "WHOLE": 0, "SKEWED": 0}
         if held["LOADS"]:
             workgroup = max(team, min(workgroup, t.reduce_workgroup))
@@ -120,7 +125,7 @@ class Algorithms(Builder):
                 "TREE": int(not subsets),
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
-                "UNROLL": 4,
+                "UNROLL": t.columns_unroll,
                 "INPUT_WORDS": 4 if self.vectors else 1,
                 "LOADS_VECTORS": int(per_load > 1),
             },

@@ -83,7 +83,9 @@ class Tuning:
     reduce_workgroup: int  #: invocations of a workgroup that reduces
     reduce_large: int  #: and where sequences are few, or side by side
     reduce_loads: int  #: loads of an invocation of a short sequence
-    few_loads: int  #: as many that all are under way at once
+    few_loads: int  #: as many that all are under way at once; two times as many where sequences are few
+    few_workgroup: int  #: and invocations of the largest workgroup then
+    columns_unroll: int  #: rows that REDUCE has under way at once down columns
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -164,6 +166,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             reduce_large=workgroup,
             reduce_loads=2,
             few_loads=0,
+            few_workgroup=workgroup,
+            columns_unroll=4,
             barrier_free=True,
         )
     return Tuning(
@@ -206,8 +210,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         groups_a_rank=2,
         reduce_workgroup=workgroup,
         reduce_large=min(1024, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
-        reduce_loads=4,
+        reduce_loads=8,
         few_loads=16,
+        few_workgroup=min(512, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        columns_unroll=8,
     )
 
 
