@@ -14,6 +14,7 @@ from variants import GPU, LIMITS, Variant, as_shader, judged_by_naga, plans, pro
 
 from wgdml import shaders
 from wgdml.plan import Limits, make_plan
+from wgdml.selection import Layout, Order, make_selection
 
 FOLDER = Path(__file__).parent.parent / "shaders"
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.wgsl"))
@@ -183,6 +184,23 @@ def test_workgroups_keep_to_the_limits_that_they_are_planned_for(every):
         assert memory <= most, f"{variant.kernel} ({variant.origin}) takes {memory} bytes of workgroup memory, over {most}"
         wide, widest = invocations(code), variant.limits.max_compute_invocations_per_workgroup
         assert wide <= widest, f"{variant.kernel} ({variant.origin}) has {wide} invocations a workgroup, over {widest}"
+
+
+@pytest.mark.parametrize("invocations", [128, 256, 512, 1024])
+@pytest.mark.parametrize("memory", [16 << 10, 20992, 32 << 10, 34000, 48 << 10])
+def test_long_rows_at_limits_between_the_usual_ones(invocations, memory):
+    limits = Limits(max_compute_invocations_per_workgroup=invocations, max_compute_workgroup_storage_size=memory)
+    for element in ("float32", "int64"):
+        for k in (2, 100, 200, 1000):
+            first_k = Layout((k,), (1,))
+            row = make_selection(element, Layout((1 << 24,), (1,)), [0], k, Order.DESCENDING, values=first_k, indices=first_k)
+            for dispatch in make_plan(row, limits).dispatches:
+                constants = dict(dispatch.constants)
+                code = code_of(shaders.assemble(dispatch.kernel, constants))
+                assert workgroup_memory(code) <= memory, (dispatch.kernel, element, k)
+                # One workgroup looks at all of them at once.
+                if dispatch.kernel == "threshold":
+                    assert constants["EACH"] * constants["MERGED"] <= 16, (element, k)
 
 
 def test_memory_is_counted_right():

@@ -386,7 +386,7 @@ class Algorithms(Builder):
         workgroups = subsets // workgroup
         groups = min(max(wide, power_of_two_above(8 * k)), 16 * wide)
         classes = 0
-        while subsets > 16 * wide and workgroups * max(1, classes) < max(4 * wide, groups):
+        while subsets > 16 * wide and (not classes or workgroups * classes < max(4 * wide, groups)):
             classes = 2 * classes or 8
         while classes and workgroups * classes > 16 * wide:
             subsets, workgroups = subsets // 2, workgroups // 2

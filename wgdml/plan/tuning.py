@@ -85,7 +85,7 @@ class Tuning:
     reduce_loads: int  #: loads of an invocation of a short sequence
     few_loads: int  #: as many that all are under way at once; two times as many where sequences are few
     few_workgroup: int  #: and invocations of the largest workgroup then
-    columns_unroll: int  #: rows that REDUCE has under way at once down columns
+    columns_unroll: int  #: rows that an invocation has under way at once down columns
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -121,7 +121,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         tile //= 2
     # trim.wgsl keeps 2048 counters, and, an invocation, three words and a pair.
     kth = min(256 if limits.software else 1024, power_of_two_below(limits.max_compute_invocations_per_workgroup))
-    while 8448 + kth * (12 + 4 * (key_words + 1)) > limits.max_compute_workgroup_storage_size:
+    while 8448 + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
         kth //= 2
     if limits.software:
         return Tuning(
@@ -181,7 +181,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         radix_row_workgroup=min(64, workgroup),
         radix_row_each=16,
         radix_row_digit=4,
-        select_k=256,
+        select_k=min(256, large),
         short_workgroup=min(64, workgroup),
         short_invocations=1 << 17,
         networks_k=31 if key_words == 1 else 0,
