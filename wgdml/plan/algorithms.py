@@ -105,7 +105,7 @@ class Algorithms(Builder):
             split = subsets // team
         else:
             wanted = t.workgroups * t.workgroup // 4
-            cuts = max(1, min(wanted // groups, source.length // t.loads_each))
+            cuts = max(1, min(max(wanted // groups, source.length // t.columns_rows), source.length // t.loads_each))
             if not t.barrier_free:
                 team = min(8, power_of_two_below(cuts))
             split = max(1, cuts // team)

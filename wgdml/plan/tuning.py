@@ -85,6 +85,7 @@ class Tuning:
     reduce_loads: int  #: loads of an invocation of a short sequence
     few_loads: int  #: as many that all are under way at once; two times as many where sequences are few
     few_workgroup: int  #: and invocations of the largest workgroup then
+    columns_rows: int  #: rows of a part down columns, about; a CPU has a page of memory for each in view
     columns_unroll: int  #: rows that an invocation has under way at once down columns
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
@@ -167,6 +168,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             reduce_loads=2,
             few_loads=0,
             few_workgroup=workgroup,
+            columns_rows=256,
             columns_unroll=4,
             barrier_free=True,
         )
@@ -213,6 +215,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         reduce_loads=8,
         few_loads=16,
         few_workgroup=min(512, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        columns_rows=1 << 30,
         columns_unroll=8,
     )
 
