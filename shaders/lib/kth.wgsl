@@ -42,7 +42,8 @@ fn kth_scan(local: u32, mine: u32) -> u32 {
 }
 
 // All invocations call it together, with at least k pairs among them and any pair that is the same for all: one that has bits in common
-// with theirs spares digits. `k` counts from 1. Nothing (LAST_PAIR) counts as a pair. Up to `slack` pairs more may not come after what is returned, where that spares digits.
+// with theirs spares digits. `k` counts from 1. Nothing (LAST_PAIR) counts as a pair. Up to `slack` pairs more may not come after what
+// is returned, where that spares digits.
 fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
 #for i in EACH
   let words$i = words_of((*items)[$i]);
