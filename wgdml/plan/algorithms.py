@@ -78,7 +78,6 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "CHUNKS": int(t.barrier_free),
                 "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
-                "EXTREMES": int(self.has_extremes(source)),
             }
             | held,
             in_order=isinstance(source, Box),
@@ -204,7 +203,6 @@ class Algorithms(Builder):
                 "GROUPS": groups,
                 "CAPACITY": capacity,
                 "AHEAD": max(1, min(8, groups * groups // team)),
-                "EXTREMES": int(self.has_extremes(source)),
             },
             in_order=isinstance(source, Box),
             split=split,
@@ -306,7 +304,6 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "CAPACITY": 4 * team if self.selection.format.key_words == 1 else 2 * team,
-                "EXTREMES": int(self.has_extremes(source)),
             }
             | self.held(source, team),
             in_order=True,
@@ -375,7 +372,7 @@ class Algorithms(Builder):
         where g is large.
         """
         t = self.tuning
-        per_load = self.load_shape()[1] if is_rows(source) else 1
+        per_load, covering, _ = self.covering(source)
         loads = self.loads(source)
         wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
         subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
@@ -404,7 +401,7 @@ class Algorithms(Builder):
         candidates = replace(room, step=capacity, length=capacity)
         thresholds = replace(room, base=sequences * capacity, step=1, length=1)
         counts = self.arena.take(sequences * 4)
-        members = -(-self.covering(source)[1] // subsets)
+        members = -(-covering // subsets)
         self.emit(
             "delegates",
             sequences * workgroups,
@@ -416,6 +413,8 @@ class Algorithms(Builder):
                 "CLASSES": classes,
                 "FAN": fan,
                 "WIDE": workgroup // (max(1, classes) * fan),
+                # The extremes would take the registers of loads under way.
+                "EXTREMES": 0,
                 # A long run of loads has time for more of them at once.
                 "UNROLL": t.unroll * (2 if loads // subsets >= 64 else 1),
             },

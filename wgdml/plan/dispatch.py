@@ -262,7 +262,7 @@ class Builder:
             "PER_LOAD": 1,
             "LOAD_WORDS": 1,
             "UNROLL": self.tuning.unroll,
-            "EXTREMES": 0,
+            "EXTREMES": int(self.has_extremes(source)),
             "SINK_PAIRS": int(isinstance(sink, Pairs)),
             "HAS_VALUES": int(s.has_values),
             "HAS_INDICES": int(s.has_indices),

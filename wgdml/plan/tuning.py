@@ -104,15 +104,16 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     Evidence: a GPU with 132 processors reads at full speed from 1056 workgroups of 256 up; a software adapter with two cores pays
     some 3 us for every workgroup with a barrier, so few long workgroups are best there (``benchmarks/LOG.md``).
     """
-    workgroup = min(256, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    widest = power_of_two_below(limits.max_compute_invocations_per_workgroup)
+    workgroup = min(256, widest)
     pair = 8 * key_words  # bytes of a pair in workgroup memory
     # sort_rows.wgsl: 16 pairs an invocation, moved a word at a time through memory with one place in 17 to spare; and
     # sort_rows_radix.wgsl keeps an invocation's sum besides.
     capacity = min(
-        16 * power_of_two_below(limits.max_compute_invocations_per_workgroup),
+        16 * widest,
         power_of_two_below(limits.max_compute_workgroup_storage_size * 16 // 19 // 4),
     )
-    large = min(1024, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    large = min(1024, widest)
     # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
     while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
         large //= 2
@@ -121,7 +122,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     while tile > workgroup and 4 * (tile + workgroup) + 1024 + 5 * workgroup > limits.max_compute_workgroup_storage_size:
         tile //= 2
     # trim.wgsl keeps 2048 counters, and, an invocation, three words and a pair.
-    kth = min(256 if limits.software else 1024, power_of_two_below(limits.max_compute_invocations_per_workgroup))
+    kth = min(256 if limits.software else 1024, widest)
     while 8448 + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
         kth //= 2
     if limits.software:
@@ -211,10 +212,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         kth_workgroup=kth,
         groups_a_rank=2,
         reduce_workgroup=workgroup,
-        reduce_large=min(1024, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        reduce_large=min(1024, widest),
         reduce_loads=8,
         few_loads=16,
-        few_workgroup=min(512, power_of_two_below(limits.max_compute_invocations_per_workgroup)),
+        few_workgroup=min(512, widest),
         columns_rows=1 << 30,
         columns_unroll=8,
     )
