@@ -3,6 +3,7 @@
 // An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis. WORKGROUP is
 // WORKGROUP / TEAM such groups by TEAM rows; part p of a sequence takes the positions p * TEAM + y and every split * TEAM-th after.
 //   TREE      1 where a team's rows are brought together, 0 where each gives a pair of its own: those of positions p * TEAM + y
+//   SPANS     where each gives that many, of one run of positions after the other; else 1
 //   TOGETHER  sequences of a group whose rows are dealt with at a time, up to TEAM where there is a tree; a divisor of PER_LOAD
 #import pair
 #import input
@@ -11,7 +12,7 @@
 const GROUPS: u32 = WORKGROUP / TEAM;
 
 #if TEAM > 1
-var<workgroup> rows: array<Stored, WORKGROUP * TOGETHER>;  // [sequence of those TOGETHER][row of the team][group]
+var<workgroup> team_rows: array<Stored, WORKGROUP * TOGETHER>;  // [sequence of those TOGETHER][row of the team][group]
 #endif
 
 fn better(candidate: Pair, best: Pair) -> Pair {
@@ -59,81 +60,91 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let sequence = group / groups * columns + column;
   let live = group < all_groups && part < params.split;
 
-#for c in PER_LOAD
-  var best$c = last_pair();
-#endfor
-  if (live) {
-    let start = sequence_offsets(sequence).x;
-    let stride = params.split * TEAM;
-    var r = part * TEAM + y;
-#if IN_ORDER
-    // The first item stands where no key comes before the last one.
-    if (r < params.length) {
-      let index = axis_step(r).y + params.first_index;
-#for c in PER_LOAD
-      best$c.index = index;
-#endfor
-    }
+  let stride = params.split * TEAM;
+#if SPANS > 1
+  let rows = (params.length + SPANS * stride - 1u) / (SPANS * stride) * stride;
+  for (var span = 0u; span < SPANS; span++) {
+#else
+  {
+    let rows = params.length;
+    const span = 0u;
 #endif
-    for (; r + (UNROLL - 1u) * stride < params.length; r += UNROLL * stride) {
-#for u in UNROLL
-      let step$u = axis_step(r + $uu * stride);
-      let data$u = load(start + step$u.x);
-#endfor
-#for u in UNROLL
-      let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
 #for c in PER_LOAD
-      best$c = better(Pair(key_of(bits_of(data$u, $cu)), index$u), best$c);
+    var best$c = last_pair();
 #endfor
-#endfor
-    }
-    for (; r < params.length; r += stride) {
-      let step = axis_step(r);
-      let data = load(start + step.x);
-      let index = (step.y + params.first_index) ^ INDEX_FLIP;
+    if (live) {
+      let start = sequence_offsets(sequence).x;
+      var r = span * rows + part * TEAM + y;
+      let end = min((span + 1u) * rows, params.length);
+#if IN_ORDER
+      // The first item stands where no key comes before the last one.
+      if (r < end) {
+        let index = axis_step(r).y + params.first_index;
 #for c in PER_LOAD
-      best$c = better(Pair(key_of(bits_of(data, $cu)), index), best$c);
+        best$c.index = index;
 #endfor
+      }
+#endif
+      for (; r + (UNROLL - 1u) * stride < end; r += UNROLL * stride) {
+#for u in UNROLL
+        let step$u = axis_step(r + $uu * stride);
+        let data$u = load(start + step$u.x);
+#endfor
+#for u in UNROLL
+        let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
+#for c in PER_LOAD
+        best$c = better(Pair(key_of(bits_of(data$u, $cu)), index$u), best$c);
+#endfor
+#endfor
+      }
+      for (; r < end; r += stride) {
+        let step = axis_step(r);
+        let data = load(start + step.x);
+        let index = (step.y + params.first_index) ^ INDEX_FLIP;
+#for c in PER_LOAD
+        best$c = better(Pair(key_of(bits_of(data, $cu)), index), best$c);
+#endfor
+      }
     }
-  }
 
 #if TEAM > 1
-  // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence, or for each row, so that
-  // neighbours write side by side.
+    // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence, or for each row, so that
+    // neighbours write side by side.
 #for c in PER_LOAD
-  rows[$cu % TOGETHER * WORKGROUP + local] = store_of(best$c);
-  if ($cu % TOGETHER == TOGETHER - 1u) {
-    workgroupBarrier();
+    team_rows[$cu % TOGETHER * WORKGROUP + local] = store_of(best$c);
+    if ($cu % TOGETHER == TOGETHER - 1u) {
+      workgroupBarrier();
 #if TREE
-    if (y < TOGETHER) {
-      let first = y * WORKGROUP + local % GROUPS;
-      var best = pair_of(rows[first]);
-      for (var other = 1u; other < TEAM; other++) {
-        let candidate = pair_of(rows[first + other * GROUPS]);
-        if (before(candidate, best)) { best = candidate; }
+      if (y < TOGETHER) {
+        let first = y * WORKGROUP + local % GROUPS;
+        var best = pair_of(team_rows[first]);
+        for (var other = 1u; other < TEAM; other++) {
+          let candidate = pair_of(team_rows[first + other * GROUPS]);
+          if (before(candidate, best)) { best = candidate; }
+        }
+        let c = $cu + 1u - TOGETHER + y;
+        if (live && column + c < columns) { put(sequence + c, part, best); }
       }
-      let c = $cu + 1u - TOGETHER + y;
-      if (live && column + c < columns) { put(sequence + c, part, best); }
-    }
 #else
-    {
-      let other = (id % blocks) * GROUPS + local / TEAM;
-      let first_column = other % groups * PER_LOAD;
+      {
+        let other = (id % blocks) * GROUPS + local / TEAM;
+        let first_column = other % groups * PER_LOAD;
 #for t in TOGETHER
-      let c$t = $cu + 1u - TOGETHER + $tu;
-      if (other < all_groups && first_column + c$t < columns && part < params.split) {
-        put(other / groups * columns + first_column + c$t, part * TEAM + local % TEAM,
-            pair_of(rows[$tu * WORKGROUP + local % TEAM * GROUPS + local / TEAM]));
-      }
+        let c$t = $cu + 1u - TOGETHER + $tu;
+        if (other < all_groups && first_column + c$t < columns && part < params.split) {
+          put(other / groups * columns + first_column + c$t, span * stride + part * TEAM + local % TEAM,
+              pair_of(team_rows[$tu * WORKGROUP + local % TEAM * GROUPS + local / TEAM]));
+        }
 #endfor
-    }
+      }
 #endif
-    workgroupBarrier();
-  }
+      workgroupBarrier();
+    }
 #endfor
 #else
 #for c in PER_LOAD
-  if (live && column + $cu < columns) { put(sequence + $cu, part, best$c); }
+    if (live && column + $cu < columns) { put(sequence + $cu, span * stride + part, best$c); }
 #endfor
 #endif
+  }
 }

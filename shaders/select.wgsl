@@ -6,7 +6,9 @@
 // subsets again whose delegates do not come after it, keeping what does not either, and sort the few that are left. Exact for every
 // input, since no two pairs are equal; needs k <= GROUPS. When more than CAPACITY are left (data that conspires with the stride),
 // the second read runs again in steps, trimming the list to its first k whenever it is full.
-//   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets, at most TEAM
+//   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets
+//   OWN        of which an invocation has so many; else 1
+//   SPANS      and how many runs of positions the subsets lie in, each of params.members positions a subset
 #import best
 #import sink
 
@@ -25,7 +27,7 @@ const SLICES: u32 = TEAM / GROUPS;  // each counts GROUPS / SLICES delegates, AH
 
 var<workgroup> delegates: array<Stored, WORKGROUP>;
 var<workgroup> places: array<atomic<u32>, WORKGROUP>;
-var<workgroup> chosen: array<u32, WORKGROUP>;
+var<workgroup> chosen: array<u32, WORKGROUP * OWN>;  // the first positions of subsets
 var<workgroup> chosen_counts: array<atomic<u32>, TEAMS>;
 var<workgroup> thresholds: array<Stored, TEAMS>;
 var<workgroup> counts: array<atomic<u32>, TEAMS>;
@@ -61,17 +63,26 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   // 1. The delegate of each invocation's subset, then the best of each group.
 #if DELEGATED
-  let stride = params.subsets;
-  var own = last_pair();
-  if (live && lane < params.subsets) {
-    let at = params.source_base + sequence * params.source_step + lane * params.source_item_step;
-    own = Pair(delegate_keys[at], delegate_indices[at]);
+  let stride = params.subsets / SPANS;
+  let members = params.members;
+  let first = params.source_base + sequence * params.source_step;
+#for d in OWN
+  var own$d = last_pair();
+  if (live && lane + $du * TEAM < params.subsets) {
+    let at = first + (lane + $du * TEAM) * params.source_item_step;
+    own$d = Pair(delegate_keys[at], delegate_indices[at]);
   }
+#endfor
+  var best = own0;
+#for d in OWN
+  if (before(own$d, best)) { best = own$d; }
+#endfor
 #else
   let stride = TEAM;
-  let own = delegate_of(row, scan_loads(row, begin + lane, end, TEAM));
+  let members = (end - begin + stride - 1u) / stride;
+  let own0 = delegate_of(row, scan_loads(row, begin + lane, end, TEAM));
+  var best = own0;
 #endif
-  var best = own;
   delegates[local] = store_of(best);
   atomicStore(&places[local], 0u);
   if (local == 0u) { atomicStore(&most, 0u); }
@@ -117,18 +128,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   // 3. The items of the chosen subsets that do not come after the threshold.
   var threshold = pair_of(thresholds[slot]);
-  if (own.index != NO_INDEX && !before(threshold, own)) {
-    chosen[home + atomicAdd(&chosen_counts[slot], 1u)] = lane;
+#for d in OWN
+  if (own$d.index != NO_INDEX && !before(threshold, own$d)) {
+    let subset$d = lane + $du * TEAM;
+    chosen[home * OWN + atomicAdd(&chosen_counts[slot], 1u)] = begin + subset$d / stride * members * stride + subset$d % stride;
   }
+#endfor
   atomicStore(&places[local], 0u);
   workgroupBarrier();
   let choices = atomicLoad(&chosen_counts[slot]);
-  let members = (end - begin + stride - 1u) / stride;
   let again = choices * members;
   for (var w = lane; w < again; w += 4u * TEAM) {
 #for u in 4
     let w$u = w + $uu * TEAM;
-    let at$u = begin + chosen[home + w$u % choices] + w$u / choices * stride;
+    let at$u = chosen[home * OWN + w$u % choices] + w$u / choices * stride;
     let there$u = w$u < again && at$u < end;
     let v$u = select(begin, at$u, there$u);
     let data$u = load(row, v$u);
@@ -163,7 +176,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     for (var step = 0u; step < steps; step++) {
       let w = step * TEAM + lane;
       var at = end;
-      if (w < again) { at = begin + chosen[home + w % choices] + w / choices * stride; }
+      if (w < again) { at = chosen[home * OWN + w % choices] + w / choices * stride; }
       let v = min(at, row.loads - 1u);
       let data = load(row, v);
       var pending = select(0u, (1u << PER_LOAD) - 1u, at < end);

@@ -171,8 +171,8 @@ def test_neighbouring_dimensions_merge():
 def test_fewer_loads_than_k_have_no_delegates():
     with pytest.raises(ValueError, match="not k=700"):
         make_plan(selection((50, 700), [1], 700, element="float16"), GPU, algorithm=Algorithm.DELEGATES)
-    with pytest.raises(ValueError, match="at least k=2000"):
-        make_plan(selection((3000, 64), [0], 2000), GPU, algorithm=Algorithm.DELEGATES)
+    with pytest.raises(ValueError, match="at least k=2500"):
+        make_plan(selection((3000, 64), [0], 2500), GPU, algorithm=Algorithm.DELEGATES)
 
 
 @pytest.mark.parametrize("algorithm", [Algorithm.DELEGATES, Algorithm.LISTS])

@@ -86,14 +86,15 @@ class Algorithms(Builder):
         if parts:
             self.reduce(parts, sequences, 1, sink)
 
-    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0) -> None:
-        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree."""
+    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0) -> int:
+        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree. The runs that those lie in."""
         t = self.tuning
         per_load = self.column_items(source)
         columns = source.selection.batch[-1].size
         groups = sequences // columns * -(-columns // per_load)
         team = 1
         workgroup = t.reduce_large
+        spans = 1
         parts = None
         if subsets:
             # Rows of a team, so that no invocation is idle and neighbours write side by side.
@@ -102,6 +103,9 @@ class Algorithms(Builder):
             while team < most and subsets % (2 * team) == 0 and (team < 8 or workgroup // team > groups):
                 team *= 2
             split = subsets // team
+            # More than are at work at once would take longer than several delegates of each invocation.
+            while split % 2 == 0 and not t.barrier_free and -(-groups // (workgroup // team)) * split > t.workgroups // 4:
+                split, spans = split // 2, 2 * spans
         else:
             wanted = t.workgroups * t.workgroup // 4
             cuts = max(1, min(max(wanted // groups, source.length // t.columns_rows), source.length // t.loads_each))
@@ -122,6 +126,7 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "TREE": int(not subsets),
+                "SPANS": spans,
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
                 "UNROLL": t.columns_unroll,
@@ -133,6 +138,7 @@ class Algorithms(Builder):
         )
         if parts:
             self.reduce(parts, sequences, 1, sink)
+        return spans
 
     def column_items(self, source: Box) -> int:
         """Adjacent sequences that one load serves: a whole vector where every row of the box starts on one."""
@@ -157,10 +163,11 @@ class Algorithms(Builder):
         k: int,
         sink: Sink,
         delegates: Pairs | None = None,
+        spans: int = 1,
     ) -> None:
         """Delegates in a workgroup. A long sequence of few is cut in parts, whose firsts are selected from again.
 
-        ``delegates``: those of the source's strided subsets, where an earlier dispatch has found them.
+        ``delegates``: those of the source's strided subsets, in so many ``spans``, where an earlier dispatch has found them.
         """
         t = self.tuning
         if k > t.large_workgroup:
@@ -175,7 +182,8 @@ class Algorithms(Builder):
             team = groups
         split = 1
         if delegates:
-            team = max(32, power_of_two_above(delegates.length))
+            each = t.select_delegates * (1 if sequences * delegates.length <= 4 * t.delegates else 2)
+            team = min(t.large_workgroup, max(32, groups, power_of_two_above(-(-delegates.length // each))))
             groups = min(groups, team)
         elif team == t.large_workgroup or t.barrier_free:
             most = max(1, t.workgroups * t.workgroup // 4 // (sequences * team))
@@ -183,7 +191,8 @@ class Algorithms(Builder):
         workgroup = max(team, t.workgroup)
         teams = workgroup // team
         pair = 8 * self.selection.format.key_words
-        room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 8)
+        own = -(-delegates.length // team) if delegates else 1
+        room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 4 + 4 * own)
         capacity = power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
         while capacity * teams * pair > room and capacity > k:
             capacity //= 2
@@ -198,6 +207,8 @@ class Algorithms(Builder):
             delegates=delegates,
             constants={
                 "DELEGATED": int(delegates is not None),
+                "OWN": own,
+                "SPANS": spans,
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "GROUPS": groups,
@@ -208,6 +219,7 @@ class Algorithms(Builder):
             split=split,
             k=k,
             subsets=delegates.length if delegates else 0,
+            members=-(-source.length // delegates.length) if delegates else 0,
         )
         if parts:
             self.run(parts, sequences, k, sink)
@@ -357,13 +369,15 @@ class Algorithms(Builder):
     def delegates_of_columns(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
         """Down adjacent sequences; a team of invocations then looks at each sequence's delegates."""
         loads = self.loads(source)
-        subsets = max(2 * k, power_of_two_below(int(math.sqrt(loads * k))))
-        subsets = min(loads, subsets, self.tuning.delegate_columns, self.tuning.large_workgroup)
+        t = self.tuning
+        # What is read again grows with the positions of a subset, what is written and read of delegates with their number.
+        wanted = min(int(t.delegate_reach * math.sqrt(loads * k)), loads // t.columns_unroll)
+        subsets = min(loads, max(2 * k, power_of_two_below(wanted)), t.delegate_columns)
         if subsets < k:
             raise ValueError(f"delegates needs at least k={k} positions of at most {subsets} to choose from")
-        delegates = self.new_pairs(sequences, subsets, side_by_side=self.tuning.barrier_free)
-        self.reduce_columns(source, sequences, delegates, subsets)
-        self.select(source, sequences, k, sink, delegates)
+        delegates = self.new_pairs(sequences, subsets, side_by_side=t.barrier_free)
+        spans = self.reduce_columns(source, sequences, delegates, subsets)
+        self.select(source, sequences, k, sink, delegates, spans)
 
     def delegates_of_rows(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
         """The delegates' own bests, class by class, give a threshold; what does not come after it is listed and ranked.

@@ -54,6 +54,7 @@ class Tuning:
     radix_row_each: int  #: items of an invocation there, 8 or 16
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
+    select_delegates: int  #: delegates of an invocation there, where an earlier dispatch has left them; or twice as many
     short_workgroup: int  #: invocations of a workgroup that serves short sequences, where a team is no larger
     short_invocations: int  #: and as many in all as fill the machine
     networks_k: int  #: the largest k for NETWORKS, up to 31
@@ -86,6 +87,7 @@ class Tuning:
     few_loads: int  #: as many that all are under way at once; two times as many where sequences are few
     few_workgroup: int  #: and invocations of the largest workgroup then
     columns_rows: int  #: rows of a part down columns, about; a CPU has a page of memory for each in view
+    delegate_reach: float  #: what DELEGATES has of them down columns, in times the root of k times the length
     columns_unroll: int  #: rows that an invocation has under way at once down columns
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
@@ -138,6 +140,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             radix_row_each=16,
             radix_row_digit=4,
             select_k=128,
+            select_delegates=1,
             short_workgroup=min(64, workgroup),
             short_invocations=1,
             networks_k=0,
@@ -170,6 +173,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             few_loads=0,
             few_workgroup=workgroup,
             columns_rows=256,
+            delegate_reach=1,
             columns_unroll=4,
             barrier_free=True,
         )
@@ -185,6 +189,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         radix_row_each=16,
         radix_row_digit=4,
         select_k=min(256, large),
+        select_delegates=2,
         short_workgroup=min(64, workgroup),
         short_invocations=1 << 17,
         networks_k=31 if key_words == 1 else 0,
@@ -208,7 +213,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_workgroup=workgroup,
         delegates=1 << 18,
         delegates_a_rank=128,
-        delegate_columns=1024,
+        delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // 16)),
         kth_workgroup=kth,
         groups_a_rank=2,
         reduce_workgroup=workgroup,
@@ -217,6 +222,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         few_loads=16,
         few_workgroup=min(512, widest),
         columns_rows=1 << 30,
+        delegate_reach=2,
         columns_unroll=8,
     )
 
