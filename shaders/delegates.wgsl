@@ -1,4 +1,4 @@
-// The best pair of each strided subset of every sequence, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7).
+// The best pair of each strided subset of every sequence, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7), zeros (8).
 //
 // Subset p holds the loads p, p + params.subsets, ...; an invocation serves one. RUN neighbouring invocations read neighbouring loads, a
 // line of memory together; the workgroup's next RUN lie far away, so that a stretch of memory with all that is best falls to many
@@ -9,6 +9,8 @@
 #import sink
 
 const RUN: u32 = min(8u, WORKGROUP);
+
+@group(0) @binding(8) var<storage, read_write> counts: array<u32>;  // [sequence]: of the list that is filled later
 
 #if CLASSES
 @group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;
@@ -30,6 +32,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let row = row_of(sequence);
     best = delegate_of(row, scan_loads(row, subset, row.loads, params.subsets));
     put(sequence, subset, best);
+    if (id % workgroups == 0u && local == 0u) { counts[sequence] = 0u; }
   }
 #if CLASSES
   // Two wide steps in place of many narrow ones: every barrier waits for loads of others.

@@ -1,26 +1,68 @@
-// Every pair that does not come after its sequence's threshold, in any order: input (binding 1), delegates (2, 3), thresholds (4, 5)
-// -> lists of candidates (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold.
+// Every pair that does not come after a threshold, in any order: input (binding 1), delegates (2, 3), bests (7, 8) -> lists of candidates
+// and thresholds (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold.
+//
+// BLOCKS workgroups serve a sequence. Each finds the threshold by itself, a pair that at least k of the sequence's pairs do not come
+// after: waiting for one workgroup that does would take longer. The bests fall into EACH * WORKGROUP groups, MERGED in each, neighbours
+// in different ones; the k-th of the groups' bests, or one with up to params.rank_count bests between, is the threshold.
+//   BESTS  of a sequence, where there are others than the delegates themselves; else 0
+//   OWN    delegates of an invocation
 #import source
 #import sink
 #import subsets
+#import kth
 
-var<workgroup> chosen: array<u32, WORKGROUP>;
+#if BESTS
+@group(0) @binding(7) var<storage, read_write> best_keys: array<Key>;      // [sequence][BESTS]
+@group(0) @binding(8) var<storage, read_write> best_indices: array<u32>;
+
+fn best_at(sequence: u32, place: u32) -> Pair {
+  if (place >= BESTS) { return last_pair(); }
+  return Pair(best_keys[sequence * BESTS + place], best_indices[sequence * BESTS + place]);
+}
+#else
+fn best_at(sequence: u32, place: u32) -> Pair {
+  if (place >= params.subsets) { return last_pair(); }
+  return delegate_at(sequence, place);
+}
+#endif
+
+var<workgroup> chosen: array<u32, WORKGROUP * OWN>;
 var<workgroup> chosen_count: atomic<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let blocks = (params.subsets + WORKGROUP - 1u) / WORKGROUP;
-  let sequence = min(id / blocks, params.sequences - 1u);
+  let live = id / BLOCKS < params.sequences;
+  let sequence = min(id / BLOCKS, params.sequences - 1u);
+  var items: Items;
+#for m in MERGED
+#for i in EACH
+  let best$[m]x$i = best_at(sequence, ($mu * EACH + $iu) * WORKGROUP + local);
+#endfor
+#endfor
   // Eight neighbours, and the next eight far away: in sorted data the chosen subsets are neighbours.
-  let subset = (local / 8u * blocks + id % blocks) * 8u + local % 8u;
-  let live = id / blocks < params.sequences && subset < params.subsets;
-  let own = delegate_at(sequence, min(subset, params.subsets - 1u));
-  let threshold = Pair(sink_keys[threshold_place(sequence)], sink_indices[threshold_place(sequence)]);
+#for o in OWN
+  let subset$o = ((local / 8u * OWN + $ou) * BLOCKS + id % BLOCKS) * 8u + local % 8u;
+  let own$o = delegate_at(sequence, min(subset$o, params.subsets - 1u));
+#endfor
+#for i in EACH
+  items[$i] = best0x$i;
+#endfor
+#for m in MERGED
+#for i in EACH
+  if (before(best$[m]x$i, items[$i])) { items[$i] = best$[m]x$i; }
+#endfor
+#endfor
   if (local == 0u) { atomicStore(&chosen_count, 0u); }
-  workgroupBarrier();
-  if (live && !before(threshold, own)) { chosen[atomicAdd(&chosen_count, 1u)] = subset; }
+  let threshold = kth_of(&items, best_at(sequence, 0u), local, params.k, params.rank_count);
+  if (live && id % BLOCKS == 0u && local == 0u) {
+    sink_keys[threshold_place(sequence)] = threshold.key;
+    sink_indices[threshold_place(sequence)] = threshold.index;
+  }
+#for o in OWN
+  if (live && subset$o < params.subsets && !before(threshold, own$o)) { chosen[atomicAdd(&chosen_count, 1u)] = subset$o; }
+#endfor
   workgroupBarrier();
   // Powers of two in place of divisions: some invocations have nothing to read.
   let shift = 32u - countLeadingZeros(params.members - 1u);

@@ -327,6 +327,9 @@ def test_large_k_down_the_columns(device):
     for k in (1, 64, 1_025, 2_099, 2_100):
         check("top_k-largest", x, axis=0, k=k, device=device)
         check("top_k-smallest", x, axis=0, k=k, device=device)
+    long = data.make("few_distinct", "float32", (1 << 20, 2))
+    for k in (300, 1_100, 4_096):
+        check("top_k-largest", long, axis=0, k=k, device=device)
 
 
 # What goes in and what comes out -----------------------------------------------------------------------

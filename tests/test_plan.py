@@ -3,10 +3,13 @@
 import ast
 import struct
 from dataclasses import replace
+from itertools import product
 from math import prod
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import wgdml
 from wgdml import shaders
@@ -166,6 +169,58 @@ def test_neighbouring_dimensions_merge():
     assert s.batch == () and [a.size for a in s.axes] == [120]
     s = selection((2, 3, 4, 5), [1, 2], 1, values=False)
     assert [d.size for d in s.batch] == [2, 5] and [a.size for a in s.axes] == [12]
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize(
+    ("invocations", "memory"), [(1024, 48 << 10), (512, 32 << 10), (512, 20992), (256, 32 << 10), (256, 16 << 10)]
+)
+def test_what_is_chosen_serves_long_sequences(invocations, memory, software):
+    """No k comes to an algorithm that does not take it: along rows, with one element a load too, and down a few columns."""
+    limits = Limits(1 << 30, 1 << 31, invocations, memory, software=software)
+    for element, n, k in product(
+        ("uint8", "float32", "int64"), (1 << 20, 3_000_001), (2, 65, 100, 256, 500, 1000, 1025, 2000, 4096)
+    ):
+        rows = selection((1, n), [1], k, element=element)
+        strided = selection((1, n), [1], k, element=element, source=Layout((1, n), (2 * n, 2)))
+        columns = selection((n, 3), [0], k, element=element)
+        for problem, vectors in product((rows, strided, columns), (False, True)):
+            assert make_plan(problem, limits, vectors=vectors).dispatches
+
+
+@st.composite
+def problems(draw):
+    """Selections of up to 2^24 elements, their sizes spread by their logarithms, at limits from the least to a large GPU's."""
+    sizes, room = [], 24.0
+    for _ in range(draw(st.integers(1, 3))):
+        bits = draw(st.floats(0, room))
+        sizes.append(int(2**bits))
+        room -= bits
+    sizes = draw(st.permutations(sizes))
+    axis = draw(st.integers(0, len(sizes) - 1))
+    few = st.sampled_from(
+        [n for n in (1, 2, 10, 31, 32, 64, 65, 128, 129, 256, 257, 1000, 1024, 1025, 4096, 4097) if n <= sizes[axis]]
+    )
+    k = draw(few | st.integers(1, sizes[axis]))
+    step = draw(st.integers(1, 2))
+    source = Layout(tuple(sizes), tuple(step * n for n in packed(sizes).strides))
+    element = draw(st.sampled_from(["uint8", "float16", "float32", "int64", "float64"]))
+    limits = Limits(
+        1 << 30,
+        1 << 31,
+        *draw(
+            st.sampled_from([(1024, 48 << 10), (1024, 32 << 10), (512, 20992), (256, 32 << 10), (256, 16 << 10), (128, 16 << 10)])
+        ),
+        software=draw(st.booleans()),
+    )
+    return selection(tuple(sizes), [axis], k, element=element, source=source), limits, draw(st.booleans())
+
+
+@given(problems())
+@settings(max_examples=1500, deadline=None)
+def test_what_is_chosen_serves(problem):
+    selection, limits, vectors = problem
+    assert make_plan(selection, limits, vectors=vectors).dispatches
 
 
 def test_fewer_loads_than_k_have_no_delegates():

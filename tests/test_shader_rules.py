@@ -199,7 +199,7 @@ def test_long_rows_at_limits_between_the_usual_ones(invocations, memory):
                 code = code_of(shaders.assemble(dispatch.kernel, constants))
                 assert workgroup_memory(code) <= memory, (dispatch.kernel, element, k)
                 # One workgroup looks at all of them at once.
-                if dispatch.kernel == "threshold":
+                if dispatch.kernel == "gather":
                     assert constants["EACH"] * constants["MERGED"] <= 16, (element, k)
 
 

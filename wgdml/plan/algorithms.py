@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .dispatch import WINDOW, Box, Builder, Final, Pairs, Sink, Source, is_rows
-from .tuning import Algorithm, choose_algorithm, power_of_two_above, power_of_two_below
+from .tuning import KTH_BYTES, Algorithm, choose_algorithm, power_of_two_above, power_of_two_below
 
 __all__ = ["Algorithms"]
 
@@ -388,7 +388,8 @@ class Algorithms(Builder):
         t = self.tuning
         per_load, covering, _ = self.covering(source)
         loads = self.loads(source)
-        wide = t.kth_workgroup  # invocations that look for a threshold together, with up to 16 groups each
+        # Invocations that look for a threshold together, with up to 16 groups each.
+        wide = min(t.kth_workgroup, max(t.kth_least, power_of_two_above(k) // 2))
         subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
@@ -405,7 +406,7 @@ class Algorithms(Builder):
         fan = power_of_two_below(math.isqrt(workgroup // max(1, classes))) if classes else workgroup
         groups = min(bests_each, groups)
         # In sorted data the k loads with the first delegates all lie before the threshold.
-        capacity = min(max(2 * wide, power_of_two_above(per_load * k)), 16 * wide)
+        capacity = min(max(2 * wide, power_of_two_above(max(2, per_load) * k)), 16 * wide)
         if k > min(groups, capacity) // 2:
             raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
         delegates = self.new_pairs(sequences, subsets)
@@ -413,7 +414,6 @@ class Algorithms(Builder):
         # A list of candidates a sequence, then the sequences' thresholds.
         room = self.new_pairs(1, sequences * (capacity + 1))
         candidates = replace(room, step=capacity, length=capacity)
-        thresholds = replace(room, base=sequences * capacity, step=1, length=1)
         counts = self.arena.take(sequences * 4)
         members = -(-covering // subsets)
         self.emit(
@@ -421,7 +421,7 @@ class Algorithms(Builder):
             sequences * workgroups,
             source,
             delegates,
-            scratch={6: bests.keys, 7: bests.indices} if classes else None,
+            scratch={8: counts} | ({6: bests.keys, 7: bests.indices} if classes else {}),
             constants={
                 "WORKGROUP": workgroup,
                 "CLASSES": classes,
@@ -435,28 +435,30 @@ class Algorithms(Builder):
             in_order=True,
             subsets=subsets,
         )
-        self.emit(
-            "threshold",
-            sequences,
-            bests,
-            thresholds,
-            scratch={6: counts},
-            constants={"WORKGROUP": wide, "EACH": max(1, groups // wide), "MERGED": max(1, bests_each // max(groups, wide))},
-            k=k,
-            # A little after the k-th will do, where the list has room for whole loads.
-            rank_count=max(0, min(k // 16, capacity // per_load - k)),
-        )
-        again_workgroup = min(workgroup, t.workgroup)
+        # Every workgroup finds the threshold, so no more of them than are at work at once; but what they choose must have room.
+        room_each = (self.limits.max_compute_workgroup_storage_size - KTH_BYTES - 8 * wide) // (4 * wide)
+        blocks = max(1, min(subsets // 64, t.gather_workgroups // sequences), -(-subsets // (wide * room_each)))
         again = {2: delegates.keys, 3: delegates.indices, 6: counts}
         self.emit(
             "gather",
-            sequences * -(-subsets // again_workgroup),
+            sequences * blocks,
             source,
             candidates,
-            scratch=again,
-            constants={"CAPACITY": capacity, "WORKGROUP": again_workgroup},
+            scratch=again | ({7: bests.keys, 8: bests.indices} if classes else {}),
+            constants={
+                "WORKGROUP": wide,
+                "BLOCKS": blocks,
+                "OWN": -(-subsets // (wide * blocks)),
+                "BESTS": bests_each if classes else 0,
+                "EACH": max(1, groups // wide),
+                "MERGED": max(1, bests_each // max(groups, wide)),
+                "CAPACITY": capacity,
+            },
+            k=k,
             members=members,
             subsets=subsets,
+            # A little after the k-th will do, where the list has room for whole loads.
+            rank_count=max(0, min(k // 16, capacity // per_load - k)),
         )
         # One dispatch does the rest where ranking even a full list takes no longer than trimming it.
         ranks = capacity <= 4096 and not t.barrier_free

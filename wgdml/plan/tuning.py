@@ -8,6 +8,10 @@ from enum import Enum
 __all__ = ["Algorithm", "Limits", "Tuning", "choose_algorithm", "power_of_two_above", "power_of_two_below", "tuning_for"]
 
 
+#: Bytes of workgroup memory of lib/kth.wgsl, besides two words an invocation: 2048 counters and some words.
+KTH_BYTES = 8448
+
+
 class Algorithm(Enum):
     """How the first k pairs of each sequence are found. ``choose_algorithm`` says when each one pays."""
 
@@ -79,7 +83,9 @@ class Tuning:
     delegates: int  #: invocations that read at full speed, each making a delegate
     delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
-    kth_workgroup: int  #: invocations that look for a threshold among the delegates
+    gather_workgroups: int  #: as many as are at work at once where each has a processor to itself
+    kth_workgroup: int  #: the most invocations that look for a threshold among the delegates
+    kth_least: int  #: and the fewest
     groups_a_rank: float  #: SELECT's groups for each of the k
     reduce_workgroup: int  #: invocations of a workgroup that reduces
     reduce_large: int  #: and where sequences are few, or side by side
@@ -123,9 +129,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     tile = 8 * workgroup
     while tile > workgroup and 4 * (tile + workgroup) + 1024 + 5 * workgroup > limits.max_compute_workgroup_storage_size:
         tile //= 2
-    # trim.wgsl keeps 2048 counters, and, an invocation, three words and a pair.
+    # trim.wgsl and gather.wgsl keep those counters, and, an invocation, three words and a pair.
     kth = min(256 if limits.software else 1024, widest)
-    while 8448 + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
+    while KTH_BYTES + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
         kth //= 2
     if limits.software:
         return Tuning(
@@ -165,7 +171,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegates=1 << 12,
             delegates_a_rank=4,
             delegate_columns=1024,
+            gather_workgroups=2,
             kth_workgroup=kth,
+            kth_least=kth,
             groups_a_rank=2,
             reduce_workgroup=workgroup,
             reduce_large=workgroup,
@@ -213,8 +221,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_workgroup=workgroup,
         delegates=1 << 18,
         delegates_a_rank=128,
-        delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // 16)),
+        delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // (2 * pair))),
+        gather_workgroups=128,
         kth_workgroup=kth,
+        kth_least=min(512, kth),
         groups_a_rank=2,
         reduce_workgroup=workgroup,
         reduce_large=min(1024, widest),
@@ -247,7 +257,8 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.LISTS  # one dispatch, one read
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
-    if in_order and k <= t.delegate_k and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
+    most = t.select_k if columns else t.delegate_k
+    if in_order and k <= most and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
         return Algorithm.DELEGATES
     if lists and length <= t.lists_length:
         return Algorithm.LISTS
