@@ -218,7 +218,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_length=1 << 20,
         delegate_sequences=16,
         delegate_k=4 * kth,
-        delegate_workgroup=workgroup,
+        delegate_workgroup=min(1024, widest),
         delegates=1 << 18,
         delegates_a_rank=128,
         delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // (2 * pair))),
