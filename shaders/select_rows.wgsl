@@ -19,11 +19,11 @@ var<workgroup> shared_overflows: u32;
 
 fn rank_in(list: u32, count: u32, pair: Pair) -> u32 {
   var rank = 0u;
-  for (var i = 0u; i < count; i += 4u) {
-#for u in 4
+  for (var i = 0u; i < count; i += 8u) {
+#for u in 8
     let other$u = pair_of(lists[list + i + $uu]);
 #endfor
-#for u in 4
+#for u in 8
     rank += select(0u, 1u, i + $uu < count && before(other$u, pair));
 #endfor
   }
@@ -94,15 +94,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       let v = l * TEAM + lane;
       if (v < row.loads) {
         let data = load(row, v);
+        var passing = 0u;
 #for c in PER_LOAD
-        {
-          let pair = item(row, v, data, $cu);
-          if (!before(threshold, pair)) {
-            let at = atomicAdd(&counts[slot], 1u);
-            if (at < CAPACITY) { lists[list + at] = store_of(pair); } else { atomicStore(&overflows, 1u); }
-          }
+        let pair$c = item(row, v, data, $cu);
+        let passes$c = !before(threshold, pair$c);
+        passing += select(0u, 1u, passes$c);
+#endfor
+        var at = atomicAdd(&counts[slot], passing);
+#for c in PER_LOAD
+        if (passes$c) {
+          if (at < CAPACITY) { lists[list + at] = store_of(pair$c); }
+          at++;
         }
 #endfor
+        if (at > CAPACITY) { atomicStore(&overflows, 1u); }
       }
     }
     workgroupBarrier();
