@@ -7,8 +7,8 @@
 // input, since no two pairs are equal; needs k <= GROUPS. When more than CAPACITY are left (data that conspires with the stride),
 // the second read runs again in steps, trimming the list to its first k whenever it is full.
 //   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets
-//   OWN        of which an invocation has so many; else 1
-//   SPANS      and how many runs of positions the subsets lie in, each of params.members positions a subset
+//   OWN        delegates of an invocation
+//   SPANS      runs that the positions are cut into, each with subsets of its own: of params.members positions where DELEGATED
 #import best
 #import sink
 
@@ -73,16 +73,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     own$d = Pair(delegate_keys[at], delegate_indices[at]);
   }
 #endfor
+#else
+  let stride = TEAM;
+  let members = (end - begin + SPANS * stride - 1u) / (SPANS * stride);
+#for d in OWN
+  let from$d = begin + $du * members * stride;
+  let own$d = delegate_of(row, scan_loads(row, from$d + lane, min(from$d + members * stride, end), stride));
+#endfor
+#endif
   var best = own0;
 #for d in OWN
   if (before(own$d, best)) { best = own$d; }
 #endfor
-#else
-  let stride = TEAM;
-  let members = (end - begin + stride - 1u) / stride;
-  let own0 = delegate_of(row, scan_loads(row, begin + lane, end, TEAM));
-  var best = own0;
-#endif
   delegates[local] = store_of(best);
   atomicStore(&places[local], 0u);
   if (local == 0u) { atomicStore(&most, 0u); }

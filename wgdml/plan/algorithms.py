@@ -191,7 +191,10 @@ class Algorithms(Builder):
         workgroup = max(team, t.workgroup)
         teams = workgroup // team
         pair = 8 * self.selection.format.key_words
-        own = -(-delegates.length // team) if delegates else 1
+        if delegates:
+            own = -(-delegates.length // team)
+        else:
+            own = spans = max(1, min(t.select_spans, loads // (team * split * 4)))
         room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 4 + 4 * own)
         capacity = power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
         while capacity * teams * pair > room and capacity > k:

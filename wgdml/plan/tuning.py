@@ -58,7 +58,8 @@ class Tuning:
     radix_row_each: int  #: items of an invocation there, 8 or 16
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
-    select_delegates: int  #: delegates of an invocation there, where an earlier dispatch has left them; or twice as many
+    select_spans: int  #: delegates of an invocation there, of runs of at least 16 loads
+    select_delegates: int  #: and where an earlier dispatch has left them; or twice as many
     short_workgroup: int  #: invocations of a workgroup that serves short sequences, where a team is no larger
     short_invocations: int  #: and as many in all as fill the machine
     networks_k: int  #: the largest k for NETWORKS, up to 31
@@ -146,6 +147,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             radix_row_each=16,
             radix_row_digit=4,
             select_k=128,
+            select_spans=8,
             select_delegates=1,
             short_workgroup=min(64, workgroup),
             short_invocations=1,
@@ -197,6 +199,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         radix_row_each=16,
         radix_row_digit=4,
         select_k=min(256, large),
+        select_spans=1,
         select_delegates=2,
         short_workgroup=min(64, workgroup),
         short_invocations=1 << 17,
