@@ -430,8 +430,8 @@ class Algorithms(Builder):
                 "CLASSES": classes,
                 "FAN": fan,
                 "WIDE": workgroup // (max(1, classes) * fan),
-                # The extremes would take the registers of loads under way.
-                "EXTREMES": 0,
+                # On a GPU the extremes would take the registers of loads under way.
+                "EXTREMES": int(t.barrier_free and self.has_extremes(source)),
                 # A long run of loads has time for more of them at once.
                 "UNROLL": t.unroll * (2 if loads // subsets >= 64 else 1),
             },

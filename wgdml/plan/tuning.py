@@ -170,7 +170,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_sequences=16,
             delegate_k=4 * kth,
             delegate_workgroup=workgroup,
-            delegates=1 << 12,
+            delegates=1 << 13,
             delegates_a_rank=4,
             delegate_columns=1024,
             gather_workgroups=2,
