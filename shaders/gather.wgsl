@@ -6,6 +6,7 @@
 // in different ones; the k-th of the groups' bests, or one with up to params.rank_count bests between, is the threshold.
 //   BESTS  of a sequence, where there are others than the delegates themselves; else 0
 //   OWN    delegates of an invocation
+//   AGAIN  loads under way at once where subsets are read again
 #import source
 #import sink
 #import subsets
@@ -68,14 +69,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let shift = 32u - countLeadingZeros(params.members - 1u);
   let again = atomicLoad(&chosen_count) << shift;
   let row = row_of(sequence);
-  for (var w = local; w < again; w += 4u * WORKGROUP) {
-#for u in 4
+  for (var w = local; w < again; w += AGAIN * WORKGROUP) {
+#for u in AGAIN
     let w$u = min(w + $uu * WORKGROUP, again - 1u);
     let v$u = chosen[w$u >> shift] + (w$u & ((1u << shift) - 1u)) * params.subsets;
     let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
     let data$u = load(row, min(v$u, row.loads - 1u));
 #endfor
-#for u in 4
+#for u in AGAIN
     if (there$u) {
 #for c in PER_LOAD
       {

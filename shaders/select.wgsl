@@ -8,6 +8,7 @@
 // the second read runs again in steps, trimming the list to its first k whenever it is full.
 //   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets
 //   OWN        delegates of an invocation
+//   AGAIN      loads under way at once where subsets are read again
 //   SPANS      runs that the positions are cut into, each with subsets of its own: of params.members positions where DELEGATED
 #import best
 #import sink
@@ -76,10 +77,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #else
   let stride = TEAM;
   let members = (end - begin + SPANS * stride - 1u) / (SPANS * stride);
+#if OWN > 1
+  // A loop, as the scan would be a lot of code to repeat.
+  var owns: array<Pair, OWN>;
+  for (var d = 0u; d < OWN; d++) {
+    let run = begin + d * members * stride;
+    owns[d] = delegate_of(row, scan_loads(row, run + lane, min(run + members * stride, end), stride));
+  }
 #for d in OWN
-  let from$d = begin + $du * members * stride;
-  let own$d = delegate_of(row, scan_loads(row, from$d + lane, min(from$d + members * stride, end), stride));
+  let own$d = owns[$d];
 #endfor
+#else
+  let own0 = delegate_of(row, scan_loads(row, begin + lane, end, stride));
+#endif
 #endif
   var best = own0;
 #for d in OWN
@@ -140,15 +150,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   workgroupBarrier();
   let choices = atomicLoad(&chosen_counts[slot]);
   let again = choices * members;
-  for (var w = lane; w < again; w += 4u * TEAM) {
-#for u in 4
+  for (var w = lane; w < again; w += AGAIN * TEAM) {
+#for u in AGAIN
     let w$u = w + $uu * TEAM;
     let at$u = chosen[home * OWN + w$u % choices] + w$u / choices * stride;
     let there$u = w$u < again && at$u < end;
     let v$u = select(begin, at$u, there$u);
     let data$u = load(row, v$u);
 #endfor
-#for u in 4
+#for u in AGAIN
     if (there$u) {
 #for c in PER_LOAD
       {

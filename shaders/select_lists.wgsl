@@ -117,9 +117,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in K
   delegates[$i] = list[$i].index;
 #endfor
-#for i in K
-  if (delegates[$i] != NO_INDEX) {
-    let position = delegates[$i] - params.first_index + row.skew;
+  // A loop over the first of them, and the others move up: it is a lot of code to repeat.
+  for (var i = 0u; i < K; i++) {
+    let delegate = delegates[0];
+#for j in K
+#if K > $[j + 1]
+    delegates[$j] = delegates[$[j + 1]];
+#endif
+#endfor
+    if (delegate == NO_INDEX) { break; }
+    let position = delegate - params.first_index + row.skew;
     let q = position / PER_LOAD / (UNROLL * TEAM) * (UNROLL * TEAM) + lane;
     let bound = list[K - 1u];
     var pending = 0u;
@@ -149,7 +156,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       if (before(candidate, list[K - 1u])) { insert(&list, candidate); }
     }
   }
-#endfor
 #endif
 
 #if TEAM > 1
@@ -162,12 +168,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
     workgroupBarrier();
     if (lane < reach) {
-#for i in K
-      {
-        let other = pair_of(lists[$iu * WORKGROUP + local + reach]);
+      for (var i = 0u; i < K; i++) {
+        let other = pair_of(lists[i * WORKGROUP + local + reach]);
         if (before(other, list[K - 1u])) { insert(&list, other); }
       }
-#endfor
     }
   }
   workgroupBarrier();

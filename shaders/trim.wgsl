@@ -55,46 +55,58 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   return last;
 }
 
-// What was listed is forgotten. The subsets once more, a step at a time; a list without room for a step is trimmed first.
-fn list_again(local: u32, sequence: u32, start: u32) -> u32 {
+// The list's length once it has at most the first k pairs. Where more than it has room for should have been listed, what was listed is
+// forgotten and the subsets are read once more, a step at a time; a list without room for a step is trimmed first.
+fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
   let row = row_of(sequence);
   var threshold = listed(threshold_place(sequence), 0u);
   if (local == 0u) { atomicStore(&filled, 0u); }
-  var count = 0u;
-  for (var first = 0u; first < params.subsets; first += WORKGROUP) {
-    if (local == 0u) { atomicStore(&chosen_count, 0u); }
-    workgroupBarrier();
-    let subset = first + local;
-    if (subset < params.subsets && !before(threshold, delegate_at(sequence, min(subset, params.subsets - 1u)))) {
-      chosen[atomicAdd(&chosen_count, 1u)] = subset;
-    }
-    workgroupBarrier();
-    let again = same_for_all(local, atomicLoad(&chosen_count)) * params.members;
-    for (var step = 0u; step < again; step += STEP) {
-      if (count + STEP * PER_LOAD > CAPACITY) {
-        threshold = keep_first(local, start, count);
-        if (local == 0u) { atomicStore(&filled, params.k); }
-        workgroupBarrier();
-      }
-      let w = step + local;
-      if (local < STEP && w < again) {
-        let v = chosen[w / params.members] + w % params.members * params.subsets;
-        if (v < row.loads) {
-          let data = load(row, v);
-#for c in PER_LOAD
-          {
-            let candidate = item(row, v, data, $cu);
-            if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-              enlist(start, atomicAdd(&filled, 1u), candidate);
-            }
-          }
-#endfor
-        }
-      }
-      storageBarrier();
+  // The invocations' next subsets, the loads of those that were chosen of the last ones, and how many of these have been read.
+  var next = select(0u, params.subsets, wanted <= CAPACITY);
+  var count = select(0u, wanted, wanted <= CAPACITY);
+  var again = 0u;
+  var step = 0u;
+  loop {
+    let over = step >= again && next >= params.subsets;
+    if (count > select(CAPACITY - STEP * PER_LOAD, params.k, over)) {
+      threshold = keep_first(local, start, count);
+      count = params.k;
+      if (local == 0u) { atomicStore(&filled, count); }
       workgroupBarrier();
-      count = same_for_all(local, atomicLoad(&filled));
     }
+    if (over) { break; }
+    if (step >= again) {
+      if (local == 0u) { atomicStore(&chosen_count, 0u); }
+      workgroupBarrier();
+      let subset = next + local;
+      if (subset < params.subsets && !before(threshold, delegate_at(sequence, min(subset, params.subsets - 1u)))) {
+        chosen[atomicAdd(&chosen_count, 1u)] = subset;
+      }
+      workgroupBarrier();
+      again = same_for_all(local, atomicLoad(&chosen_count)) * params.members;
+      step = 0u;
+      next += WORKGROUP;
+      continue;
+    }
+    let w = step + local;
+    if (local < STEP && w < again) {
+      let v = chosen[w / params.members] + w % params.members * params.subsets;
+      if (v < row.loads) {
+        let data = load(row, v);
+#for c in PER_LOAD
+        {
+          let candidate = item(row, v, data, $cu);
+          if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
+            enlist(start, atomicAdd(&filled, 1u), candidate);
+          }
+        }
+#endfor
+      }
+    }
+    step += STEP;
+    storageBarrier();
+    workgroupBarrier();
+    count = same_for_all(local, atomicLoad(&filled));
   }
   return count;
 }
@@ -117,9 +129,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let trims = count > params.rank_count;
   if (trims) {
     if (id % blocks > 0u) { return; }
-    if (count > CAPACITY) { count = list_again(local, sequence, start); }
-    if (count > params.k) { _ = keep_first(local, start, count); }
-    count = min(count, params.k);
+    count = trimmed(local, sequence, start, count);
   }
 #if ITEMS > 0
   // Who trimmed a list puts all of it in order.

@@ -194,7 +194,7 @@ class Algorithms(Builder):
         if delegates:
             own = -(-delegates.length // team)
         else:
-            own = spans = max(1, min(t.select_spans, loads // (team * split * 4)))
+            own = spans = t.select_spans if loads >= team * split * t.select_spans * 4 else 1
         room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 4 + 4 * own)
         capacity = power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
         while capacity * teams * pair > room and capacity > k:
@@ -212,6 +212,7 @@ class Algorithms(Builder):
                 "DELEGATED": int(delegates is not None),
                 "OWN": own,
                 "SPANS": spans,
+                "AGAIN": t.again,
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "GROUPS": groups,
@@ -452,6 +453,7 @@ class Algorithms(Builder):
                 "WORKGROUP": wide,
                 "BLOCKS": blocks,
                 "OWN": -(-subsets // (wide * blocks)),
+                "AGAIN": t.again,
                 "BESTS": bests_each if classes else 0,
                 "EACH": max(1, groups // wide),
                 "MERGED": max(1, bests_each // max(groups, wide)),

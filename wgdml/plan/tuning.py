@@ -51,6 +51,7 @@ class Tuning:
     large_workgroup: int  #: the most invocations that serve one long sequence together
     workgroups: int  #: workgroups that fill the machine
     unroll: int  #: loads in flight an invocation
+    again: int  #: and where what was read is read again; a software adapter takes long to compile more
     loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
     sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
     radix_row_length: int  #: the shortest sequence for SORT_ROWS_RADIX before SORT_ROWS
@@ -58,7 +59,7 @@ class Tuning:
     radix_row_each: int  #: items of an invocation there, 8 or 16
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
-    select_spans: int  #: delegates of an invocation there, of runs of at least 16 loads
+    select_spans: int  #: delegates of an invocation there, where runs have 4 loads and more
     select_delegates: int  #: and where an earlier dispatch has left them; or twice as many
     short_workgroup: int  #: invocations of a workgroup that serves short sequences, where a team is no larger
     short_invocations: int  #: and as many in all as fill the machine
@@ -139,7 +140,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             workgroup=workgroup,
             large_workgroup=min(large, 256),
             workgroups=32,
-            unroll=1,
+            unroll=4,
+            again=1,
             loads_each=64,
             sort_capacity=min(capacity, 4096),
             radix_row_length=1 << 30,
@@ -147,7 +149,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             radix_row_each=16,
             radix_row_digit=4,
             select_k=128,
-            select_spans=8,
+            select_spans=4,
             select_delegates=1,
             short_workgroup=min(64, workgroup),
             short_invocations=1,
@@ -192,6 +194,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         large_workgroup=large,
         workgroups=2112,
         unroll=4,
+        again=4,
         loads_each=8,
         sort_capacity=min(capacity, 8192),
         radix_row_length=512,
