@@ -61,7 +61,7 @@ fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
   let row = row_of(sequence);
   var threshold = listed(threshold_place(sequence), 0u);
   if (local == 0u) { atomicStore(&filled, 0u); }
-  // The invocations' next subsets, the loads of those that were chosen of the last ones, and how many of these have been read.
+  // The next subset to look at, the loads of those chosen of the last ones, and how many of these have been read.
   var next = select(0u, params.subsets, wanted <= CAPACITY);
   var count = select(0u, wanted, wanted <= CAPACITY);
   var again = 0u;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 
 # Vulkan loaders complain on stderr without it; it has to be there before wgpu is imported.
@@ -10,6 +11,9 @@ os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
 
 import hypothesis
 import pytest
+
+# A shell starts what it runs in the background with Ctrl-C ignored; the tests of interrupts send themselves the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile(
     "ci",

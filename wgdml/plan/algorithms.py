@@ -87,7 +87,10 @@ class Algorithms(Builder):
             self.reduce(parts, sequences, 1, sink)
 
     def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0) -> int:
-        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree. The runs that those lie in."""
+        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree.
+
+        Returns how many runs of positions those lie in.
+        """
         t = self.tuning
         per_load = self.column_items(source)
         columns = source.selection.batch[-1].size
