@@ -1,4 +1,4 @@
-// The best pair of each strided subset of every sequence, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7), zeros (8).
+// The best pair of each strided subset, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7), zeros (8).
 //
 // Subset p holds the loads p, p + params.subsets, ...; an invocation serves one. RUN neighbouring invocations read neighbouring loads, a
 // line of memory together; the workgroup's next RUN lie far away, so that a stretch of memory with all that is best falls to many
