@@ -62,10 +62,15 @@ fn delegate_of(row: Row, best: Pair) -> Pair { return best; }
 
 // The best of the loads begin, begin + stride, ... before end; `row` is their sequence.
 fn scan_loads(row: Row, begin: u32, end: u32, stride: u32) -> Pair {
-  var best = last_pair();
+  return scan_further(row, begin, end, stride, last_pair());
+}
+
+// And of those that were scanned before.
+fn scan_further(row: Row, begin: u32, end: u32, stride: u32, so_far: Pair) -> Pair {
+  var best = so_far;
 #if IN_ORDER
   // The first load stands where no key comes before the last one.
-  if (begin < end) { best.index = begin; }
+  if (best.index == NO_INDEX && begin < end) { best.index = begin; }
 #endif
   var q = begin;
   if (q < min(first_whole(row), end)) {

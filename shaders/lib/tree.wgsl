@@ -32,7 +32,7 @@ fn place_in_team(local: u32) -> u32 {
   return subgroupBroadcastFirst(place);
 }
 
-// All invocations call it together, once; all get the answer.
+// All invocations call it together; all get the answer. Between two calls lies a barrier.
 fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
   // After it all of a subgroup are together again, whatever loops they left before.
   workgroupBarrier();
@@ -56,7 +56,7 @@ fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
 
 fn place_in_team(local: u32) -> u32 { return local; }
 
-// All invocations call it together, once; the first of each team gets the answer.
+// All invocations call it together; the first of each team gets the answer. Between two calls lies a barrier.
 fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
   var best = mine;
   team_pairs[place] = store_of(best);

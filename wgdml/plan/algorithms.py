@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from .dispatch import WINDOW, Box, Builder, Final, Pairs, Sink, Source, is_rows
+from .dispatch import MEETING, WINDOW, Box, Builder, Final, Pairs, Sink, Source, is_rows
 from .tuning import KTH_BYTES, Algorithm, choose_algorithm, power_of_two_above, power_of_two_below
 
 __all__ = ["Algorithms"]
@@ -34,7 +34,7 @@ class Algorithms(Builder):
     # -- k = 1 --
 
     def reduce(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
-        """A tree, or subgroups. Sequences too few to fill the machine are cut in parts, whose bests a second dispatch reduces."""
+        """A tree, or subgroups. Sequences too few to fill the machine are cut in parts, which meet there or in a second dispatch."""
         if k != 1:
             raise ValueError(f"reduce finds the first pair only, not k={k}")
         t = self.tuning
@@ -49,8 +49,9 @@ class Algorithms(Builder):
             workgroup, at_once = t.reduce_large, 2 * t.few_loads
             if loads <= at_once * t.few_workgroup:
                 workgroup = min(workgroup, t.few_workgroup)
+        split, meets = 1, False
         if isinstance(source, Pairs) and source.length <= 4096:
-            split, team = 1, min(workgroup, power_of_two_above(source.length))
+            team = min(workgroup, power_of_two_above(source.length))
         elif t.barrier_free:
             team = 1
             split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // t.loads_each))
@@ -59,32 +60,39 @@ class Algorithms(Builder):
             room = power_of_two_below(t.workgroups * t.workgroup // sequences)
             fewest = power_of_two_above(loads // t.loads_each)
             team = min(workgroup, power_of_two_above(loads // t.reduce_loads), max(room, fewest))
-            split = max(1, min(t.workgroups * t.workgroup // (2 * sequences * team), loads // (team * 32)))
-        parts = self.new_pairs(sequences, split) if split > 1 else None
+            if loads > at_once * (t.few_workgroup if sequences <= t.workgroups // 64 else workgroup):
+                cut = min(workgroup, t.few_workgroup)
+                most = (MEETING // 4 // sequences - 2) // (self.selection.format.key_words + 2)
+                parts = min(t.workgroups * t.workgroup // (2 * sequences * cut), loads // (cut * t.loads_each), most)
+                if parts * cut > workgroup:
+                    split, team, meets = parts, cut, True
+        found = self.new_pairs(sequences, split) if split > 1 and not meets else None
         held = self.held(source, team) if isinstance(source, Box) and split == 1 else {"LOADS": 0}
         if not 0 < held["LOADS"] <= at_once:
             held = {"LOADS": 0, "WHOLE": 0, "SKEWED": 0}
         if held["LOADS"]:
             workgroup = max(team, min(workgroup, t.reduce_workgroup))
-        elif self.limits.subgroups and team >= 32:
+        elif meets or (self.limits.subgroups and team >= 32):
             workgroup = team  # whose subgroups hardly wait for each other
         self.emit(
             "reduce",
             -(-sequences * split * team // workgroup),
             source,
-            parts or sink,
+            found or sink,
             constants={
                 "TEAM": team,
                 "WORKGROUP": workgroup,
                 "CHUNKS": int(t.barrier_free),
+                "EACH": t.loads_each,
                 "UNROLL": max(1, min(t.unroll, -(-loads // (team * split)))),
             }
             | held,
             in_order=isinstance(source, Box),
+            meets=meets,
             split=split,
         )
-        if parts:
-            self.reduce(parts, sequences, 1, sink)
+        if found:
+            self.reduce(found, sequences, 1, sink)
 
     def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0) -> int:
         """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree.

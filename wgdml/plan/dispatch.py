@@ -10,6 +10,7 @@ from ..selection import Selection
 from .tuning import Algorithm, Limits, Tuning
 
 __all__ = [
+    "MEETING",
     "PARAMS",
     "WINDOW",
     "Binding",
@@ -140,6 +141,9 @@ Sink = Pairs | Final
 
 WINDOW = 256  # bytes: the strictest alignment of a binding's offset
 
+#: Bytes at the start of all scratch that are zero between dispatches (``shaders/lib/meet.wgsl``).
+MEETING = 16 << 10
+
 
 class TooLargeError(Exception):
     """A part needs more scratch than a binding or a buffer holds: its batch must be cut."""
@@ -147,11 +151,11 @@ class TooLargeError(Exception):
 
 @dataclass
 class _Arena:
-    """Hands out scratch, front to back."""
+    """Hands out scratch, front to back, behind the meeting."""
 
     most: int  # bytes of one binding
     room: int  # and of the whole
-    used: int = 0
+    used: int = MEETING
     peak: int = 0
 
     def take(self, size: int, *, windows: bool = False) -> tuple[int, int]:
@@ -230,9 +234,10 @@ class Builder:
         scratch: dict[int, tuple[int, int]] | None = None,
         constants: dict[str, int] | None = None,
         in_order: bool = False,
+        meets: bool = False,
         **params: int,
     ) -> None:
-        """Appends one dispatch; ``scratch`` maps further binding slots to scratch ranges."""
+        """Appends one dispatch; ``scratch`` maps further binding slots to scratch ranges; ``meets``: may its workgroups meet?"""
         s = self.selection
         f = s.format
         box = source if isinstance(source, Box) else sink.box if isinstance(sink, Final) else None
@@ -243,6 +248,7 @@ class Builder:
             "WORKGROUP": self.tuning.workgroup,
             "SUBGROUPS": int(self.limits.subgroups),
             "KEY_WORDS": f.key_words,
+            "PAIR_WORDS": f.key_words + 1,
             "SIGN_BIT": f.sign_bit,
             "MINUS": f.minus,
             "LARGEST": f.largest,
@@ -267,6 +273,7 @@ class Builder:
             "HAS_VALUES": int(s.has_values),
             "HAS_INDICES": int(s.has_indices),
             "IN_ORDER": int(in_order and not s.last_index),
+            "MEETS": int(meets),
             "MANY_BOXES": int(isinstance(sink, Final) and sink.box.length < shape.length),
         }
         if isinstance(source, Box):
@@ -316,6 +323,9 @@ class Builder:
                 bindings.append(Binding(5, "indices", start, size))
                 values |= {"index_base": offset - start // s.index_bytes, "index_step": s.index_step}
             values["rank_base"] = sink.rank_base
+        if meets:
+            scratch = (scratch or {}) | {9: (0, MEETING)}
+            self.arena.peak = max(self.arena.peak, MEETING)
         for slot, (offset, size) in (scratch or {}).items():
             bindings.append(Binding(slot, "scratch", offset, size))
         params.pop("ranks", None)

@@ -1,0 +1,55 @@
+// Where the workgroups that serve the parts of a sequence meet, so that the last of them to arrive goes on with what all have found
+// (binding 9). It lies in scratch, is zero before every dispatch that uses it, and is left so.
+//
+// WGSL's atomics are relaxed: by the memory model alone, who counts the last arrival may still not see what others left before theirs.
+// So every word that is left has its highest bit set, and who takes it looks until that bit is there; the bits that this hides are in
+// one word more. Nobody waits for another workgroup to go on: an arrival is counted with what leaving the words returned, thus
+// once they are left.
+#import pair
+
+const MEETING_WORDS: u32 = PAIR_WORDS + 1u;
+const LEFT: u32 = 0x80000000u;
+
+// [sequence][rounds that were taken, parts that have arrived], then [sequence][word][part].
+@group(0) @binding(9) var<storage, read_write> meeting: array<atomic<u32>>;
+
+// The next of the rounds that nobody has taken, but for the first of each part.
+fn next_round(sequence: u32) -> u32 { return atomicAdd(&meeting[2u * sequence], 1u); }
+
+fn place_in_meeting(sequence: u32, word: u32, part: u32) -> u32 {
+  return 2u * params.sequences + (sequence * MEETING_WORDS + word) * params.split + part;
+}
+
+// Leaves a part's pair; true for the last part of the sequence.
+fn arrive(sequence: u32, part: u32, pair: Pair) -> bool {
+  let stored = store_of(pair);
+  var hidden = LEFT;
+  var returned = 0u;  // what was there: nothing
+#for w in PAIR_WORDS
+  returned |= atomicExchange(&meeting[place_in_meeting(sequence, $wu, part)], stored[$w] | LEFT);
+  hidden |= (stored[$w] >> 31u) << $wu;
+#endfor
+  returned |= atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, part)], hidden);
+  return atomicAdd(&meeting[2u * sequence + 1u], 1u + returned) == params.split - 1u;
+}
+
+// For the last one: takes a part's pair away.
+fn take(sequence: u32, part: u32) -> Pair {
+  var hidden = atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, part)], 0u);
+#for w in PAIR_WORDS
+  var word$w = atomicExchange(&meeting[place_in_meeting(sequence, $wu, part)], 0u);
+#endfor
+  while (hidden == 0u) { hidden = atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, part)], 0u); }
+  var stored: Stored;
+#for w in PAIR_WORDS
+  while (word$w == 0u) { word$w = atomicExchange(&meeting[place_in_meeting(sequence, $wu, part)], 0u); }
+  stored[$w] = (word$w & ~LEFT) | (((hidden >> $wu) & 1u) << 31u);
+#endfor
+  return pair_of(stored);
+}
+
+// For the last one, once: as many rounds and parts as were counted are counted back.
+fn part_ways(sequence: u32, rounds: u32) {
+  atomicSub(&meeting[2u * sequence], rounds);
+  atomicSub(&meeting[2u * sequence + 1u], params.split);
+}
