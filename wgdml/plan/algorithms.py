@@ -34,7 +34,7 @@ class Algorithms(Builder):
     # -- k = 1 --
 
     def reduce(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
-        """A tree, or subgroups. Sequences too few to fill the machine are cut in parts, which meet there or in a second dispatch."""
+        """A tree, or subgroups. Parts of sequences too few to fill the machine meet in this dispatch, or in a second."""
         if k != 1:
             raise ValueError(f"reduce finds the first pair only, not k={k}")
         t = self.tuning
