@@ -1,9 +1,9 @@
 // The k-th pair of those that a workgroup holds in registers, EACH an invocation, by histograms of digits in workgroup memory, most
 // significant first. Only the bits that differ anywhere are looked at.
+//   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import pair
 
-const KTH_BINS: u32 = 2048u;
-const KTH_DIGIT: u32 = 11u;
+const KTH_BINS: u32 = 1u << KTH_DIGIT;
 const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
 
 alias Items = array<Pair, EACH>;

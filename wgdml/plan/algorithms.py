@@ -21,7 +21,9 @@ class Algorithms(Builder):
         if self.selection.last_index and algorithm not in (None, Algorithm.REDUCE):
             raise ValueError(f"{algorithm} takes the first of equal items, not the last")
         if algorithm is None:
-            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), isinstance(source, Box), self.tuning)
+            in_order = isinstance(source, Box)
+            loads = self.covering(source)[1] if isinstance(source, Box) else source.length
+            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), in_order, self.tuning, loads)
         self.algorithms.append(algorithm)
         getattr(self, algorithm.value)(source, sequences, k, sink)
 
@@ -370,6 +372,39 @@ class Algorithms(Builder):
             },
             in_order=True,
             k=k,
+        )
+
+    def select_kth(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
+        """Whole sequences in the registers of a workgroup; the k-th of their loads' bests by histograms."""
+        t = self.tuning
+        if not isinstance(source, Box):
+            raise ValueError("select_kth needs the input's elements")
+        _, covering, _ = self.covering(source)
+        # Sorting the list wants an invocation for each pair or two.
+        workgroup = min(t.kth_workgroup, max(32, power_of_two_above(-(-covering // t.kth_loads)), power_of_two_below(k)))
+        held = self.held(source, workgroup)
+        if k > t.kth_k or held["LOADS"] > t.kth_loads:
+            raise ValueError(
+                f"select_kth takes k up to {t.kth_k} of {t.kth_loads} loads for each of {t.kth_workgroup} invocations here, "
+                f"not k={k} of {source.length} items"
+            )
+        capacity = power_of_two_above(2 * k)
+        self.emit(
+            "select_kth",
+            sequences,
+            source,
+            sink,
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": workgroup,
+                "EACH": max(held["LOADS"], -(-capacity // workgroup)),
+                "CAPACITY": capacity,
+                "KTH_DIGIT": max(t.kth_digit, workgroup.bit_length() - 1),
+            }
+            | held,
+            in_order=True,
+            k=k,
+            rank_count=k // 16,
         )
 
     def delegates(self, source: Source, sequences: int, k: int, sink: Sink) -> None:

@@ -274,6 +274,7 @@ class Builder:
             "HAS_INDICES": int(s.has_indices),
             "IN_ORDER": int(in_order and not s.last_index),
             "MEETS": int(meets),
+            "KTH_DIGIT": 11,
             "MANY_BOXES": int(isinstance(sink, Final) and sink.box.length < shape.length),
         }
         if isinstance(source, Box):

@@ -18,6 +18,7 @@ class Algorithm(Enum):
     REDUCE = "reduce"  #: k = 1: a tree; one read
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
     NETWORKS = "networks"  #: short sequences in registers, merged by a network of minima and maxima; one read
+    SELECT_KTH = "select_kth"  #: whole sequences in a workgroup's registers, the k-th load by histograms, a small sort; one read
     SELECT_ROWS = "select_rows"  #: SELECT by small teams that keep the least key of each load; one read and a little
     LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
     DELEGATES = "delegates"  #: the best of each strided subset, a threshold from those, its subsets again; one read and a little
@@ -69,6 +70,10 @@ class Tuning:
     select_rows_k: int  #: the largest k for SELECT_ROWS
     select_rows_loads: int  #: loads of an invocation there, where teams are small; up to 32
     select_rows_length: int  #: and the longest sequence
+    kth_loads: int  #: the most loads of an invocation in SELECT_KTH
+    kth_digit: int  #: and the fewest bits of a digit there
+    kth_k: int  #: and the largest k
+    kth_length: int  #: and the shortest sequence, in times k
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
     lists_sequences: int  #: and the fewest of them
@@ -135,6 +140,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     kth = min(256 if limits.software else 1024, widest)
     while KTH_BYTES + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
         kth //= 2
+    # select_kth.wgsl keeps such counters, two words an invocation and a list of 2 k pairs.
+    kth_k = 1024
+    while 2 * kth_k * pair + (4 << max(8, kth.bit_length() - 1)) + 8 * kth + 256 > limits.max_compute_workgroup_storage_size:
+        kth_k //= 2
     if limits.software:
         return Tuning(
             workgroup=workgroup,
@@ -159,6 +168,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_rows_k=0,
             select_rows_loads=16,
             select_rows_length=0,
+            kth_loads=8,
+            kth_digit=8,
+            kth_k=kth_k,
+            kth_length=4,
             lists_k=16,
             lists_length=4096,
             lists_sequences=64,
@@ -209,9 +222,13 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         networks_k=31 if key_words == 1 else 0,
         networks_items=64,
         networks_length=1024,
-        select_rows_k=min(31, workgroup // 2),
+        select_rows_k=min(42, workgroup // 2),
         select_rows_loads=16,
         select_rows_length=min(8192, 32 * workgroup),
+        kth_loads=8,
+        kth_digit=8,
+        kth_k=kth_k,
+        kth_length=8,
         lists_k=16,
         lists_length=4096,
         lists_sequences=8192,
@@ -243,13 +260,17 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     )
 
 
-def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning) -> Algorithm:
+def choose_algorithm(
+    length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning, loads: int | None = None
+) -> Algorithm:
     """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
 
     ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that
-    an earlier dispatch left. The figures behind the rules are in ``benchmarks/LOG.md``.
+    an earlier dispatch left. ``loads``: the most that cover a sequence; its length where there is an item a load. The figures
+    behind the rules are in ``benchmarks/LOG.md``.
     """
     t = tuning
+    loads = length if loads is None else loads
     if k == 1:
         return Algorithm.REDUCE
     if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
@@ -258,6 +279,9 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.SELECT_ROWS
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
+    held = in_order and not columns and loads <= t.kth_loads * t.kth_workgroup
+    if held and 32 <= k <= t.kth_k and t.kth_length * k <= length <= 128 * k:
+        return Algorithm.SELECT_KTH
     lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
     if lists and columns and (length <= t.lists_columns or t.barrier_free):
         return Algorithm.LISTS  # one dispatch, one read
@@ -269,12 +293,13 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     if lists and length <= t.lists_length:
         return Algorithm.LISTS
     fits = length <= t.sort_capacity
-    if fits and (length <= 64 or 4 * k > length):
-        return Algorithm.SORT_ROWS_RADIX if in_order and length >= t.radix_row_length else Algorithm.SORT_ROWS
+    by_radix = fits and in_order and length >= t.radix_row_length
+    if fits and (length <= 64 or 4 * k > length or (by_radix and not columns and k > 64)):
+        return Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
     if k <= t.select_k and length >= 2 * k:
         return Algorithm.SELECT
     if fits:
-        return Algorithm.SORT_ROWS
+        return Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
     if 4 * k <= length:
         return Algorithm.RADIX_SELECT
     return Algorithm.RADIX_SORT
