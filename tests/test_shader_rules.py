@@ -68,6 +68,21 @@ def test_no_compare_and_swap(file):
     assert not re.search(swaps, text), f"shaders/{file}"
 
 
+MIXED = re.compile(r"[/*%+-] [\w.]+ (?:\^|\||&)(?![&|]) |(?<![&|])(?:\^|\||&) [\w.]+ [/*%+-] ")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_arithmetic_and_bitwise_operators_do_not_mix(file):
+    # WGSL wants parentheses there, which Naga does not ask for and Tint does.
+    text = re.sub(r"\$\[[^]]*\]", "x", code_of((FOLDER / file).read_text(encoding="utf-8")))
+    assert not (found := MIXED.search(text)), f"shaders/{file}: {found[0] if found else ''!r}"
+
+
+def test_the_rule_sees_mixed_operators():
+    assert MIXED.search("let x = (at / run ^ 1u) * run;") and MIXED.search("let x = 1u | a * b;")
+    assert not MIXED.search("let x = ((at / run) ^ 1u) * run && a / b || c % d;")
+
+
 # Every variant -----------------------------------------------------------------------------------
 
 

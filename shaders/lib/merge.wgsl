@@ -35,7 +35,7 @@ fn sort_list(local: u32, length: u32) {
           place += select(0u, 1u, before(pair_of(list[other]), pair_of(mine)));
         }
       } else {
-        let sibling = (at / run ^ 1u) * run;
+        let sibling = ((at / run) ^ 1u) * run;
         place = at - select(0u, run, sibling < at)
           + count_before(min(sibling, length), min(sibling + run, length), pair_of(mine));
       }
