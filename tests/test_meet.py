@@ -60,7 +60,7 @@ def test_every_type(forced, name):
     assert_empty(device)
 
 
-@pytest.mark.parametrize("n", [2049, 4096, 4097, 30_000, 100_003, 1 << 20])
+@pytest.mark.parametrize("n", [2049, 4096, 100_003])
 @pytest.mark.parametrize("sequences", [1, 2, 7])
 def test_lengths(forced, sequences, n):
     device, _ = forced(**SMALL)
@@ -108,7 +108,7 @@ def test_one_after_the_other(forced):
     """Meetings of many shapes, with others' scratch in between, none of which is read back before all are submitted."""
     device, _ = forced(**SMALL)
     answers = []
-    for number in range(40):
+    for number in range(24):
         shape = (1 + number % 5, 5000 + 977 * number)
         name = ("float32", "float64", "uint8")[number % 3]
         x = data.make("few_distinct", name, shape, number)
@@ -126,7 +126,7 @@ def test_the_same_every_time(forced):
     device, _ = forced(**SMALL)
     x = data.make("eight_values", "float32", (2, 50_000), 3)
     tensor = wgdml.asarray(x, device=device)
-    answers = [wgdml.argmin(tensor, axis=1, device=device) for _ in range(200)]
+    answers = [wgdml.argmin(tensor, axis=1, device=device) for _ in range(100)]
     for answer in answers:
         assert np.array_equal(np.asarray(answer), x.argmin(1))
     assert_empty(device)

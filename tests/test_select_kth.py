@@ -28,18 +28,17 @@ def test_every_type(forced, name):
     device, plans = forced()
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
         x = data.make(kind, name, (3, 1003), number)
-        for k in (2, 33, 250):
-            for direction in DIRECTIONS:
-                check(direction, x, k=k, device=device, case=kind)
+        for direction, k in zip(DIRECTIONS, (33, 250), strict=True):
+            check(direction, x, k=k, device=device, case=kind)
     assert {plan.dispatches[0].kernel for plan in plans} == {"select_kth"} and max(len(p.dispatches) for p in plans) == 1
 
 
-@pytest.mark.parametrize("n", [2, 3, 31, 32, 33, 129, 1000, 4096, 8191, 20_000])
+@pytest.mark.parametrize("n", [2, 3, 32, 129, 1000, 4097, 20_000])
 def test_lengths(forced, n):
     device, _ = forced()
     for kind in ("random", "sorted", "reversed", "eight_values", "constant"):
         x = data.make(kind, "float32", (2, n), n)
-        for k in sorted({1, 2, 16, 17, 32, 100, 128, 500, n // 3, n - 1, n} & set(range(1, min(n, 1024) + 1))):
+        for k in sorted({1, 17, 32, 500, n // 3, n} & set(range(1, min(n, 1024) + 1))):
             check(DIRECTIONS[k % 2], x, k=k, device=device, case=kind)
 
 
@@ -58,11 +57,10 @@ def test_teams_and_digits(forced, loads, digit):
 def test_many_items_a_load_overflow_the_list(forced, name):
     """All that comes first in few loads: far more than 2 k pairs do not come after the k-th load's best."""
     device, _ = forced()
-    for kind in ("sorted", "reversed", "constant", "eight_values"):
+    for kind in ("sorted", "constant", "eight_values"):
         x = data.make(kind, name, (2, 6000), 7)
-        for k in (5, 64, 90):
-            for direction in DIRECTIONS:
-                check(direction, x, k=k, device=device, case=kind)
+        for direction, k in zip(DIRECTIONS, (5, 90), strict=True):
+            check(direction, x, k=k, device=device, case=kind)
     x = np.zeros((1, 6000), oracle.DTYPES[name])
     x[0, 2000:4000] = 1
     check("top_k-largest", x, k=100, device=device)
