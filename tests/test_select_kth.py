@@ -98,6 +98,8 @@ def test_what_it_refuses(forced):
         ((10_000, 1000), 31, Algorithm.NETWORKS),
         ((10_000, 1000), 50, Algorithm.SELECT_KTH),
         ((10_000, 1000), 100, Algorithm.SELECT_KTH),
+        ((100, 1000), 50, Algorithm.SELECT),
+        ((100, 1000), 100, Algorithm.SELECT_KTH),
         ((10_000, 1000), 200, Algorithm.SORT_ROWS_RADIX),
         ((10_000, 3000), 40, Algorithm.SELECT_ROWS),
         ((10_000, 3000), 50, Algorithm.SELECT_KTH),

@@ -280,7 +280,8 @@ def choose_algorithm(
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
     held = in_order and not columns and loads <= t.kth_loads * t.kth_workgroup
-    if held and 32 <= k <= t.kth_k and t.kth_length * k <= length <= 128 * k:
+    # A few short sequences are served sooner by counting, up to k 63.
+    if held and (32 if sequences > t.workgroups // 4 else 64) <= k <= t.kth_k and t.kth_length * k <= length <= 128 * k:
         return Algorithm.SELECT_KTH
     lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
     if lists and columns and (length <= t.lists_columns or t.barrier_free):
