@@ -22,19 +22,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var any = pair_at(row, 0u);
 
 #import held
+#import held_leasts
   var items: Items;
 #for i in EACH
   items[$i] = last_pair();
 #endfor
 #for l in LOADS
-#if WHOLE > $l && $[l + 1] > SKEWED
-  let least$l = least_in(data$l);
-#else
-  var least$l = LAST_KEY;
-#for c in PER_LOAD
-  least$l = key_min(least$l, item(row, $[l * TEAM]u + lane, data$l, $cu).key);
-#endfor
-#endif
   // Not the pair itself, but one that no other load's items come between.
   if ($[l * TEAM]u + lane < row.loads) { items[$l] = Pair(least$l, last_index_in(row, $[l * TEAM]u + lane)); }
 #endfor
