@@ -19,7 +19,7 @@ fn count_before(begin: u32, end: u32, pair: Pair) -> u32 {
   return low - begin;
 }
 
-// All invocations call it together, with the same `length`, which none has changed the list's first pairs since a barrier.
+// Puts the list's first `length` pairs in order. All invocations call it together, after a barrier, with the same `length`.
 fn sort_list(local: u32, length: u32) {
   var carried: array<Stored, CARRIED>;
   var places: array<u32, CARRIED>;

@@ -141,8 +141,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     while KTH_BYTES + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
         kth //= 2
     # select_kth.wgsl keeps such counters, two words an invocation and a list of 2 k pairs.
-    kth_k = 1024
-    while 2 * kth_k * pair + (4 << max(8, kth.bit_length() - 1)) + 8 * kth + 256 > limits.max_compute_workgroup_storage_size:
+    kth_k, kth_digit = 1024, 8
+    counters = 4 << max(kth_digit, kth.bit_length() - 1)
+    while 2 * kth_k * pair + counters + 8 * kth + 256 > limits.max_compute_workgroup_storage_size:
         kth_k //= 2
     if limits.software:
         return Tuning(
@@ -169,7 +170,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_rows_loads=16,
             select_rows_length=0,
             kth_loads=8,
-            kth_digit=8,
+            kth_digit=kth_digit,
             kth_k=kth_k,
             kth_length=4,
             lists_k=16,
@@ -226,7 +227,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         select_rows_loads=16,
         select_rows_length=min(8192, 32 * workgroup),
         kth_loads=8,
-        kth_digit=8,
+        kth_digit=kth_digit,
         kth_k=kth_k,
         kth_length=8,
         lists_k=16,
