@@ -6,8 +6,7 @@
 // in different ones; the k-th of the groups' bests, or one with up to params.rank_count bests between, is the threshold.
 //   BESTS  of a sequence, where there are others than the delegates themselves; else 0
 //   OWN    delegates of an invocation
-//   AGAIN  loads under way at once where subsets are read again
-#import source
+#import chosen
 #import sink
 #import subsets
 #import kth
@@ -27,8 +26,11 @@ fn best_at(sequence: u32, place: u32) -> Pair {
 }
 #endif
 
-var<workgroup> chosen: array<u32, WORKGROUP * OWN>;
-var<workgroup> chosen_count: atomic<u32>;
+fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&counts[sequence], places); }
+
+fn enlist(sequence: u32, place: u32, pair: Pair) {
+  if (place < CAPACITY) { put(sequence, place, pair); }
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -62,32 +64,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     sink_indices[threshold_place(sequence)] = threshold.index;
   }
 #for o in OWN
-  if (live && subset$o < params.subsets && !before(threshold, own$o)) { chosen[atomicAdd(&chosen_count, 1u)] = subset$o; }
+  if (live && subset$o < params.subsets && !before(threshold, own$o)) { choose(subset$o); }
 #endfor
   workgroupBarrier();
-  // Powers of two in place of divisions: some invocations have nothing to read.
-  let shift = 32u - countLeadingZeros(params.members - 1u);
-  let again = atomicLoad(&chosen_count) << shift;
-  let row = row_of(sequence);
-  for (var w = local; w < again; w += AGAIN * WORKGROUP) {
-#for u in AGAIN
-    let w$u = min(w + $uu * WORKGROUP, again - 1u);
-    let v$u = chosen[w$u >> shift] + (w$u & ((1u << shift) - 1u)) * params.subsets;
-    let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
-    let data$u = load(row, min(v$u, row.loads - 1u));
-#endfor
-#for u in AGAIN
-    if (there$u) {
-#for c in PER_LOAD
-      {
-        let candidate = item(row, v$u, data$u, $cu);
-        if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-          let place = atomicAdd(&counts[sequence], 1u);
-          if (place < CAPACITY) { put(sequence, place, candidate); }
-        }
-      }
-#endfor
-    }
-#endfor
-  }
+  read_chosen(sequence, row_of(sequence), local, threshold);
 }

@@ -1,12 +1,14 @@
-// The first k pairs of every sequence, in order, by its k-th load: elements (binding 1) -> sink (4, 5), reading once.
+// The first k pairs of every sequence, in order, by its k-th subset: elements (binding 1) -> sink (4, 5), reading once and a little.
 //
-// A workgroup holds a sequence in registers, LOADS loads an invocation, and finds the k-th of their bests by histograms (lib/kth.wgsl), or
-// one that up to params.rank_count more do not come after. The first k pairs do not come after it, and what does not is listed in
-// workgroup memory and sorted there. A list that would overflow gives a nearer threshold, the k-th of what it holds, and is made again.
-//   LOADS     of an invocation (lib/held.wgsl)
+// A workgroup serves a sequence. Subset p holds the loads p, p + params.subsets, ..., and each invocation finds the bests of some. The k-th
+// of those, by histograms (lib/kth.wgsl), or one that up to params.rank_count more do not come after, is a threshold: the first k pairs
+// do not come after it. What does not is listed in workgroup memory, by reading the subsets again that can have some, and sorted there. A
+// list that would overflow gives a nearer threshold, the k-th of what it holds, and is made again.
+//   OWN       subsets of an invocation
 //   CAPACITY  of the list, at least 2 k
-//   EACH      pairs of an invocation among which the k-th is looked for: its loads' bests, or its part of the list
-#import least
+//   EACH      pairs of an invocation among which the k-th is looked for: its subsets' bests, or its part of the list
+#import best
+#import chosen
 #import sink
 #import kth
 #import merge
@@ -14,55 +16,72 @@
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
 
+fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&listed, places); }
+
+fn enlist(sequence: u32, place: u32, pair: Pair) {
+  if (place < CAPACITY) { list[place] = store_of(pair); }
+}
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) lane: u32) {
+        @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid);
   let row = row_of(min(sequence, params.sequences - 1u));
   var any = pair_at(row, 0u);
-
-#import held
-#import held_leasts
   var items: Items;
 #for i in EACH
   items[$i] = last_pair();
 #endfor
-#for l in LOADS
-  // Not the pair itself, but one that no other load's items come between.
-  if ($[l * TEAM]u + lane < row.loads) { items[$l] = Pair(least$l, last_index_in(row, $[l * TEAM]u + lane)); }
+#for i in OWN
+  // The first load stands where no key comes before the last one.
+  if (local + $iu * WORKGROUP < row.loads) { items[$i].index = local + $iu * WORKGROUP; }
 #endfor
-
-  var length = 0u;
-  loop {
-    if (lane == 0u) { atomicStore(&listed, 0u); }
-    let threshold = kth_of(&items, any, lane, params.k, params.rank_count);
-#for l in LOADS
-    if (!key_less(threshold.key, least$l)) {
-#for c in PER_LOAD
-      {
-        let pair = item(row, $[l * TEAM]u + lane, data$l, $cu);
-        if (pair.index != NO_INDEX && !before(threshold, pair)) {
-          let at = atomicAdd(&listed, 1u);
-          if (at < CAPACITY) { list[at] = store_of(pair); }
-        }
-      }
+  for (var v = local; v < row.loads; v += OWN * WORKGROUP) {
+#for i in OWN
+    let data$i = load(row, min(v + $iu * WORKGROUP, row.loads - 1u));
+#endfor
+    if (v >= first_whole(row) && v + (OWN - 1u) * WORKGROUP < end_whole(row)) {
+#for i in OWN
+      items[$i] = best_of_whole(row, v + $iu * WORKGROUP, data$i, items[$i]);
+#endfor
+    } else {
+#for i in OWN
+      if (v + $iu * WORKGROUP < row.loads) { items[$i] = best_of(row, v + $iu * WORKGROUP, data$i, items[$i]); }
 #endfor
     }
+  }
+#for i in OWN
+  items[$i] = delegate_of(row, items[$i]);
 #endfor
+  if (local == 0u) { atomicStore(&chosen_count, 0u); }
+
+  var length = 0u;
+  var first = true;
+  loop {
+    if (local == 0u) { atomicStore(&listed, 0u); }
+    let threshold = kth_of(&items, any, local, params.k, params.rank_count);
+    if (first) {
+#for i in OWN
+      if (!before(threshold, items[$i])) { choose(local + $iu * WORKGROUP); }
+#endfor
+      first = false;
+    }
     workgroupBarrier();
-    if (lane == 0u) { shared_length = atomicLoad(&listed); }
+    read_chosen(sequence, row, local, threshold);
+    workgroupBarrier();
+    if (local == 0u) { shared_length = atomicLoad(&listed); }
     length = workgroupUniformLoad(&shared_length);
     if (length <= CAPACITY) { break; }
     any = pair_of(list[0]);
 #for i in EACH
     items[$i] = last_pair();
-    if ($[i * TEAM]u + lane < CAPACITY) { items[$i] = pair_of(list[$[i * TEAM]u + lane]); }
+    if (local + $iu * WORKGROUP < CAPACITY) { items[$i] = pair_of(list[local + $iu * WORKGROUP]); }
 #endfor
   }
-  sort_list(lane, length);
+  sort_list(local, length);
 
   if (sequence < params.sequences) {
     let to = target_of(sequence);
-    for (var rank = lane; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
+    for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
   }
 }

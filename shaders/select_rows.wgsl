@@ -40,7 +40,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let list = slot * CAPACITY;
 
 #import held
-#import held_leasts
+  // The least key of each load.
+#for l in LOADS
+#if WHOLE > $l && $[l + 1] > SKEWED
+  let least$l = least_in(data$l);
+#else
+  var least$l = LAST_KEY;
+#for c in PER_LOAD
+  least$l = key_min(least$l, item(row, $[l * TEAM]u + lane, data$l, $cu).key);
+#endfor
+#endif
+#endfor
   var best = least0;
   var place = 0u;
 #for l in LOADS

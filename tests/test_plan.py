@@ -105,14 +105,15 @@ def test_every_kernel_assembles_without_leftovers():
         ((2**28,), 0, 100, "DELEGATES", "DELEGATES"),
         ((2**22,), 0, 100, "DELEGATES", "DELEGATES"),
         ((2**20,), 0, 1024, "DELEGATES", "DELEGATES"),
-        ((2**18,), 0, 1024, "RADIX_SELECT", "RADIX_SELECT"),
+        ((2**18,), 0, 1024, "DELEGATES", "SELECT_KTH"),
+        ((2**18,), 0, 10_000, "RADIX_SELECT", "RADIX_SELECT"),
         ((2**28,), 0, 2**20, "RADIX_SELECT", "RADIX_SELECT"),
         ((2**22,), 0, 2**22, "RADIX_SORT", "RADIX_SORT"),
         ((65536, 1000), 1, 5, "SELECT_ROWS", "LISTS"),
         ((1024, 1000), 1, 5, "SELECT_ROWS", "LISTS"),
         ((10**6, 100), 1, 10, "NETWORKS", "LISTS"),
         ((10**6, 100), 1, 99, "SORT_ROWS", "SORT_ROWS"),
-        ((64, 50257), 1, 50, "SELECT", "SELECT"),
+        ((64, 50257), 1, 50, "SELECT", "SELECT_KTH"),
         ((65536, 1024), 0, 10, "DELEGATES", "LISTS"),
         ((16384, 2048), 1, 2048, "SORT_ROWS_RADIX", "SORT_ROWS"),
     ],
@@ -121,7 +122,8 @@ def test_choice_of_algorithm(shape, axis, k, gpu, cpu):
     for limits, wanted in ((GPU, gpu), (CPU, cpu)):
         s = selection(shape, [axis], k)
         columns = bool(s.batch) and s.batch[-1].input_stride == 1 and s.axes[0].stride != 1
-        chosen = choose_algorithm(shape[axis], prod(shape) // shape[axis], k, columns, True, tuning_for(limits, 1))
+        loads = shape[axis] if columns else -(-shape[axis] // 4)
+        chosen = choose_algorithm(shape[axis], prod(shape) // shape[axis], k, columns, True, loads, tuning_for(limits, 1))
         assert chosen is Algorithm[wanted], (shape, limits)
 
 

@@ -93,9 +93,11 @@ def test_rows_in_pieces(sorter):
 def test_when_it_is_chosen():
     tuning = tuning_for(GPU, 1)
     for length in (tuning.radix_row_length, 2048, 8192):
-        assert choose_algorithm(length, 1000, length, False, True, tuning) is Algorithm.SORT_ROWS_RADIX
-        assert choose_algorithm(length, 1000, length, False, False, tuning) is Algorithm.SORT_ROWS  # pairs come in any order
-    assert choose_algorithm(tuning.radix_row_length - 1, 1000, 500, False, True, tuning) is Algorithm.SORT_ROWS
+        assert choose_algorithm(length, 1000, length, False, True, length // 4, tuning) is Algorithm.SORT_ROWS_RADIX
+        assert (
+            choose_algorithm(length, 1000, length, False, False, length, tuning) is Algorithm.SORT_ROWS
+        )  # pairs come in any order
+    assert choose_algorithm(tuning.radix_row_length - 1, 1000, 500, False, True, 128, tuning) is Algorithm.SORT_ROWS
 
 
 @pytest.mark.parametrize("element", ["uint8", "float16", "float32", "float64"])

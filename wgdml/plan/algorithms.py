@@ -23,7 +23,7 @@ class Algorithms(Builder):
         if algorithm is None:
             in_order = isinstance(source, Box)
             loads = self.covering(source)[1] if isinstance(source, Box) else source.length
-            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), in_order, self.tuning, loads)
+            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), in_order, loads, self.tuning)
         self.algorithms.append(algorithm)
         getattr(self, algorithm.value)(source, sequences, k, sink)
 
@@ -375,20 +375,29 @@ class Algorithms(Builder):
         )
 
     def select_kth(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
-        """Whole sequences in the registers of a workgroup; the k-th of their loads' bests by histograms."""
+        """A workgroup a sequence, which is read once and a little; the k-th of its subsets' bests by histograms."""
         t = self.tuning
         if not isinstance(source, Box):
             raise ValueError("select_kth needs the input's elements")
         _, covering, _ = self.covering(source)
-        # Sorting the list wants an invocation for each pair or two.
-        workgroup = min(t.kth_workgroup, max(32, power_of_two_above(-(-covering // t.kth_loads)), power_of_two_below(k)))
-        held = self.held(source, workgroup)
-        if k > t.kth_k or held["LOADS"] > t.kth_loads:
-            raise ValueError(
-                f"select_kth takes k up to {t.kth_k} of {t.kth_loads} loads for each of {t.kth_workgroup} invocations here, "
-                f"not k={k} of {source.length} items"
-            )
+        team = max(t.kth_fewest, min(power_of_two_above(int(t.kth_a_rank * k)), power_of_two_above(covering // 4)))
+        if sequences * team <= t.short_invocations // 8:
+            team = max(team, min(t.workgroup, power_of_two_above(2 * k)))  # one for each pair of the list
+        fill = min(power_of_two_above(t.short_invocations // sequences), power_of_two_above(covering // t.kth_fill))
+        workgroup = min(t.kth_workgroup, max(team, fill))
         capacity = power_of_two_above(2 * k)
+        slack = k // 16
+        room = (
+            self.limits.max_compute_workgroup_storage_size - 256 - 8 * self.selection.format.key_words * capacity - 4 * (k + slack)
+        )
+        while workgroup > t.kth_fewest and (4 << max(t.kth_digit, workgroup.bit_length() - 1)) + 8 * workgroup > room:
+            workgroup //= 2
+        # Where half of the subsets would be read again, twice as many.
+        own = min(t.kth_subsets * (2 if 4 * k > t.kth_subsets * workgroup else 1), -(-covering // workgroup))
+        subsets = own * workgroup
+        if k > min(t.kth_k, covering, subsets):
+            raise ValueError(f"select_kth takes k up to {min(t.kth_k, covering, subsets)} of {covering} loads here, not k={k}")
+        members = -(-covering // subsets)
         self.emit(
             "select_kth",
             sequences,
@@ -396,15 +405,18 @@ class Algorithms(Builder):
             sink,
             constants={
                 "WORKGROUP": workgroup,
-                "TEAM": workgroup,
-                "EACH": max(held["LOADS"], -(-capacity // workgroup)),
+                "OWN": own,
+                "EACH": max(own, -(-capacity // workgroup)),
                 "CAPACITY": capacity,
+                "ROOM": k + slack,
+                "AGAIN": min(t.again, -(-(k * power_of_two_above(members)) // workgroup)),
                 "KTH_DIGIT": max(t.kth_digit, workgroup.bit_length() - 1),
-            }
-            | held,
+            },
             in_order=True,
             k=k,
-            rank_count=k // 16,
+            rank_count=slack,
+            subsets=subsets,
+            members=members,
         )
 
     def delegates(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
@@ -499,6 +511,7 @@ class Algorithms(Builder):
                 "WORKGROUP": wide,
                 "BLOCKS": blocks,
                 "OWN": -(-subsets // (wide * blocks)),
+                "ROOM": wide * -(-subsets // (wide * blocks)),
                 "AGAIN": t.again,
                 "BESTS": bests_each if classes else 0,
                 "EACH": max(1, groups // wide),
@@ -743,9 +756,7 @@ class Algorithms(Builder):
     def sort_pairs(self, pairs: Pairs, sequences: int, k: int, sink: Sink) -> None:
         """Pairs in any order -> their first k in order."""
         t = self.tuning
-        if pairs.length <= t.sort_capacity and sequences * 4 > t.workgroups:
-            self.sort_rows(pairs, sequences, k, sink)
-        elif pairs.length <= t.rank_length:
+        if pairs.length <= t.rank_length and sequences * pairs.length**2 <= t.rank_work:
             self.rank(pairs, sequences, k, sink)
         elif pairs.length <= t.sort_capacity:
             self.sort_rows(pairs, sequences, k, sink)

@@ -18,7 +18,7 @@ class Algorithm(Enum):
     REDUCE = "reduce"  #: k = 1: a tree; one read
     SELECT = "select"  #: delegates, threshold and a small sort inside a workgroup; one read and a little
     NETWORKS = "networks"  #: short sequences in registers, merged by a network of minima and maxima; one read
-    SELECT_KTH = "select_kth"  #: whole sequences in a workgroup's registers, the k-th load by histograms, a small sort; one read
+    SELECT_KTH = "select_kth"  #: delegates of a workgroup, the k-th of them by histograms, a small sort; one read and a little
     SELECT_ROWS = "select_rows"  #: SELECT by small teams that keep the least key of each load; one read and a little
     LISTS = "lists"  #: a sorted list of k pairs an invocation, in registers; one read and a little
     DELEGATES = "delegates"  #: the best of each strided subset, a threshold from those, its subsets again; one read and a little
@@ -70,20 +70,26 @@ class Tuning:
     select_rows_k: int  #: the largest k for SELECT_ROWS
     select_rows_loads: int  #: loads of an invocation there, where teams are small; up to 32
     select_rows_length: int  #: and the longest sequence
-    kth_loads: int  #: the most loads of an invocation in SELECT_KTH
+    kth_subsets: int  #: the most subsets of an invocation in SELECT_KTH
     kth_digit: int  #: and the fewest bits of a digit there
-    kth_k: int  #: and the largest k
-    kth_length: int  #: and the shortest sequence, in times k
+    kth_fewest: int  #: and the fewest invocations
+    kth_a_rank: float  #: and for each of the k
+    kth_fill: int  #: and loads of each, where sequences are too few to fill the machine
+    kth_k: int  #: the largest k for SELECT_KTH
+    kth_few: int  #: and the smallest
+    kth_many: int  #: and where sequences are many
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
     lists_sequences: int  #: and the fewest of them
     lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
+    rank_work: int  #: and how many comparisons that may take
     tile: int  #: pairs of a radix sort's tile
     sample_k: int  #: the smallest k for which RADIX_SELECT looks at a sample
     sample_length: int  #: and the shortest sequence
     delegate_loads: int  #: loads that a delegate stands for, where there are fewer loads than make full use of ``delegates``
     delegate_length: int  #: the shortest sequence for DELEGATES
+    delegate_share: int  #: and where k is for SELECT_KTH too, for each of the sequences
     delegate_sequences: int  #: and the most of them
     delegate_k: int  #: and the largest k
     delegate_workgroup: int  #: invocations of a workgroup that makes them
@@ -140,10 +146,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     kth = min(256 if limits.software else 1024, widest)
     while KTH_BYTES + kth * (12 + pair) > limits.max_compute_workgroup_storage_size:
         kth //= 2
-    # select_kth.wgsl keeps such counters, two words an invocation and a list of 2 k pairs.
-    kth_k, kth_digit = 1024, 8
-    counters = 4 << max(kth_digit, kth.bit_length() - 1)
-    while 2 * kth_k * pair + counters + 8 * kth + 256 > limits.max_compute_workgroup_storage_size:
+    # select_kth.wgsl keeps counters and two words an invocation, a list of 2 k pairs, and the numbers of some more than k subsets.
+    kth_k, kth_digit = 2048, 8
+    while 2 * kth_k * pair + 5 * kth_k + (4 << kth_digit) + 8 * workgroup + 256 > limits.max_compute_workgroup_storage_size:
         kth_k //= 2
     if limits.software:
         return Tuning(
@@ -169,20 +174,26 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_rows_k=0,
             select_rows_loads=16,
             select_rows_length=0,
-            kth_loads=8,
+            kth_subsets=8,
             kth_digit=kth_digit,
+            kth_fewest=min(32, workgroup),
+            kth_a_rank=1 / 3,
+            kth_fill=32,
             kth_k=kth_k,
-            kth_length=4,
+            kth_few=16,
+            kth_many=16,
             lists_k=16,
             lists_length=4096,
             lists_sequences=64,
             lists_columns=1 << 30,
             rank_length=512,
+            rank_work=1 << 62,
             tile=tile // 2,
             sample_k=1 << 12,
             sample_length=1 << 25,
             delegate_loads=8,
             delegate_length=1 << 20,
+            delegate_share=1 << 20,
             delegate_sequences=16,
             delegate_k=4 * kth,
             delegate_workgroup=workgroup,
@@ -226,20 +237,26 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         select_rows_k=min(42, workgroup // 2),
         select_rows_loads=16,
         select_rows_length=min(8192, 32 * workgroup),
-        kth_loads=8,
+        kth_subsets=8,
         kth_digit=kth_digit,
+        kth_fewest=min(64, workgroup),
+        kth_a_rank=2 / 3,
+        kth_fill=32,
         kth_k=kth_k,
-        kth_length=8,
+        kth_few=96,
+        kth_many=32,
         lists_k=16,
         lists_length=4096,
         lists_sequences=8192,
         lists_columns=256,
         rank_length=8192,
+        rank_work=1 << 27,
         tile=tile,
         sample_k=1 << 12,
         sample_length=1 << 25,
         delegate_loads=16,
         delegate_length=1 << 20,
+        delegate_share=1 << 14,
         delegate_sequences=16,
         delegate_k=4 * kth,
         delegate_workgroup=min(1024, widest),
@@ -261,9 +278,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     )
 
 
-def choose_algorithm(
-    length: int, sequences: int, k: int, columns: bool, in_order: bool, tuning: Tuning, loads: int | None = None
-) -> Algorithm:
+def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, loads: int, tuning: Tuning) -> Algorithm:
     """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
 
     ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that
@@ -271,7 +286,6 @@ def choose_algorithm(
     behind the rules are in ``benchmarks/LOG.md``.
     """
     t = tuning
-    loads = length if loads is None else loads
     if k == 1:
         return Algorithm.REDUCE
     if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
@@ -280,9 +294,11 @@ def choose_algorithm(
         return Algorithm.SELECT_ROWS
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
-    held = in_order and not columns and loads <= t.kth_loads * t.kth_workgroup
-    # A few short sequences are served sooner by counting, up to k 63.
-    if held and (32 if sequences > t.workgroups // 4 else 64) <= k <= t.kth_k and t.kth_length * k <= length <= 128 * k:
+    by_kth = in_order and not columns and k >= (t.kth_many if sequences > t.workgroups // 20 else t.kth_few)
+    share = t.delegate_share if sequences <= t.delegate_sequences else 8 * t.delegate_share
+    if by_kth and k <= t.delegate_k and length >= max(32 * k, share * sequences):
+        return Algorithm.DELEGATES
+    if by_kth and k <= t.kth_k and loads >= (2 if k <= 1024 else 4) * k:
         return Algorithm.SELECT_KTH
     lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
     if lists and columns and (length <= t.lists_columns or t.barrier_free):
