@@ -2,10 +2,11 @@
 //
 // A workgroup serves a sequence. Subset p holds the loads p, p + params.subsets, ..., and each invocation finds the bests of some. The k-th
 // of those, by histograms (lib/kth.wgsl), or one that up to params.rank_count more do not come after, is a threshold: the first k pairs
-// do not come after it. What does not is listed in workgroup memory, by reading the subsets again that can have some, and sorted there. A
-// list that would overflow gives a nearer threshold, the k-th of what it holds, and is made again.
+// do not come after it. What does not is listed in workgroup memory, by reading the subsets again that can have some, and sorted there. Of
+// a long list only what does not come after its own k-th is kept; one that overflows gives a nearer threshold, and is made again.
 //   OWN       subsets of an invocation
-//   CAPACITY  of the list, at least 2 k
+//   CAPACITY  of the list, at least LONGEST
+//   LONGEST   list that is sorted as it is, at least 2 k
 //   EACH      pairs of an invocation among which the k-th is looked for: its subsets' bests, or its part of the list
 #import best
 #import chosen
@@ -15,6 +16,7 @@
 
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
+var<workgroup> shared_pair: Stored;
 
 fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&listed, places); }
 
@@ -27,7 +29,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid);
   let row = row_of(min(sequence, params.sequences - 1u));
-  var any = pair_at(row, 0u);
   var items: Items;
 #for i in EACH
   items[$i] = last_pair();
@@ -53,29 +54,39 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in OWN
   items[$i] = delegate_of(row, items[$i]);
 #endfor
-  if (local == 0u) { atomicStore(&chosen_count, 0u); }
+  if (local == 0u) {
+    atomicStore(&chosen_count, 0u);
+    shared_pair = store_of(items[0]);
+  }
+  var any = pair_of(workgroupUniformLoad(&shared_pair));
 
   var length = 0u;
-  var first = true;
+  var chosen_yet = false;
   loop {
     if (local == 0u) { atomicStore(&listed, 0u); }
     let threshold = kth_of(&items, any, local, params.k, params.rank_count);
-    if (first) {
-#for i in OWN
-      if (!before(threshold, items[$i])) { choose(local + $iu * WORKGROUP); }
+    if (length > 0u && length <= CAPACITY) {
+#for i in EACH
+      if (items[$i].index != NO_INDEX && !before(threshold, items[$i])) { enlist(sequence, reserve(sequence, 1u), items[$i]); }
 #endfor
-      first = false;
+    } else {
+      if (!chosen_yet) {
+#for i in OWN
+        if (items[$i].index != NO_INDEX && !before(threshold, items[$i])) { choose(local + $iu * WORKGROUP); }
+#endfor
+        chosen_yet = true;
+      }
+      workgroupBarrier();
+      read_chosen(sequence, row, local, threshold);
     }
-    workgroupBarrier();
-    read_chosen(sequence, row, local, threshold);
     workgroupBarrier();
     if (local == 0u) { shared_length = atomicLoad(&listed); }
     length = workgroupUniformLoad(&shared_length);
-    if (length <= CAPACITY) { break; }
+    if (length <= LONGEST) { break; }
     any = pair_of(list[0]);
 #for i in EACH
     items[$i] = last_pair();
-    if (local + $iu * WORKGROUP < CAPACITY) { items[$i] = pair_of(list[local + $iu * WORKGROUP]); }
+    if (local + $iu * WORKGROUP < min(length, CAPACITY)) { items[$i] = pair_of(list[local + $iu * WORKGROUP]); }
 #endfor
   }
   sort_list(local, length);

@@ -42,8 +42,8 @@ fn kth_scan(local: u32, mine: u32) -> u32 {
 }
 
 // All invocations call it together, with at least k pairs among them and any pair that is the same for all: one that has bits in common
-// with theirs spares digits. `k` counts from 1. Nothing (LAST_PAIR) counts as a pair. Up to `slack` pairs more may not come after what
-// is returned, where that spares digits.
+// with theirs spares digits. `k` counts from 1; nothing (LAST_PAIR) does not count. Up to `slack` pairs more may not come after what is
+// returned, where that spares digits.
 fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
 #for i in EACH
   let words$i = words_of((*items)[$i]);
@@ -54,7 +54,8 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
   let first = words_of(any_pair);
   var differing = vec3<u32>();
 #for i in EACH
-  differing |= words$i ^ first;
+  var open$i = (*items)[$i].index != NO_INDEX;
+  differing |= select(vec3<u32>(), words$i ^ first, open$i);
 #endfor
 #for w in 3
   if (differing[$w] != 0u) { atomicOr(&kth_spread[$w], differing[$w]); }
@@ -70,9 +71,6 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
 #endfor
 
   var rank = k;
-#for i in EACH
-  var open$i = true;
-#endfor
   var word = 0u;
   var high = bits.x;
   while (word <= KEY_WORDS) {

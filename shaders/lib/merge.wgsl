@@ -1,10 +1,11 @@
 // Sorts a list in workgroup memory by merging: a pair's place in two runs is its own in one and the number before it in the other, which
 // a binary search tells. No two pairs are equal, so no two places are.
 //   CAPACITY  places of the list
+//   LONGEST   that is sorted
 #import pair
 
 const RUN: u32 = 16u;  // these are sorted by counting
-const CARRIED: u32 = (CAPACITY + WORKGROUP - 1u) / WORKGROUP;  // pairs of an invocation on their way
+const CARRIED: u32 = (LONGEST + WORKGROUP - 1u) / WORKGROUP;  // pairs of an invocation on their way
 
 var<workgroup> list: array<Stored, CAPACITY>;
 

@@ -379,24 +379,31 @@ class Algorithms(Builder):
         t = self.tuning
         if not isinstance(source, Box):
             raise ValueError("select_kth needs the input's elements")
-        _, covering, _ = self.covering(source)
+        if k > t.kth_k:
+            raise ValueError(f"select_kth takes k up to {t.kth_k} here, not k={k}")
+        per_load, covering, _ = self.covering(source)
         team = max(t.kth_fewest, min(power_of_two_above(int(t.kth_a_rank * k)), power_of_two_above(covering // 4)))
         if sequences * team <= t.short_invocations // 8:
             team = max(team, min(t.workgroup, power_of_two_above(2 * k)))  # one for each pair of the list
         fill = min(power_of_two_above(t.short_invocations // sequences), power_of_two_above(covering // t.kth_fill))
         workgroup = min(t.kth_workgroup, max(team, fill))
-        capacity = power_of_two_above(2 * k)
-        slack = k // 16
-        room = (
-            self.limits.max_compute_workgroup_storage_size - 256 - 8 * self.selection.format.key_words * capacity - 4 * (k + slack)
-        )
-        while workgroup > t.kth_fewest and (4 << max(t.kth_digit, workgroup.bit_length() - 1)) + 8 * workgroup > room:
+        longest, chosen = 2 * power_of_two_above(k), power_of_two_above(k) * 17 // 16  # no kernel of its own for every k
+        pair = 8 * self.selection.format.key_words
+
+        def room(workgroup: int) -> int:
+            counters = (4 << max(t.kth_digit, workgroup.bit_length() - 1)) + 8 * workgroup
+            return (self.limits.max_compute_workgroup_storage_size - 256 - counters - 4 * chosen) // pair
+
+        while workgroup > t.kth_fewest and room(workgroup) < longest:
             workgroup //= 2
+        # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
+        whole = min(4, per_load) * chosen if sequences * workgroup <= t.short_invocations else 0
+        capacity = max(longest, min(room(workgroup), whole))
         # Where half of the subsets would be read again, twice as many.
         own = min(t.kth_subsets * (2 if 4 * k > t.kth_subsets * workgroup else 1), -(-covering // workgroup))
         subsets = own * workgroup
-        if k > min(t.kth_k, covering, subsets):
-            raise ValueError(f"select_kth takes k up to {min(t.kth_k, covering, subsets)} of {covering} loads here, not k={k}")
+        if k > min(covering, subsets):
+            raise ValueError(f"select_kth takes k up to {min(covering, subsets)} of {covering} loads, not k={k}")
         members = -(-covering // subsets)
         self.emit(
             "select_kth",
@@ -408,13 +415,14 @@ class Algorithms(Builder):
                 "OWN": own,
                 "EACH": max(own, -(-capacity // workgroup)),
                 "CAPACITY": capacity,
-                "ROOM": k + slack,
+                "LONGEST": longest,
+                "ROOM": chosen,
                 "AGAIN": min(t.again, -(-(k * power_of_two_above(members)) // workgroup)),
                 "KTH_DIGIT": max(t.kth_digit, workgroup.bit_length() - 1),
             },
             in_order=True,
             k=k,
-            rank_count=slack,
+            rank_count=k // 16,
             subsets=subsets,
             members=members,
         )
