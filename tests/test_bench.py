@@ -88,6 +88,51 @@ def test_the_tables_have_every_case_and_goal() -> None:
     assert [c.name for c in cases.choose(gpu.cases, "topk:1x2^26:k100")] == ["topk:1x2^26:k100"]
 
 
+def test_names_are_cases() -> None:
+    for preset in cases.PRESETS.values():
+        for case in (*preset.cases, *preset.curves):
+            found = cases.parse(case.name)
+            assert (found.operator, found.shape, found.axis, found.k) == (case.operator, case.shape, case.axis, case.k)
+    assert cases.parse("sort:16x2^10:axis0") == cases.Case("sort", (16, 1024), 0, 16)
+    table = cases.PRESETS["quick"].cases
+    assert [c.name for c in cases.choose(table, "sort, topk:7x9:k2, topk:1x2^16:*, topk:7x9:k2")] == [
+        "topk:1x2^16:k100",
+        "topk:1x2^16:k1024",
+        "sort:64x1024",
+        "topk:7x9:k2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("topk:64x1000", "must end in :kK"),
+        ("argmax:64x1000:k1", "argmax has no k"),
+        ("sort:64:k3", "sort has no k"),
+        ("topk:64x0:k1", "sizes must be from 1"),
+        ("topk:64x10:k0", "k from 1 to 10"),
+        ("topk:64x10:k11", "k from 1 to 10"),
+        ("argmax:9^99999999x4", "sizes must be from 1"),
+        ("argmax:64x10:axis2", "the axis must be below 2"),
+        ("median:64x10", "no name of a case"),
+        ("topk:64x\u0661:k2", "no name of a case"),
+        ("topk:64x-10:k2", "no name of a case"),
+    ],
+)
+def test_what_is_no_case(name: str, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        cases.parse(name)
+
+
+def test_a_case_of_ones_own(tmp_path: Path) -> None:
+    result, document = quick(tmp_path / "out.json", "topk:5x3000:k70,argmax:7x11:axis0", "--peers", "none")
+    assert result.exit_code == 0, result.output
+    assert [(r["case"], r["exact"], r["goal_us"]) for r in document["cases"]] == [
+        ("topk:5x3000:k70", True, None),
+        ("argmax:7x11:axis0", True, None),
+    ]
+
+
 def test_a_run_writes_all_that_it_measured(tmp_path: Path) -> None:
     pattern = "argmax:1x2^16,argmax:256x1000:axis0,topk:1x2^16:k100"
     result, document = quick(tmp_path / "out.json", pattern, "--peers", "numpy", "--explain", "--plot", tmp_path / "out.png")
@@ -262,7 +307,8 @@ def test_the_goals_are_judged() -> None:
         (["--tuning", "luck=7"], "--tuning luck=7: it must be NAME=N with a name of workgroup,"),
         (["--tuning", "unroll=-1"], "--tuning unroll=-1: it must be NAME=N"),
         (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
-        (["--quick", "--cases", "nothing*"], "--cases nothing* matches none of the cases"),
+        (["--quick", "--cases", "nothing*"], "--cases: nothing* is no name of a case"),
+        (["--cases", "argmax:256x1000,topk:9x9:k10"], "--cases: topk:9x9:k10: sizes must be from 1 to 2^32 - 1, and k from 1 to 9"),
         (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),
         (["--json", "no/such/folder.json"], "cannot write no/such/folder.json: there is no directory"),
         (["--quick", "--preset", "gpu"], "--quick and --preset gpu are two tables"),

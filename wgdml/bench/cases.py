@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from math import prod
 from types import MappingProxyType
 
-__all__ = ["DATA_KINDS", "PRESETS", "SOURCES", "Case", "Preset", "choose"]
+__all__ = ["DATA_KINDS", "PRESETS", "SOURCES", "Case", "Preset", "choose", "parse"]
 
 #: What the elements look like; ``data`` makes them.
 DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
@@ -158,21 +159,81 @@ _QUICK = (
     _sort((64, 1024)),
 )
 
+#: Rows with larger k, which the tables above have few of.
+_LARGE_K = tuple(
+    _topk(shape, k)
+    for shape, ks in (
+        ((10000, 1000), (50, 100, 200)),
+        ((10000, 3000), (50, 100, 300, 500)),
+        ((4096, 4096), (50, 200, 500)),
+        ((1000, 8192), (50, 200, 1000)),
+        ((1000, 20000), (50, 200, 500)),
+        ((1, 50257), (50, 300, 1000)),
+        ((64, 50257), (100, 300, 1000)),
+        ((1000, 50257), (50, 300, 1000)),
+        ((256, 65536), (300, 1000, 2000)),
+        ((8, 131072), (100, 1000)),
+        ((64, 131072), (100, 300, 1000, 2000, 4000)),
+        ((256, 131072), (200, 1000)),
+        ((32, 1 << 20), (100, 1000)),
+    )
+    for k in ks
+)
+
 #: By name. "quick" is the smoke test: every operator in a few seconds, on any adapter.
 PRESETS = {
     "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"]),
     "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
+    "large-k": Preset("large-k", _LARGE_K, (), "none"),
     "quick": Preset("quick", _QUICK, (), "none"),
 }
 
 
+def parse(name: str) -> Case:
+    """The case of a name such as ``topk:64x131072:k1000``, ``argmax:4096x4096:axis0`` or ``sort:16x2^10``: the operator, the shape,
+    ``:axisA`` unless it is the last, and for ``topk`` ``:kK``.
+
+    Raises ``ValueError`` where it is none.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(
+            f"{name} is no name of a case: it must be like argmax:4096x4096:axis0, topk:64x131072:k1000 or sort:16x2^10"
+        )
+    operator, sizes, axis_text, k_text = match.groups()
+    shape = tuple(_number(n) for n in sizes.split("x"))
+    axis = len(shape) - 1 if axis_text is None else int(axis_text)
+    if axis >= len(shape):
+        raise ValueError(f"{name}: the axis must be below {len(shape)}")
+    if (k_text is None) == (operator == "topk"):
+        raise ValueError(f"{name}: {'it must end in :kK' if k_text is None else f'{operator} has no k'}")
+    k = 1 if operator == "argmax" else shape[axis] if k_text is None else _number(k_text)
+    if not all(0 < n < 1 << 32 for n in shape) or not 0 < k <= shape[axis]:
+        raise ValueError(f"{name}: sizes must be from 1 to 2^32 - 1, and k from 1 to {shape[axis]}")
+    return Case(operator, shape, axis, k)
+
+
+_NUMBER = r"\d+(?:\^\d+)?"
+_NAME = re.compile(rf"(argmax|topk|sort):({_NUMBER}(?:x{_NUMBER})*)(?::axis(\d+))?(?::k({_NUMBER}))?", re.ASCII)
+
+
+def _number(text: str) -> int:
+    base, _, power = text.partition("^")
+    return int(min(int(base), 1 << 32) ** min(int(power or 1), 64))
+
+
 def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:
-    """The cases whose names match one of the comma-separated patterns (``*`` and ``?``; without them, a part of the name)."""
+    """The cases whose names match one of the comma-separated patterns (``*`` and ``?``; without them, a part of the name); after
+    them, those of patterns that match none but are names of cases themselves.
+
+    Raises ``ValueError`` for a pattern that is neither.
+    """
     cases = list(cases)
     wanted = [p.strip() for p in (patterns or "").split(",") if p.strip()]
     if not wanted:
         return cases
-    return [c for c in cases if any(_matches(c.name, p) for p in wanted)]
+    own = [parse(p) for p in dict.fromkeys(wanted) if not any(_matches(c.name, p) for c in cases)]
+    return [c for c in cases if any(_matches(c.name, p) for p in wanted)] + own
 
 
 def _matches(name: str, pattern: str) -> bool:

@@ -29,13 +29,19 @@ Examples:
   wgdml bench --quick
   wgdml bench --json results.json --plot results.png
   wgdml bench --cases 'topk:1x2^28:*' --data all --peers none --explain
+  wgdml bench --cases topk:64x50257:k1000,argmax:500x300:axis0
 
 Device times are medians of many passes submitted at once, the clocks warm and the data on the device. Every answer
 is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed case, 2 bad input."""
 
 
 @click.command("bench", epilog=_EPILOG)
-@click.option("--cases", "patterns", metavar="PATTERN", help="Only the cases whose names match; comma-separated, * and ? allowed.")
+@click.option(
+    "--cases",
+    "patterns",
+    metavar="PATTERN",
+    help="Only the cases whose names match (* and ?), or cases of your own; comma-separated.",
+)
 @click.option("--data", metavar="KINDS", help=f"Kinds of data for every case: {', '.join(DATA_KINDS)}, or all.")
 @click.option("--preset", type=click.Choice([*PRESETS]), help="The table of cases.  [default: by the kind of adapter]")
 @click.option("--quick", is_flag=True, help="A small table: seconds on any adapter.")
@@ -91,9 +97,10 @@ def bench_command(
     table = PRESETS["quick" if quick else preset or ("software" if software else "gpu")]
     if growth is None:
         growth = not (patterns or data or quick)
-    cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
-    if not cases:
-        raise click.UsageError(f"--cases {patterns} matches none of the cases; --list names them")
+    try:
+        cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
+    except ValueError as problem:
+        raise click.UsageError(f"--cases: {problem}; --list has those of the table") from None
     if list_cases:
         for name in dict.fromkeys(case.name for case in cases):
             click.echo(name)

@@ -58,7 +58,7 @@ def peer_us(result: Result, name: str) -> float | None:
 
 def _peers(random: list[Result], preset: str) -> Iterable[Check]:
     for name, figure, smallest in (("torch", "torch", 0), ("RAFT", "raft", 0), ("CUB", "cub", 1 << 22)):
-        if preset != "gpu":
+        if preset not in ("gpu", "large-k"):
             break
         # CUB's figure settles no order; below 2^22 elements it is not asked for.
         others = [(r, peer_us(r, name) or r["figures"].get(figure)) for r in random if math.prod(r["shape"]) >= smallest]
