@@ -309,6 +309,8 @@ def test_the_goals_are_judged() -> None:
         (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
         (["--quick", "--cases", "nothing*"], "--cases: nothing* is no name of a case"),
         (["--cases", "argmax:256x1000,topk:9x9:k10"], "--cases: topk:9x9:k10: sizes must be from 1 to 2^32 - 1, and k from 1 to 9"),
+        (["--cases", "topk:77,sort:2^40:axis0"], "--cases: topk:77: it must end in :kK"),
+        (["--cases", "argmax:2^20x2^20"], "--cases argmax:1048576x1048576: its 4398046511104 bytes are over this device's largest"),
         (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),
         (["--json", "no/such/folder.json"], "cannot write no/such/folder.json: there is no directory"),
         (["--quick", "--preset", "gpu"], "--quick and --preset gpu are two tables"),

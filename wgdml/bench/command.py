@@ -101,6 +101,11 @@ def bench_command(
         cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
     except ValueError as problem:
         raise click.UsageError(f"--cases: {problem}; --list has those of the table") from None
+    most = device.plan_limits.max_buffer_size
+    for case in cases if patterns else ():
+        if 4 * case.elements > most:
+            size = f"{4 * case.elements} bytes are over this device's largest buffer of {most} bytes"
+            raise click.UsageError(f"--cases {case.name}: its {size}")
     if list_cases:
         for name in dict.fromkeys(case.name for case in cases):
             click.echo(name)
