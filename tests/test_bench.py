@@ -36,11 +36,12 @@ def quick(file: Path, pattern: str, *arguments: object) -> tuple[Result, dict[st
     return result, json.loads(file.read_text())
 
 
+@pytest.mark.parametrize("dtype", cases.DTYPES)
 @pytest.mark.parametrize("kind", cases.DATA_KINDS)
-def test_the_answers_are_the_oracles(kind: str) -> None:
-    for case in CASES:
+def test_the_answers_are_the_oracles(kind: str, dtype: str) -> None:
+    for case in cases.with_dtypes(CASES if dtype == "float32" else CASES[1:6], [dtype]):
         x = data.make(kind, case)
-        assert x.dtype == np.float32 and x.shape == case.shape
+        assert x.dtype == dtype and x.shape == case.shape
         values, indices = answers.answer(case, x)
         if case.operator == "argmax":
             expected = oracle.argmax(x, case.axis, keepdims=True)
@@ -76,6 +77,25 @@ def test_the_kinds_are_what_they_say() -> None:
         assert np.array_equal(data.make_flat(kind, 1000), data.make_flat(kind, (1 << 20) + 5)[:1000])
 
 
+@pytest.mark.parametrize("dtype", cases.DTYPES)
+def test_the_kinds_of_other_types(dtype: str) -> None:
+    (case,) = cases.with_dtypes([cases.Case("topk", (700, 3), 0, 3)], [dtype])
+    ascending = data.make("sorted", case)
+    assert (ascending[1:] >= ascending[:-1]).all() and len(np.unique(ascending)) > 200
+    assert np.array_equal(data.make("reversed", case), ascending[::-1])
+    assert np.array_equal(np.unique(data.make("eight_values", case)), np.arange(8))
+    bits = 8 * np.dtype(dtype).itemsize
+    shared = data.make("shared_leading_bits", case).view(f"u{bits // 8}")
+    assert len(np.unique(shared >> (bits // 2))) == 1 and len(np.unique(shared)) > 10
+    random = data.make("random", case)
+    assert len(np.unique(random)) > 200 and (random.dtype.kind == "u" or (random < 0).any())
+    for kind in data.FLAT_KINDS:
+        assert np.array_equal(data.make_flat(kind, 1000, dtype), data.make_flat(kind, (1 << 20) + 5, dtype)[:1000])
+    if random.dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        assert ascending[0, 0] == limits.min and ascending[-1, 0] >= limits.max - limits.max // 50
+
+
 def test_the_tables_have_every_case_and_goal() -> None:
     gpu, software = cases.PRESETS["gpu"], cases.PRESETS["software"]
     assert len(gpu.cases) == 23 and all(c.goal for c in gpu.cases) and all("torch" in c.figures for c in gpu.cases)
@@ -93,6 +113,8 @@ def test_names_are_cases() -> None:
         for case in (*preset.cases, *preset.curves):
             found = cases.parse(case.name)
             assert (found.operator, found.shape, found.axis, found.k) == (case.operator, case.shape, case.axis, case.k)
+    assert cases.parse("topk:7x9:k2:int8") == cases.Case("topk", (7, 9), 1, 2, dtype="int8")
+    assert cases.parse("topk:7x9:k2:int8").name == "topk:7x9:k2:int8"
     assert cases.parse("sort:16x2^10:axis0") == cases.Case("sort", (16, 1024), 0, 16)
     table = cases.PRESETS["quick"].cases
     assert [c.name for c in cases.choose(table, "sort, topk:7x9:k2, topk:1x2^16:*, topk:7x9:k2")] == [
@@ -106,7 +128,7 @@ def test_names_are_cases() -> None:
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("topk:64x1000", "must end in :kK"),
+        ("topk:64x1000", "must have a :kK"),
         ("argmax:64x1000:k1", "argmax has no k"),
         ("sort:64:k3", "sort has no k"),
         ("topk:64x0:k1", "sizes must be from 1"),
@@ -115,6 +137,7 @@ def test_names_are_cases() -> None:
         ("argmax:9^99999999x4", "sizes must be from 1"),
         ("argmax:64x10:axis2", "the axis must be below 2"),
         ("median:64x10", "no name of a case"),
+        ("sort:64x10:complex64", "no name of a case"),
         ("topk:64x\u0661:k2", "no name of a case"),
         ("topk:64x-10:k2", "no name of a case"),
     ],
@@ -131,6 +154,20 @@ def test_a_case_of_ones_own(tmp_path: Path) -> None:
         ("topk:5x3000:k70", True, None),
         ("argmax:7x11:axis0", True, None),
     ]
+
+
+def test_cases_of_other_types(tmp_path: Path) -> None:
+    pattern = "argmax:256x1000,topk:1x2^16:k100,sort:9x600:int16"
+    result, document = quick(
+        tmp_path / "out.json", pattern, "--dtype", "uint8,float64", "--data", "random,sorted", "--peers", "numpy"
+    )
+    assert result.exit_code == 0 and result.stderr == "", result.output
+    names = [r["case"] for r in document["cases"] if r["data"] == "random"]
+    chosen = ("argmax:256x1000", "argmax:256x1000:axis0", "topk:1x2^16:k100")
+    assert names == [*(f"{name}:{dtype}" for name in chosen for dtype in ("uint8", "float64")), "sort:9x600:int16"]
+    for r in document["cases"]:
+        assert r["exact"] and r["goal_us"] is None and r["case"].endswith(r["dtype"])
+        assert all(peer["correct"] for peer in r["peers"].values())
 
 
 def test_a_run_writes_all_that_it_measured(tmp_path: Path) -> None:
@@ -303,13 +340,14 @@ def test_the_goals_are_judged() -> None:
     ("arguments", "message"),
     [
         (["--data", "prime"], "--data prime: it must be all or some of random, sorted"),
+        (["--dtype", "float8"], "--dtype float8: it must be all or some of float16, float32"),
         (["--algorithms", "bogo"], "--algorithms bogo: it must be all or some of reduce"),
         (["--tuning", "luck=7"], "--tuning luck=7: it must be NAME=N with a name of workgroup,"),
         (["--tuning", "unroll=-1"], "--tuning unroll=-1: it must be NAME=N"),
         (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
         (["--quick", "--cases", "nothing*"], "--cases: nothing* is no name of a case"),
         (["--cases", "argmax:256x1000,topk:9x9:k10"], "--cases: topk:9x9:k10: sizes must be from 1 to 2^32 - 1, and k from 1 to 9"),
-        (["--cases", "topk:77,sort:2^40:axis0"], "--cases: topk:77: it must end in :kK"),
+        (["--cases", "topk:77,sort:2^40:axis0"], "--cases: topk:77: it must have a :kK"),
         (["--cases", "argmax:2^20x2^20"], "--cases argmax:1048576x1048576: its 4398046511104 bytes are over this device's largest"),
         (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),
         (["--json", "no/such/folder.json"], "cannot write no/such/folder.json: there is no directory"),

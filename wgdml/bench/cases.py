@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import prod
 from types import MappingProxyType
 
-__all__ = ["DATA_KINDS", "PRESETS", "SOURCES", "Case", "Preset", "choose", "parse"]
+__all__ = ["DATA_KINDS", "DTYPES", "PRESETS", "SOURCES", "Case", "Preset", "choose", "parse", "with_dtypes"]
 
 #: What the elements look like; ``data`` makes them.
 DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
+
+#: NumPy's names of the types that a case may have, and the bytes of an element.
+DTYPES = MappingProxyType(
+    {"float16": 2, "float32": 4, "float64": 8} | {f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)}
+)
 
 _POWERS = {1 << p: f"2^{p}" for p in range(16, 33)}
 
 
 @dataclass(frozen=True)
 class Case:
-    """One operator on one shape of float32. ``figures``: microseconds that others took, and the goal."""
+    """One operator on one shape. ``figures``: microseconds that others took, and the goal."""
 
     operator: str  #: "argmax", "topk" or "sort"
     shape: tuple[int, ...]
@@ -28,6 +33,7 @@ class Case:
     figures: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     all_data: bool = False  #: also timed, unless told otherwise, on every kind of data
     curve: str = ""  #: the growth curve that this is a point of
+    dtype: str = "float32"
 
     @property
     def name(self) -> str:
@@ -37,11 +43,18 @@ class Case:
             parts.append(f"axis{self.axis}")
         if self.operator == "topk":
             parts.append(f"k{_POWERS.get(self.k, self.k)}")
+        if self.dtype != "float32":
+            parts.append(self.dtype)
         return ":".join(parts)
 
     @property
     def elements(self) -> int:
         return prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """Of the input."""
+        return self.elements * DTYPES[self.dtype]
 
     @property
     def length(self) -> int:
@@ -191,7 +204,7 @@ PRESETS = {
 
 def parse(name: str) -> Case:
     """The case of a name such as ``topk:64x131072:k1000``, ``argmax:4096x4096:axis0`` or ``sort:16x2^10``: the operator, the shape,
-    ``:axisA`` unless it is the last, and for ``topk`` ``:kK``.
+    ``:axisA`` unless it is the last, for ``topk`` ``:kK``, and ``:DTYPE`` unless it is float32.
 
     Raises ``ValueError`` where it is none.
     """
@@ -200,26 +213,37 @@ def parse(name: str) -> Case:
         raise ValueError(
             f"{name} is no name of a case: it must be like argmax:4096x4096:axis0, topk:64x131072:k1000 or sort:16x2^10"
         )
-    operator, sizes, axis_text, k_text = match.groups()
+    operator, sizes, axis_text, k_text, dtype = match.groups()
     shape = tuple(_number(n) for n in sizes.split("x"))
     axis = len(shape) - 1 if axis_text is None else int(axis_text)
     if axis >= len(shape):
         raise ValueError(f"{name}: the axis must be below {len(shape)}")
     if (k_text is None) == (operator == "topk"):
-        raise ValueError(f"{name}: {'it must end in :kK' if k_text is None else f'{operator} has no k'}")
+        raise ValueError(f"{name}: {'it must have a :kK' if k_text is None else f'{operator} has no k'}")
     k = 1 if operator == "argmax" else shape[axis] if k_text is None else _number(k_text)
     if not all(0 < n < 1 << 32 for n in shape) or not 0 < k <= shape[axis]:
         raise ValueError(f"{name}: sizes must be from 1 to 2^32 - 1, and k from 1 to {shape[axis]}")
-    return Case(operator, shape, axis, k)
+    return Case(operator, shape, axis, k, dtype=dtype or "float32")
 
 
 _NUMBER = r"\d+(?:\^\d+)?"
-_NAME = re.compile(rf"(argmax|topk|sort):({_NUMBER}(?:x{_NUMBER})*)(?::axis(\d+))?(?::k({_NUMBER}))?", re.ASCII)
+_SHAPE, _DTYPE = rf"{_NUMBER}(?:x{_NUMBER})*", "|".join(DTYPES)
+_NAME = re.compile(rf"(argmax|topk|sort):({_SHAPE})(?::axis(\d+))?(?::k({_NUMBER}))?(?::({_DTYPE}))?", re.ASCII)
 
 
 def _number(text: str) -> int:
     base, _, power = text.partition("^")
     return int(min(int(base), 1 << 32) ** min(int(power or 1), 64))
+
+
+def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
+    """The cases of float32 in each of these types, and those of other types as they are. Others' figures are for float32 alone."""
+    dtypes = list(dtypes)
+    return [
+        case if dtype == case.dtype else replace(case, dtype=dtype, figures=MappingProxyType({}), curve="")
+        for case in cases
+        for dtype in (dtypes if case.dtype == "float32" else [case.dtype])
+    ]
 
 
 def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:

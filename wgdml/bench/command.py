@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from wgdml.plan import Algorithm, Tuning
 
-from .cases import DATA_KINDS, PRESETS, Case, choose
+from .cases import DATA_KINDS, DTYPES, PRESETS, Case, choose, with_dtypes
 
 if TYPE_CHECKING:
     from .peers import Peer
@@ -29,7 +29,8 @@ Examples:
   wgdml bench --quick
   wgdml bench --json results.json --plot results.png
   wgdml bench --cases 'topk:1x2^28:*' --data all --peers none --explain
-  wgdml bench --cases topk:64x50257:k1000,argmax:500x300:axis0
+  wgdml bench --cases topk:64x50257:k1000,argmax:500x300:axis0:int64
+  wgdml bench --dtype float16,int32 --data all --device-only
 
 Device times are medians of many passes submitted at once, the clocks warm and the data on the device. Every answer
 is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed case, 2 bad input."""
@@ -43,10 +44,11 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
     help="Only the cases whose names match (* and ?), or cases of your own; comma-separated.",
 )
 @click.option("--data", metavar="KINDS", help=f"Kinds of data for every case: {', '.join(DATA_KINDS)}, or all.")
+@click.option("--dtype", metavar="NAMES", default="float32", help="Types for every case: float16, int64, ..., or all.")
 @click.option("--preset", type=click.Choice([*PRESETS]), help="The table of cases.  [default: by the kind of adapter]")
 @click.option("--quick", is_flag=True, help="A small table: seconds on any adapter.")
 @click.option("--peers", default="auto", metavar="NAMES", help="Libraries to time beside it: names, auto, all or none.")
-@click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: unless --cases, --data or --quick]")
+@click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: with no choice of cases, data or types]")
 @click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, call or transfer times.")
 @click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
 @click.option("--algorithms", metavar="NAMES", help="Also every case by these algorithms, or all, in place of the chosen one.")
@@ -57,6 +59,7 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 def bench_command(
     patterns: str | None,
     data: str | None,
+    dtype: str,
     preset: str | None,
     quick: bool,
     peers: str,
@@ -72,7 +75,7 @@ def bench_command(
     """Time every operator on the device beside other libraries, and check every answer."""
     if quick and preset not in (None, "quick"):
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
-    kinds = _kinds(data)
+    kinds, dtypes = _kinds(data), _dtypes(dtype)
     names = _peer_names(peers)
     forced, numbers = _algorithms(algorithms), _tuning(tuning)
     if plot_file:
@@ -96,15 +99,16 @@ def bench_command(
     software = device.adapter_info["adapter_type"] == "CPU"
     table = PRESETS["quick" if quick else preset or ("software" if software else "gpu")]
     if growth is None:
-        growth = not (patterns or data or quick)
+        growth = not (patterns or data or quick or dtype != "float32")
     try:
         cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
     except ValueError as problem:
         raise click.UsageError(f"--cases: {problem}; --list has those of the table") from None
+    cases = with_dtypes(cases, dtypes)
     most = device.plan_limits.max_buffer_size
     for case in cases if patterns else ():
-        if 4 * case.elements > most:
-            size = f"{4 * case.elements} bytes are over this device's largest buffer of {most} bytes"
+        if case.bytes > most:
+            size = f"{case.bytes} bytes are over this device's largest buffer of {most} bytes"
             raise click.UsageError(f"--cases {case.name}: its {size}")
     if list_cases:
         for name in dict.fromkeys(case.name for case in cases):
@@ -219,6 +223,14 @@ def _kinds(data: str | None) -> tuple[str, ...] | None:
     return kinds
 
 
+def _dtypes(names: str) -> tuple[str, ...]:
+    dtypes = tuple(DTYPES) if names == "all" else tuple(dict.fromkeys(n.strip() for n in names.split(",")))
+    for name in dtypes:
+        if name not in DTYPES:
+            raise click.UsageError(f"--dtype {name}: it must be all or some of {', '.join(DTYPES)}")
+    return dtypes
+
+
 def _algorithms(names: str | None) -> tuple[Algorithm, ...]:
     if names is None:
         return ()
@@ -286,7 +298,7 @@ def _probe(make_flat: Any, cases: list[Case], device: Any) -> Any:
     import wgdml
 
     least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
-    longest = max(case.elements for case in cases)
+    longest = max(case.bytes for case in cases) // 4
     return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)
 
 

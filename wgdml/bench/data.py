@@ -1,4 +1,4 @@
-"""The inputs: float32 arrays of every kind, the same on every machine and for any number of threads."""
+"""The inputs: arrays of every kind and type, the same on every machine and for any number of threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .cases import Case
 
 __all__ = ["FLAT_KINDS", "in_parallel", "make", "make_flat", "threads"]
 
-Floats = NDArray[np.float32]
+Array = NDArray[Any]
 
 _BLOCK = 1 << 20  # elements that one generator makes
 
@@ -41,53 +41,67 @@ def _all(work: Callable[[Any], Any], items: Iterable[Any]) -> None:
         pass
 
 
-def make_flat(kind: str, count: int) -> Floats:
-    """The first ``count`` elements of a kind's stream."""
-    out = np.empty(count, np.float32)
+def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
+    """The first ``count`` elements of a kind's stream. Random floats are normal, random integers any."""
+    out = np.empty(count, dtype)
+    words = out.view(f"u{out.itemsize}")
+    floats = out.dtype.kind == "f"
     if kind == "constant":
-        out.fill(1.5)
+        out.fill(1.5 if floats else 1)
         return out
     if kind not in FLAT_KINDS:
         raise ValueError(f"kind must be one of {', '.join(FLAT_KINDS)}, not {kind!r}")
     seed = FLAT_KINDS.index(kind)
+    half = 4 * out.itemsize
 
     def fill(block: int) -> None:
-        part = out[block * _BLOCK : (block + 1) * _BLOCK]
+        part = slice(block * _BLOCK, (block + 1) * _BLOCK)
+        size = out[part].size
         generator = np.random.Generator(np.random.SFC64([seed, block]))
-        if kind == "random":
-            # Whole blocks, so that a shorter array is the beginning of a longer one.
-            part[:] = generator.standard_normal(_BLOCK, np.float32)[: part.size]
-        elif kind == "eight_values":
-            part[:] = generator.integers(0, 8, _BLOCK, np.uint8)[: part.size]
+        # Whole blocks, so that a shorter array is the beginning of a longer one.
+        if kind == "eight_values":
+            out[part] = generator.integers(0, 8, _BLOCK, np.uint8)[:size]
+        elif kind == "random" and floats:
+            out[part] = generator.standard_normal(_BLOCK, np.float64 if out.itemsize == 8 else np.float32)[:size]
+        elif kind == "random":
+            words[part] = generator.integers(0, 1 << 2 * half, _BLOCK, words.dtype)[:size]
         else:
-            # One sign, one exponent and seven bits of the mantissa for all: the first digits of the keys say nothing.
-            low = generator.integers(0, 1 << 16, _BLOCK, np.uint16)[: part.size]
-            part.view(np.uint32)[:] = low | np.uint32(0x3FC0_0000)
+            # The upper half of the bits is that of 1.5, or of a number of the middle: the first digits of the keys say nothing.
+            upper = int(np.array(1.5, dtype).view(words.dtype)) if floats else 0x5A << (2 * half - 8)
+            low = generator.integers(0, 1 << half, _BLOCK, words.dtype)[:size]
+            words[part] = low | words.dtype.type(upper >> half << half)
 
     _all(fill, range(-(-count // _BLOCK)))
     return out
 
 
-def make(kind: str, case: Case) -> Floats:
+def make(kind: str, case: Case) -> Array:
     """The input of a case."""
     if kind in FLAT_KINDS:
-        return make_flat(kind, case.elements).reshape(case.shape)
+        return make_flat(kind, case.elements, case.dtype).reshape(case.shape)
     if kind not in ("sorted", "reversed"):
         raise ValueError(f"kind must be one of the data kinds, not {kind!r}")
     n = case.length
-    ramp = np.empty(n, np.float32)
+    ramp = np.empty(n, case.dtype)
+    bits = 8 * ramp.itemsize
 
     def climb(start: int) -> None:
-        # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equal elements.
         part = ramp[start : start + _BLOCK]
-        part[:] = (np.arange(start, start + part.size) - n // 2) * (8.0 / n)
+        if ramp.dtype.kind == "f":
+            # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equal elements.
+            part[:] = (np.arange(start, start + part.size) - n // 2) * (8.0 / n)
+            return
+        # From the least to about the largest integer; in runs where there are not as many.
+        places = np.arange(start, start + part.size, dtype=np.uint64)
+        steps = places * np.uint64((1 << bits) // n) if n <= 1 << bits else (places << np.uint64(bits)) // np.uint64(n)
+        part[:] = (steps + np.uint64(np.iinfo(ramp.dtype).min % (1 << 64))).astype(ramp.dtype)
 
     _all(climb, range(0, n, _BLOCK))
     if kind == "reversed":
         ramp = ramp[::-1]
     along = [1] * len(case.shape)
     along[case.axis] = n
-    out = np.empty(case.shape, np.float32)
+    out = np.empty(case.shape, case.dtype)
     # Cut along the longest dimension, for the sake of the threads.
     longest = max(range(len(case.shape)), key=lambda d: case.shape[d])
     whole, lines = np.moveaxis(out, longest, 0), np.moveaxis(np.broadcast_to(ramp.reshape(along), case.shape), longest, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,14 +12,14 @@ from .data import in_parallel
 
 __all__ = ["answer", "differences"]
 
-Floats = NDArray[np.float32]
+Array = NDArray[Any]
 Indices = NDArray[np.uint32]
 
 _CHUNK = 1 << 20  # elements that a thread takes at a time
 _LONG = 1 << 18  # from here on a row is searched by its parts
 
 
-def answer(case: Case, x: Floats) -> tuple[Floats | None, Indices]:
+def answer(case: Case, x: Array) -> tuple[Array | None, Indices]:
     """Values (None for argmax) and indices of a case, in the shape of its outputs."""
     if case.operator == "argmax":
         return None, _argmax(x, case.axis).reshape(case.result_shape)
@@ -27,7 +29,7 @@ def answer(case: Case, x: Floats) -> tuple[Floats | None, Indices]:
     return _rows(x, case)
 
 
-def _argmax(x: Floats, axis: int) -> Indices:
+def _argmax(x: Array, axis: int) -> Indices:
     if x.size == x.shape[axis]:
         row = x.reshape(-1)
         starts = range(0, row.size, _CHUNK)
@@ -58,30 +60,36 @@ def _pieces(outer: int, inner: int, length: int) -> list[tuple[slice, slice]]:
     ]
 
 
-def _order_keys(x: Floats) -> NDArray[np.uint64]:
+def _order_keys(x: Array) -> NDArray[np.uint64]:
     """Unsigned keys, smallest for the largest element; adding zero makes -0.0 the same as 0.0."""
-    bits = (x + np.float32(0)).view(np.uint32)
-    key = np.where(bits >> 31 != 0, bits, bits ^ np.uint32(0x7FFFFFFF))
-    return key.astype(np.uint64)
+    bits: NDArray[Any] = (x + x.dtype.type(0)).view(f"u{x.itemsize}")
+    sign = bits.dtype.type(1 << (8 * x.itemsize - 1))
+    key = ~bits if x.dtype.kind == "u" else bits ^ ~sign
+    if x.dtype.kind == "f":
+        key = np.where(bits & sign != 0, bits, key)
+    return np.asarray(key, np.uint64)
 
 
-def _rows(x: Floats, case: Case) -> tuple[Floats, Indices]:
+def _rows(x: Array, case: Case) -> tuple[Array, Indices]:
     """Every sequence on its own: key and index as one number, so that no two are equal and any sort is the stable one."""
     outer = int(np.prod(x.shape[: case.axis], dtype=np.int64))
     inner = int(np.prod(x.shape[case.axis + 1 :], dtype=np.int64))
     n, k = case.length, case.k
     box = x.reshape(outer, n, inner)
-    values = np.empty((outer, k, inner), np.float32)
+    values = np.empty((outer, k, inner), x.dtype)
     indices = np.empty((outer, k, inner), np.uint32)
     index = np.arange(n, dtype=np.uint64)
 
     def part(piece: tuple[slice, slice]) -> None:
         lines = np.ascontiguousarray(box[piece[0], :, piece[1]].transpose(0, 2, 1))
-        pairs = _order_keys(lines) << np.uint64(32) | index
-        if k < n:
-            pairs = np.partition(pairs, k - 1, axis=-1)[..., :k]
-        pairs = np.sort(pairs, axis=-1)
-        found = (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        keys = _order_keys(lines)
+        if x.itemsize == 8:
+            found = np.argsort(keys, axis=-1, kind="stable")[..., :k]  # no number has room for such a key and an index
+        else:
+            pairs = keys << np.uint64(32) | index
+            if k < n:
+                pairs = np.partition(pairs, k - 1, axis=-1)[..., :k]
+            found = (np.sort(pairs, axis=-1) & np.uint64(0xFFFFFFFF)).astype(np.int64)
         indices[piece[0], :, piece[1]] = found.transpose(0, 2, 1)
         values[piece[0], :, piece[1]] = np.take_along_axis(lines, found, -1).transpose(0, 2, 1)
 
@@ -90,13 +98,13 @@ def _rows(x: Floats, case: Case) -> tuple[Floats, Indices]:
     return values.reshape(case.result_shape), indices.reshape(case.result_shape)
 
 
-def _long_row(row: Floats, k: int) -> Indices:
+def _long_row(row: Array, k: int) -> Indices:
     """One long row. The k-th largest of the parts' maxima bounds the answer from below, so few elements are left to sort."""
     size = max(8, min(4096, row.size // (8 * k)))
     starts = range(0, row.size, _CHUNK // size * size)
     step = starts.step
 
-    def maxima(start: int) -> Floats:
+    def maxima(start: int) -> Array:
         piece = row[start : start + step]
         whole = piece.size // size * size
         tops = piece[:whole].reshape(-1, size).max(axis=1)
@@ -124,15 +132,15 @@ def _long_row(row: Floats, k: int) -> Indices:
         ties = np.flatnonzero(values == kth)[: k - int(larger.sum())]
         larger[ties] = True
         above = above[larger]
-    return above[np.argsort(-row[above], kind="stable")].astype(np.uint32)
+    return above[np.argsort(_order_keys(row[above]), kind="stable")].astype(np.uint32)
 
 
-def differences(case: Case, want: tuple[Floats | None, Indices], got: tuple[Floats | None, Indices]) -> str:
+def differences(case: Case, want: tuple[Array | None, Indices], got: tuple[Array | None, Indices]) -> str:
     """What is wrong with an answer, or nothing. Values are compared as bits."""
     for name, right, given in zip(("values", "indices"), want, got, strict=True):
         if right is None or given is None:
             continue
-        right, given = right.view(np.uint32).reshape(-1), given.view(np.uint32).reshape(-1)
+        right, given = (np.ascontiguousarray(a).reshape(-1).view(f"u{a.itemsize}") for a in (right, given))
         if right.shape != given.shape:
             return f"{given.size} {name} where {right.size} are due"
         if not np.array_equal(right, given):

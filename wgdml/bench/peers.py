@@ -18,12 +18,12 @@ from .cases import Case
 
 __all__ = ["PEERS", "Peer"]
 
-Floats = NDArray[np.float32]
+Array = NDArray[Any]
 Call = Callable[[], Any]
 Results = Callable[[Any], tuple[Any, Any]]
 
 
-def check(case: Case, x: Floats, want: tuple[Any, Any], values: Any, indices: Any) -> str:
+def check(case: Case, x: Array, want: tuple[Any, Any], values: Any, indices: Any) -> str:
     """What is wrong with a peer's answer, or nothing."""
     indices = np.asarray(indices).astype(np.int64).reshape(case.result_shape)
     right = want[0] if want[0] is not None else np.take_along_axis(x, want[1].astype(np.int64), case.axis)
@@ -49,7 +49,7 @@ class Peer:
         """Imports the library; returns its version and device."""
         raise NotImplementedError
 
-    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         """A call to be timed, and what turns its result to NumPy values (or None) and indices."""
         raise NotImplementedError
 
@@ -65,7 +65,7 @@ class Peer:
             times.append(time.perf_counter() - started)
         return times
 
-    def measure(self, case: Case, x: Floats, want: tuple[Any, Any]) -> dict[str, Any]:
+    def measure(self, case: Case, x: Array, want: tuple[Any, Any]) -> dict[str, Any]:
         call, results = self.bind(case, x)
         problem = check(case, x, want, *results(call()))
         times = self.seconds(call)
@@ -80,7 +80,7 @@ class NumPyPeer(Peer):
     def start(self) -> str:
         return np.__version__
 
-    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         return (lambda: _select(np, case, x)), lambda result: result
 
 
@@ -107,7 +107,7 @@ class TorchPeer(Peer):
         self.name = "torch" if device == "cuda" else "torch-cpu"
         self.on_gpu = device == "cuda"
         self.clock = "CUDA events" if self.on_gpu else "host clock"
-        self.kept: tuple[Floats, Any] | None = None
+        self.kept: tuple[Array, Any] | None = None
 
     def start(self) -> str:
         import torch
@@ -119,7 +119,7 @@ class TorchPeer(Peer):
             return f"{torch.__version__}, {torch.cuda.get_device_name()}"
         return f"{torch.__version__}, {torch.get_num_threads()} threads"
 
-    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         torch = self.torch
         data = self._upload(x)
 
@@ -136,7 +136,7 @@ class TorchPeer(Peer):
 
         return call, results
 
-    def _upload(self, x: Floats) -> Any:
+    def _upload(self, x: Array) -> Any:
         """Cases share their arrays' memory: the whole of it is uploaded once."""
         if self.device != "cuda":
             return self.torch.from_numpy(x)
@@ -196,7 +196,7 @@ class OnnxRuntimePeer(Peer):
         self._session(self._model(Case("argmax", (1, 4), 1, 1)))  # a provider that is there may still find no adapter
         return str(onnxruntime.__version__)
 
-    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         session = self._session(self._model(case))
         if self.device == "cpu":
             return (lambda: session.run(None, {"x": x})), self._results
@@ -214,10 +214,11 @@ class OnnxRuntimePeer(Peer):
         self.kept = session, binding, upload, uploader
         return call, self._results
 
-    def _upload(self, x: Floats) -> tuple[Any, Any]:
+    def _upload(self, x: Array) -> tuple[Any, Any]:
         """A binding, and its session, whose output is the array in the provider's memory, where nothing but an output gets to."""
-        helper, kinds = self.onnx.helper, self.onnx.TensorProto
-        infos = [helper.make_tensor_value_info(name, kinds.FLOAT, x.shape) for name in ("x", "y")]
+        helper = self.onnx.helper
+        element = helper.np_dtype_to_tensor_dtype(x.dtype)
+        infos = [helper.make_tensor_value_info(name, element, x.shape) for name in ("x", "y")]
         graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "upload", infos[:1], infos[1:])
         session = self._session(self._bytes(graph))
         binding = session.io_binding()
@@ -238,13 +239,14 @@ class OnnxRuntimePeer(Peer):
 
     def _model(self, case: Case) -> bytes:
         helper, kinds = self.onnx.helper, self.onnx.TensorProto
-        x = helper.make_tensor_value_info("x", kinds.FLOAT, case.shape)
+        element = helper.np_dtype_to_tensor_dtype(np.dtype(case.dtype))
+        x = helper.make_tensor_value_info("x", element, case.shape)
         indices = helper.make_tensor_value_info("indices", kinds.INT64, case.result_shape)
         if case.operator == "argmax":
             node = helper.make_node("ArgMax", ["x"], ["indices"], axis=case.axis, keepdims=1)
             graph = helper.make_graph([node], "argmax", [x], [indices])
         else:
-            values = helper.make_tensor_value_info("values", kinds.FLOAT, case.result_shape)
+            values = helper.make_tensor_value_info("values", element, case.result_shape)
             node = helper.make_node("TopK", ["x", "k"], ["values", "indices"], axis=case.axis)
             k = helper.make_tensor("k", kinds.INT64, [1], [case.k])
             graph = helper.make_graph([node], "topk", [x], [values, indices], [k])
@@ -271,7 +273,7 @@ class JaxPeer(Peer):
         self.on_gpu = device.platform == "gpu"
         return f"{jax.__version__}, {device.platform}"
 
-    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         jax, jnp, axis, k = self.jax, self.jax.numpy, case.axis, case.k
 
         def selection(data: Any) -> Any:
@@ -285,6 +287,8 @@ class JaxPeer(Peer):
 
         compiled = jax.jit(selection)
         data = jax.device_put(x)
+        if data.dtype != x.dtype:
+            raise TypeError(f"JAX, as it is set up, makes {data.dtype} of {x.dtype}")
         return (lambda: jax.block_until_ready(compiled(data))), lambda result: result
 
 
@@ -302,7 +306,7 @@ class CupyPeer(Peer):
         self.cupy = cupy
         return str(cupy.__version__)
 
-    def bind(self, case: Case, x: Floats) -> tuple[Call, Results]:
+    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         cupy = self.cupy
         data = cupy.asarray(x)
 

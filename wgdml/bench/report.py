@@ -182,7 +182,8 @@ def draw(document: dict[str, Any], file: str) -> None:
         small.set_ylabel("microseconds" if by_k else "nanoseconds a row" if "rows" in name else "nanoseconds an element")
         _plain(small, "y")
     _plain(axes, "both")
-    figure.suptitle(f"{document['adapter']['device']}, float32, {document['when'][:10]}", fontsize="medium")
+    dtypes = ", ".join(dict.fromkeys(r["dtype"] for r in document["cases"]))
+    figure.suptitle(f"{document['adapter']['device']}, {dtypes}, {document['when'][:10]}", fontsize="medium")
     figure.savefig(file, dpi=130)
 
 

@@ -20,7 +20,7 @@ from wgdml.runtime.tensor import packed_strides
 from wgdml.selection import Layout, Order, make_selection
 
 from . import oracle, timing
-from .cases import DATA_KINDS, Case
+from .cases import DATA_KINDS, DTYPES, Case
 from .data import FLAT_KINDS, make, make_flat
 from .peers import Peer
 
@@ -52,21 +52,24 @@ class Inputs:
 
     def __init__(self, device: wgdml.Device, cases: Iterable[tuple[str, Case]]) -> None:
         self.device = device
-        self.longest: dict[str, int] = {}
+        self.longest: dict[tuple[str, str], int] = {}
         for kind, case in cases:
             if kind in FLAT_KINDS:
-                self.longest[kind] = max(self.longest.get(kind, 0), case.elements)
-        self._kept: tuple[Any, NDArray[np.float32], wgdml.Tensor] | None = None
+                stream = kind, case.dtype
+                self.longest[stream] = max(self.longest.get(stream, 0), case.elements)
+        self._kept: tuple[Any, NDArray[Any], wgdml.Tensor] | None = None
 
-    def get(self, kind: str, case: Case) -> tuple[NDArray[np.float32], wgdml.Tensor]:
+    def get(self, kind: str, case: Case) -> tuple[NDArray[Any], wgdml.Tensor]:
         """The case's array and the same on the device. Asked for kind by kind, each stream is uploaded once."""
-        key: tuple[Any, ...] = (kind,) if kind in FLAT_KINDS else (kind, case.shape, case.axis)
+        stream = kind, case.dtype
+        key: tuple[Any, ...] = stream if kind in FLAT_KINDS else (*stream, case.shape, case.axis)
         if self._kept is None or self._kept[0] != key:
             self._kept = None  # the old ones go before the new ones come
-            host = make_flat(kind, self.longest.get(kind, case.elements)) if kind in FLAT_KINDS else make(kind, case).reshape(-1)
+            count = self.longest.get(stream, case.elements)
+            host = make_flat(kind, count, case.dtype) if kind in FLAT_KINDS else make(kind, case).reshape(-1)
             self._kept = key, host, wgdml.asarray(host, device=self.device)
         _, host, tensor = self._kept
-        view = wgdml.Tensor.from_buffer(tensor.buffer, np.float32, case.shape, device=self.device)
+        view = wgdml.Tensor.from_buffer(tensor.buffer, case.dtype, case.shape, device=self.device)
         return host[: case.elements].reshape(case.shape), view
 
     def drop(self) -> None:
@@ -86,7 +89,7 @@ class Prepared:
     def record(self, compute_pass: Any) -> None:
         self.plan.record(compute_pass, self.resources)
 
-    def answer(self) -> tuple[NDArray[np.float32] | None, NDArray[np.uint32]]:
+    def answer(self) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
         return (None if self.values is None else self.values.numpy()), self.indices.numpy()
 
 
@@ -102,7 +105,7 @@ def prepare(
     packed = Layout(shape, packed_strides(shape))
     argmax = case.operator == "argmax"
     selection = make_selection(
-        "float32",
+        case.dtype,
         Layout(case.shape, packed_strides(case.shape)),
         (case.axis,),
         case.k,
@@ -117,7 +120,8 @@ def prepare(
         options["tuning"] = replace(table, **{name: type(getattr(table, name))(n) for name, n in tuning.items()})
     plan = device.prepare(selection, vectors=True, **options)
     indices = wgdml.asarray(np.full(shape, 0xFFFFFFFF, np.uint32), device=device)
-    values = None if argmax else wgdml.asarray(np.full(shape, np.nan, np.float32), device=device)
+    nothing = np.full(prod(shape) * DTYPES[case.dtype], 0xFF, np.uint8).view(case.dtype).reshape(shape)
+    values = None if argmax else wgdml.asarray(nothing, device=device)
     resources = {"input": (x.buffer, 0), "indices": (indices.buffer, 0)}
     if values is not None:
         resources["values"] = values.buffer, 0
@@ -156,7 +160,7 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     seconds, times = clock.median(prepared.record, budget=options.budget)
     seconds = max(seconds, 1e-9)  # a coarse clock may tick not once
     plan = prepared.plan.plan
-    read = 4 * case.elements
+    read = case.bytes
     result = _facts(case, kind) | {
         "device_us": seconds * 1e6,
         "device_us_best": min(times) * 1e6,
@@ -207,7 +211,7 @@ def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorit
         "device_us": seconds * 1e6,
         "algorithms": [a.value for a in plan.algorithms],
         "dispatches": [d.kernel for d in plan.dispatches],
-        "scratch_share": plan.scratch_size / (4 * case.elements),
+        "scratch_share": plan.scratch_size / case.bytes,
         "problem": oracle.differences(case, want, prepared.answer()),
     }
 
@@ -250,8 +254,9 @@ def _one_line(error: Exception) -> str:
 
 def _facts(case: Case, kind: str) -> Result:
     """What a case is, in a result's terms."""
-    facts = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k, "data": kind}
-    return facts | {"curve": case.curve, "goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
+    facts: Result = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k}
+    facts |= {"dtype": case.dtype, "data": kind, "curve": case.curve}
+    return facts | {"goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
 
 
 def _failed(case: Case, kind: str, error: Exception) -> Result:
@@ -271,8 +276,13 @@ def run_cases(
     """
     cases = list(cases)
     order = [(number, kind) for number, case in enumerate(cases) for kind in kinds_of(case, options)]
-    # Kind by kind, so that each stream is made once; then shape by shape, for those that are not streams.
-    jobs = sorted(order, key=lambda job: (DATA_KINDS.index(job[1]), cases[job[0]].shape, cases[job[0]].axis, job[0]))
+    # Kind by kind, so that each stream is made once; then type by type and, for those that are not streams, shape by shape.
+
+    def place(job: tuple[int, str]) -> tuple[Any, ...]:
+        case = cases[job[0]]
+        return DATA_KINDS.index(job[1]), case.dtype, case.shape, case.axis, job[0]
+
+    jobs = sorted(order, key=place)
     inputs = Inputs(clock.device, [(kind, cases[number]) for number, kind in jobs])
     done: dict[tuple[int, str], Result] = {}
     for number, kind in jobs:
@@ -292,5 +302,5 @@ def hold_against(results: list[Result], ceiling: timing.Ceiling) -> None:
     """Adds what reading the input once takes at the ceiling, and the share of the ceiling that was reached."""
     for result in results:
         if "read_bytes_per_second" in result:
-            result["floor_us"] = 4 * prod(result["shape"]) / ceiling.bytes_per_second * 1e6
+            result["floor_us"] = prod(result["shape"]) * DTYPES[result["dtype"]] / ceiling.bytes_per_second * 1e6
             result["share_of_ceiling"] = result["read_bytes_per_second"] / ceiling.bytes_per_second
