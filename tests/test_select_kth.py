@@ -84,6 +84,16 @@ def test_half_of_the_subsets_again(forced):
     assert all(dict(p.dispatches[0].constants)["CAPACITY"] >= 2 * k for p in plans)
 
 
+def test_as_many_k_as_the_shortest_row_has_loads(forced):
+    """Rows of 90 bytes begin at any place of a load, and take six loads or seven of 16 bytes."""
+    device, _ = forced()
+    for kind in ("random", "eight_values", "constant"):
+        x = data.make(kind, "uint8", (41, 90), 1)
+        check("top_k-largest", x, k=6, device=device, case=kind)
+        with pytest.raises(ValueError, match=r"k up to 6 of 90 items here, not k=7"):
+            wgdml.top_k(x, 7, device=device)
+
+
 def test_one_kernel_for_many_k(forced):
     device, plans = forced()
     x = data.make("random", "float32", (2, 1003), 1)
@@ -116,7 +126,7 @@ def test_what_it_refuses(forced):
     k = most(device) + 1
     with pytest.raises(ValueError, match=rf"select_kth takes k up to {k - 1} here, not k={k}"):
         wgdml.top_k(np.zeros((1, 100_000), np.float32), k, device=device)
-    with pytest.raises(ValueError, match=r"select_kth takes k up to 25 of 25 loads, not k=26"):
+    with pytest.raises(ValueError, match=r"select_kth takes k up to 25 of 100 items here, not k=26"):
         wgdml.top_k(np.zeros((1, 100), np.float32), 26, device=device)
 
 

@@ -402,8 +402,9 @@ class Algorithms(Builder):
         # Where half of the subsets would be read again, twice as many.
         own = min(t.kth_subsets * (2 if 4 * k > t.kth_subsets * workgroup else 1), -(-covering // workgroup))
         subsets = own * workgroup
-        if k > min(covering, subsets):
-            raise ValueError(f"select_kth takes k up to {min(covering, subsets)} of {covering} loads, not k={k}")
+        fewest = min(self.loads(source), subsets)  # that have loads of a sequence that begins with one
+        if k > fewest:
+            raise ValueError(f"select_kth takes k up to {fewest} of {source.length} items here, not k={k}")
         members = -(-covering // subsets)
         self.emit(
             "select_kth",
