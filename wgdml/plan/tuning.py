@@ -294,10 +294,13 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.SELECT_ROWS
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
+    # From here on counting, whose work grows with the square of k, takes longer than histograms.
     by_kth = in_order and not columns and k >= (t.kth_many if sequences > t.workgroups // 20 else t.kth_few)
+    # Sequences that would leave most of the machine idle with a workgroup each.
     share = t.delegate_share if sequences <= t.delegate_sequences else 8 * t.delegate_share
     if by_kth and k <= t.delegate_k and length >= max(32 * k, share * sequences):
         return Algorithm.DELEGATES
+    # Where half of the loads would be read again, or a quarter with large lists, a sort of everything is as fast.
     if by_kth and k <= t.kth_k and loads >= (2 if k <= 1024 else 4) * k:
         return Algorithm.SELECT_KTH
     lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
