@@ -390,8 +390,11 @@ class Algorithms(Builder):
         longest, chosen = 2 * power_of_two_above(k), power_of_two_above(k) * 17 // 16  # no kernel of its own for every k
         pair = 8 * self.selection.format.key_words
 
+        def digit(workgroup: int) -> int:
+            return max(t.kth_digit, workgroup.bit_length() - 1)
+
         def room(workgroup: int) -> int:
-            counters = (4 << max(t.kth_digit, workgroup.bit_length() - 1)) + 8 * workgroup
+            counters = (4 << digit(workgroup)) + 8 * workgroup
             return (self.limits.max_compute_workgroup_storage_size - 256 - counters - 4 * chosen) // pair
 
         while workgroup > t.kth_fewest and room(workgroup) < longest:
@@ -419,7 +422,7 @@ class Algorithms(Builder):
                 "LONGEST": longest,
                 "ROOM": chosen,
                 "AGAIN": min(t.again, -(-(k * power_of_two_above(members)) // workgroup)),
-                "KTH_DIGIT": max(t.kth_digit, workgroup.bit_length() - 1),
+                "KTH_DIGIT": digit(workgroup),
             },
             in_order=True,
             k=k,
@@ -509,6 +512,7 @@ class Algorithms(Builder):
         # Every workgroup finds the threshold, so no more of them than are at work at once; but what they choose must have room.
         room_each = (self.limits.max_compute_workgroup_storage_size - KTH_BYTES - 8 * wide) // (4 * wide)
         blocks = max(1, min(subsets // 64, t.gather_workgroups // sequences), -(-subsets // (wide * room_each)))
+        own = -(-subsets // (wide * blocks))
         again = {2: delegates.keys, 3: delegates.indices, 6: counts}
         self.emit(
             "gather",
@@ -519,8 +523,8 @@ class Algorithms(Builder):
             constants={
                 "WORKGROUP": wide,
                 "BLOCKS": blocks,
-                "OWN": -(-subsets // (wide * blocks)),
-                "ROOM": wide * -(-subsets // (wide * blocks)),
+                "OWN": own,
+                "ROOM": wide * own,
                 "AGAIN": t.again,
                 "BESTS": bests_each if classes else 0,
                 "EACH": max(1, groups // wide),
@@ -765,7 +769,8 @@ class Algorithms(Builder):
     def sort_pairs(self, pairs: Pairs, sequences: int, k: int, sink: Sink) -> None:
         """Pairs in any order -> their first k in order."""
         t = self.tuning
-        if pairs.length <= t.rank_length and sequences * pairs.length**2 <= t.rank_work:
+        few = sequences * 4 <= t.workgroups and sequences * pairs.length**2 <= t.rank_work
+        if few and pairs.length <= t.rank_length:
             self.rank(pairs, sequences, k, sink)
         elif pairs.length <= t.sort_capacity:
             self.sort_rows(pairs, sequences, k, sink)
