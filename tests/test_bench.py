@@ -91,6 +91,7 @@ def test_the_kinds_of_other_types(dtype: str) -> None:
     assert len(np.unique(random)) > 200 and (random.dtype.kind == "u" or (random < 0).any())
     for kind in data.FLAT_KINDS:
         assert np.array_equal(data.make_flat(kind, 1000, dtype), data.make_flat(kind, (1 << 20) + 5, dtype)[:1000])
+    assert data.make("sorted", cases.Case("sort", (5, 1), 1, 1, dtype=dtype)).shape == (5, 1)
     if random.dtype.kind != "f":
         limits = np.iinfo(dtype)
         assert ascending[0, 0] == limits.min and ascending[-1, 0] >= limits.max - limits.max // 50

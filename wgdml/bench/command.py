@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,9 +76,12 @@ def bench_command(
     """Time every operator on the device beside other libraries, and check every answer."""
     if quick and preset not in (None, "quick"):
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
-    kinds, dtypes = _kinds(data), _dtypes(dtype)
+    kinds = None if data is None else _some("--data", data, DATA_KINDS)
+    dtypes = _some("--dtype", dtype, DTYPES)
     names = _peer_names(peers)
-    forced, numbers = _algorithms(algorithms), _tuning(tuning)
+    by_name = {a.value: a for a in Algorithm}
+    forced = tuple(by_name[n] for n in _some("--algorithms", algorithms, by_name)) if algorithms is not None else ()
+    numbers = _tuning(tuning)
     if plot_file:
         _check_plot(plot_file)
     for file in (json_file, plot_file):
@@ -213,35 +217,14 @@ def bench_command(
     return 1 if bad or failed else 0
 
 
-def _kinds(data: str | None) -> tuple[str, ...] | None:
-    if data is None:
-        return None
-    kinds = DATA_KINDS if data == "all" else tuple(dict.fromkeys(k.strip() for k in data.split(",")))
-    for kind in kinds:
-        if kind not in DATA_KINDS:
-            raise click.UsageError(f"--data {kind}: it must be all or some of {', '.join(DATA_KINDS)}")
-    return kinds
-
-
-def _dtypes(names: str) -> tuple[str, ...]:
-    dtypes = tuple(DTYPES) if names == "all" else tuple(dict.fromkeys(n.strip() for n in names.split(",")))
-    for name in dtypes:
-        if name not in DTYPES:
-            raise click.UsageError(f"--dtype {name}: it must be all or some of {', '.join(DTYPES)}")
-    return dtypes
-
-
-def _algorithms(names: str | None) -> tuple[Algorithm, ...]:
-    if names is None:
-        return ()
-    if names == "all":
-        return tuple(Algorithm)
-    known = {a.value: a for a in Algorithm}
-    wanted = [n.strip() for n in names.split(",")]
-    for name in wanted:
+def _some(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The names that an option was given, each once and known; ``all`` is all of them."""
+    known = tuple(known)
+    names = known if text == "all" else tuple(dict.fromkeys(n.strip() for n in text.split(",")))
+    for name in names:
         if name not in known:
-            raise click.UsageError(f"--algorithms {name}: it must be all or some of {', '.join(known)}")
-    return tuple(known[name] for name in wanted)
+            raise click.UsageError(f"{option} {name}: it must be all or some of {', '.join(known)}")
+    return names
 
 
 def _tuning(text: str | None) -> dict[str, int]:

@@ -93,7 +93,7 @@ def make(kind: str, case: Case) -> Array:
             return
         # From the least to about the largest integer; in runs where there are not as many.
         places = np.arange(start, start + part.size, dtype=np.uint64)
-        steps = places * np.uint64((1 << bits) // n) if n <= 1 << bits else (places << np.uint64(bits)) // np.uint64(n)
+        steps = places * np.uint64(((1 << bits) - 1) // n) if n < 1 << bits else (places << np.uint64(bits)) // np.uint64(n)
         part[:] = (steps + np.uint64(np.iinfo(ramp.dtype).min % (1 << 64))).astype(ramp.dtype)
 
     _all(climb, range(0, n, _BLOCK))
