@@ -5,13 +5,15 @@
 PYTHON =
 ARGS =
 FIX =
+# Processes that share the tests, a file each at a time; most of their work is compiling kernels, on one core each.
+WORKERS = 2
 # Some drivers print a complaint when this is unset.
 IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"
 
 help:
 	@echo 'make run      the main job: classify handwritten digits by nearest neighbours on the GPU'
 	@echo 'make demo     argmax and top-k at work every frame, in a window (ARGS="--help" for its options)'
-	@echo 'make test     every test (ARGS="-k digits" to choose)'
+	@echo 'make test     every test (ARGS="-k digits" to choose, WORKERS=0 for one process)'
 	@echo 'make check    formatting, lint and types (FIX=1 to repair what can be repaired)'
 	@echo 'make docs     the documentation in site/, warnings as errors'
 	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
@@ -47,7 +49,7 @@ screenshots: setup
 
 test:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
-	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 $(ARGS)
+	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 -n $(WORKERS) --dist loadfile $(ARGS)
 
 check:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh check

@@ -78,7 +78,7 @@ def test_k_is_compared_with_the_axis_it_is_for(device):
         ("0", TypeError),
         (True, TypeError),
         (np.float64(0), TypeError),
-        (object(), TypeError),
+        pytest.param(object(), TypeError, id="object"),
     ],
     ids=repr,
 )
@@ -148,7 +148,7 @@ def test_ragged_lists(device, name, x):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("x", [None, "text", b"bytes", {1: 2}, {1, 2}, object(), 1 + 2j], ids=repr)
+@pytest.mark.parametrize("x", [None, "text", b"bytes", {1: 2}, {1, 2}, pytest.param(object(), id="object"), 1 + 2j], ids=repr)
 def test_things_that_are_no_arrays(device, name, x):
     with refused(TypeError, "x"):
         call(name, x, device=device)
