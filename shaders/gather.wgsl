@@ -57,7 +57,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (before(best$[m]x$i, items[$i])) { items[$i] = best$[m]x$i; }
 #endfor
 #endfor
-  if (local == 0u) { atomicStore(&chosen_count, 0u); }
+  if (local == 0u) { choose_none(); }
   let threshold = kth_of(&items, best_at(sequence, 0u), local, params.k, params.rank_count);
   if (live && id % BLOCKS == 0u && local == 0u) {
     sink_keys[threshold_place(sequence)] = threshold.key;

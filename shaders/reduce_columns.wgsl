@@ -1,18 +1,34 @@
-// The best pair of every part of every sequence whose neighbours lie side by side in memory: input (binding 1) -> sink (4, 5).
+// The best pair of every part of every sequence whose neighbours lie side by side in memory: input (binding 1) -> sink (4, 5); where
+// those are delegates, also the second key (6) of each part.
 //
-// An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis. WORKGROUP is
-// WORKGROUP / TEAM such groups by TEAM rows; part p of a sequence takes the positions p * TEAM + y and every split * TEAM-th after.
-//   TREE      1 where a team's rows are brought together, 0 where each gives a pair of its own: those of positions p * TEAM + y
-//   SPANS     where each gives that many, of one run of positions after the other; else 1
-//   TOGETHER  sequences of a group whose rows are dealt with at a time, up to TEAM where there is a tree; a divisor of PER_LOAD
+// An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis, and every STEP-th position.
+// WORKGROUP is WORKGROUP / TEAM such groups by TEAM rows.
+//   TREE       1 where a team's rows are brought together, as one part; 0 where each is a part
+//   DELEGATES  1 where part p is subset p: the positions p, p + PARTS, ... of a run
+//   SPANS      runs that the positions are cut into then, each with subsets of its own; else 1
+//   UNROLL     rows under way at once; TAIL of them at the end of a run
+//   OWN        groups of an invocation, LANES apart: more than one for a CPU alone, whose memory is slow across pages (lib/own.wgsl)
+//   TOGETHER   sequences of a group whose rows are dealt with at a time, up to TEAM where there is a tree; a divisor of PER_LOAD
 #import pair
 #import input
 #import sink
 
-const GROUPS: u32 = WORKGROUP / TEAM;
+const GROUPS: u32 = WORKGROUP / TEAM;  // times OWN
 
 #if TEAM > 1
 var<workgroup> team_rows: array<Stored, WORKGROUP * TOGETHER>;  // [sequence of those TOGETHER][row of the team][group]
+#if DELEGATES
+var<workgroup> team_seconds: array<Key, WORKGROUP * TOGETHER>;
+#endif
+#endif
+
+#if DELEGATES
+// The least key of the subset's other items, where the sink has the delegate.
+@group(0) @binding(6) var<storage, read_write> second_keys: array<Key>;
+
+fn put_second(sequence: u32, rank: u32, second: Key) {
+  second_keys[target_of(sequence) + rank * params.sink_item_step] = second;
+}
 #endif
 
 fn better(candidate: Pair, best: Pair) -> Pair {
@@ -51,79 +67,141 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let columns = params.batch[0].x;
   let groups = (columns + PER_LOAD - 1u) / PER_LOAD;
   let all_groups = params.sequences / columns * groups;
-  let blocks = (all_groups + GROUPS - 1u) / GROUPS;
+  let blocks = (all_groups + GROUPS * OWN - 1u) / (GROUPS * OWN);
   let id = linear_workgroup(workgroup, grid);
   let part = id / blocks;
-  let group = (id % blocks) * GROUPS + local % GROUPS;
   let y = local / GROUPS;
-  let column = (group % groups) * PER_LOAD;
-  let sequence = group / groups * columns + column;
-  let live = group < all_groups && part < params.split;
+  let place = (id % blocks) * GROUPS + local % GROUPS;
+#for g in OWN
+  let group$g = place / LANES * (LANES * OWN) + $gu * LANES + place % LANES;
+  let column$g = (group$g % groups) * PER_LOAD;
+  let sequence$g = group$g / groups * columns + column$g;
+  let live$g = group$g < all_groups && part < params.split;
+  let start$g = sequence_offsets(min(sequence$g, params.sequences - 1u)).x;
+#endfor
 
   let stride = params.split * TEAM;
+#if TREE
+  let parts = params.split;
+#else
+  let parts = stride;
+#endif
+#if TREE && DELEGATES
+  let first = part + y * parts;
+#else
+  let first = part * TEAM + y;  // neighbouring rows
+#endif
 #if SPANS > 1
-  let rows = (params.length + SPANS * stride - 1u) / (SPANS * stride) * stride;
+  let rows = (params.length + SPANS * parts - 1u) / (SPANS * parts) * parts;
   for (var span = 0u; span < SPANS; span++) {
 #else
   {
     let rows = params.length;
     const span = 0u;
 #endif
+#for g in OWN
 #for c in PER_LOAD
-    var best$c = last_pair();
+    var best$[g]x$c = last_pair();
+#if DELEGATES
+    var second$[g]x$c = LAST_KEY;
+#endif
 #endfor
-    if (live) {
-      let start = sequence_offsets(sequence).x;
-      var r = span * rows + part * TEAM + y;
+#endfor
+    if (live0) {
+      var r = span * rows + first;
       let end = min((span + 1u) * rows, params.length);
 #if IN_ORDER
       // The first item stands where no key comes before the last one.
       if (r < end) {
         let index = axis_step(r).y + params.first_index;
+#for g in OWN
 #for c in PER_LOAD
-        best$c.index = index;
+        best$[g]x$c.index = index;
+#endfor
 #endfor
       }
 #endif
       for (; r + (UNROLL - 1u) * stride < end; r += UNROLL * stride) {
 #for u in UNROLL
         let step$u = axis_step(r + $uu * stride);
-        let data$u = load(start + step$u.x);
+#for g in OWN
+        let data$[u]x$g = load(start$g + step$u.x);
+#endfor
 #endfor
 #for u in UNROLL
         let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
+#for g in OWN
 #for c in PER_LOAD
-        best$c = better(Pair(key_of(bits_of(data$u, $cu)), index$u), best$c);
+        {
+          let pair = Pair(key_of(bits_of(data$[u]x$g, $cu)), index$u);
+#if DELEGATES
+          second$[g]x$c = key_min(second$[g]x$c, key_max(pair.key, best$[g]x$c.key));
+#endif
+          best$[g]x$c = better(pair, best$[g]x$c);
+        }
+#endfor
 #endfor
 #endfor
       }
-      for (; r < end; r += stride) {
-        let step = axis_step(r);
-        let data = load(start + step.x);
-        let index = (step.y + params.first_index) ^ INDEX_FLIP;
+#if UNROLL > 1
+      // What is left; beyond the end, a real position with the last key, which wins nothing that it should not.
+      for (; r < end; r += TAIL * stride) {
+#for u in TAIL
+        let step$u = axis_step(min(r + $uu * stride, params.length - 1u));
+#for g in OWN
+        let data$[u]x$g = load(start$g + step$u.x);
+#endfor
+#endfor
+#for u in TAIL
+        let inside$u = r + $uu * stride < end;
+        let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
+#for g in OWN
 #for c in PER_LOAD
-        best$c = better(Pair(key_of(bits_of(data, $cu)), index), best$c);
+        {
+          let pair = Pair(select(LAST_KEY, key_of(bits_of(data$[u]x$g, $cu)), inside$u), index$u);
+#if DELEGATES
+          second$[g]x$c = key_min(second$[g]x$c, key_max(pair.key, best$[g]x$c.key));
+#endif
+          best$[g]x$c = better(pair, best$[g]x$c);
+        }
+#endfor
+#endfor
 #endfor
       }
+#endif
     }
 
 #if TEAM > 1
     // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence, or for each row, so that
     // neighbours write side by side.
 #for c in PER_LOAD
-    team_rows[$cu % TOGETHER * WORKGROUP + local] = store_of(best$c);
+    team_rows[$cu % TOGETHER * WORKGROUP + local] = store_of(best0x$c);
+#if DELEGATES
+    team_seconds[$cu % TOGETHER * WORKGROUP + local] = second0x$c;
+#endif
     if ($cu % TOGETHER == TOGETHER - 1u) {
       workgroupBarrier();
 #if TREE
       if (y < TOGETHER) {
-        let first = y * WORKGROUP + local % GROUPS;
-        var best = pair_of(team_rows[first]);
+        let at = y * WORKGROUP + local % GROUPS;
+        var best = pair_of(team_rows[at]);
+#if DELEGATES
+        var second = team_seconds[at];
+#endif
         for (var other = 1u; other < TEAM; other++) {
-          let candidate = pair_of(team_rows[first + other * GROUPS]);
+          let candidate = pair_of(team_rows[at + other * GROUPS]);
+#if DELEGATES
+          second = key_min(key_min(second, team_seconds[at + other * GROUPS]), key_max(candidate.key, best.key));
+#endif
           if (before(candidate, best)) { best = candidate; }
         }
         let c = $cu + 1u - TOGETHER + y;
-        if (live && column + c < columns) { put(sequence + c, part, best); }
+        if (live0 && column0 + c < columns) {
+          put(sequence0 + c, span * parts + part, best);
+#if DELEGATES
+          put_second(sequence0 + c, span * parts + part, second);
+#endif
+        }
       }
 #else
       {
@@ -132,8 +210,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for t in TOGETHER
         let c$t = $cu + 1u - TOGETHER + $tu;
         if (other < all_groups && first_column + c$t < columns && part < params.split) {
-          put(other / groups * columns + first_column + c$t, span * stride + part * TEAM + local % TEAM,
-              pair_of(team_rows[$tu * WORKGROUP + local % TEAM * GROUPS + local / TEAM]));
+          let to$t = other / groups * columns + first_column + c$t;
+          let subset$t = span * parts + part * TEAM + local % TEAM;
+          let at$t = $tu * WORKGROUP + local % TEAM * GROUPS + local / TEAM;
+          put(to$t, subset$t, pair_of(team_rows[at$t]));
+          put_second(to$t, subset$t, team_seconds[at$t]);
         }
 #endfor
       }
@@ -142,8 +223,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
 #endfor
 #else
+#for g in OWN
 #for c in PER_LOAD
-    if (live && column + $cu < columns) { put(sequence + $cu, span * stride + part, best$c); }
+    if (live$g && column$g + $cu < columns) {
+      put(sequence$g + $cu, span * parts + part, best$[g]x$c);
+#if DELEGATES
+      put_second(sequence$g + $cu, span * parts + part, second$[g]x$c);
+#endif
+    }
+#endfor
 #endfor
 #endif
   }

@@ -6,7 +6,9 @@
 // subsets again whose delegates do not come after it, keeping what does not either, and sort the few that are left. Exact for every
 // input, since no two pairs are equal; needs k <= GROUPS. When more than CAPACITY are left (data that conspires with the stride),
 // the second read runs again in steps, trimming the list to its first k whenever it is full.
-//   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets
+// A delegate that is a pair itself is listed as it is, and its subset not read again, where its second key tells that no other of the
+// subset's items can come before the threshold.
+//   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets, and their second keys (6)
 //   OWN        delegates of an invocation
 //   AGAIN      loads under way at once where subsets are read again
 //   SPANS      runs that the positions are cut into, each with subsets of its own: of params.members positions where DELEGATED
@@ -24,6 +26,7 @@ const SLICES: u32 = TEAM / GROUPS;  // each counts GROUPS / SLICES delegates, AH
 #if DELEGATED
 @group(0) @binding(2) var<storage, read_write> delegate_keys: array<Key>;
 @group(0) @binding(3) var<storage, read_write> delegate_indices: array<u32>;
+@group(0) @binding(6) var<storage, read_write> second_keys: array<Key>;  // the least keys of the subsets' other items
 #endif
 
 var<workgroup> delegates: array<Stored, WORKGROUP>;
@@ -32,6 +35,9 @@ var<workgroup> chosen: array<u32, WORKGROUP * OWN>;  // the first positions of s
 var<workgroup> chosen_counts: array<atomic<u32>, TEAMS>;
 var<workgroup> thresholds: array<Stored, TEAMS>;
 var<workgroup> counts: array<atomic<u32>, TEAMS>;
+#if DELEGATED
+var<workgroup> alone_counts: array<atomic<u32>, TEAMS>;
+#endif
 var<workgroup> most: atomic<u32>;
 var<workgroup> shared_most: u32;
 
@@ -69,9 +75,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let first = params.source_base + sequence * params.source_step;
 #for d in OWN
   var own$d = last_pair();
+  var next$d = last_pair();  // that none of the subset's other items comes before
   if (live && lane + $du * TEAM < params.subsets) {
     let at = first + (lane + $du * TEAM) * params.source_item_step;
     own$d = Pair(delegate_keys[at], delegate_indices[at]);
+    let second = second_keys[at];
+    next$d = Pair(second, select(0u, own$d.index + stride, key_equal(second, own$d.key)));
   }
 #endfor
 #else
@@ -101,6 +110,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (lane == 0u) {
     atomicStore(&chosen_counts[slot], 0u);
     atomicStore(&counts[slot], 0u);
+#if DELEGATED
+    atomicStore(&alone_counts[slot], 0u);
+#endif
     thresholds[slot] = store_of(last_pair());
   }
   for (var reach = TEAM / 2u; reach >= GROUPS; reach /= 2u) {
@@ -142,12 +154,27 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var threshold = pair_of(thresholds[slot]);
 #for d in OWN
   if (own$d.index != NO_INDEX && !before(threshold, own$d)) {
-    let subset$d = lane + $du * TEAM;
-    chosen[home * OWN + atomicAdd(&chosen_counts[slot], 1u)] = begin + subset$d / stride * members * stride + subset$d % stride;
+    var again$d = true;
+#if DELEGATED
+    if (before(threshold, next$d)) {
+      let place = atomicAdd(&alone_counts[slot], 1u);
+      again$d = place >= CAPACITY;
+      if (!again$d) { list[slot * CAPACITY + place] = store_of(own$d); }
+    }
+#endif
+    if (again$d) {
+      let subset = lane + $du * TEAM;
+      chosen[home * OWN + atomicAdd(&chosen_counts[slot], 1u)] = begin + subset / stride * members * stride + subset % stride;
+    }
   }
 #endfor
   atomicStore(&places[local], 0u);
   workgroupBarrier();
+#if DELEGATED
+  let alone = min(atomicLoad(&alone_counts[slot]), CAPACITY);
+#else
+  const alone = 0u;
+#endif
   let choices = atomicLoad(&chosen_counts[slot]);
   let again = choices * members;
   for (var w = lane; w < again; w += AGAIN * TEAM) {
@@ -164,7 +191,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       {
         let candidate = item(row, v$u, data$u, $cu);
         if (!before(threshold, candidate) && candidate.index != NO_INDEX) {
-          let place = atomicAdd(&counts[slot], 1u);
+          let place = alone + atomicAdd(&counts[slot], 1u);
           if (place < CAPACITY) { list[slot * CAPACITY + place] = store_of(candidate); }
         }
       }
@@ -173,7 +200,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   }
   workgroupBarrier();
-  var count = atomicLoad(&counts[slot]);
+  var count = alone + atomicLoad(&counts[slot]);
 #if WORKGROUP > TEAM
   var largest = workgroup_max(local, count);
 #else
@@ -183,7 +210,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   if (largest > CAPACITY) {
     // 3b. Too many: again, in steps of one load, trimming each full list to its first k.
-    if (lane == 0u) { atomicStore(&counts[slot], 0u); }
+    if (lane == 0u) { atomicStore(&counts[slot], alone); }
     let steps = (workgroup_max(local, again) + TEAM - 1u) / TEAM;
     for (var step = 0u; step < steps; step++) {
       let w = step * TEAM + lane;

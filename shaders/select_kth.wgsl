@@ -4,15 +4,13 @@
 // of those, by histograms (lib/kth.wgsl), or one that up to params.rank_count more do not come after, is a threshold: the first k pairs
 // do not come after it. What does not is listed in workgroup memory, by reading the subsets again that can have some, and sorted there. Of
 // a long list only what does not come after its own k-th is kept; one that overflows gives a nearer threshold, and is made again.
-//   OWN       subsets of an invocation
 //   CAPACITY  of the list, at least LONGEST
 //   LONGEST   list that is sorted as it is, at least 2 k
 //   EACH      pairs of an invocation among which the k-th is looked for: its subsets' bests, or its part of the list
-#import best
 #import chosen
+#import own
 #import sink
-#import kth
-#import merge
+#import sort_list
 
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
@@ -33,38 +31,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in EACH
   items[$i] = last_pair();
 #endfor
-#for i in OWN
-  // The first load stands where no key comes before the last one.
-  if (local + $iu * WORKGROUP < row.loads) { items[$i].index = local + $iu * WORKGROUP; }
-#endfor
-  for (var v = local; v < row.loads; v += OWN * WORKGROUP) {
-#for i in OWN
-    let data$i = load(row, min(v + $iu * WORKGROUP, row.loads - 1u));
-#endfor
-    if (v >= first_whole(row) && v + (OWN - 1u) * WORKGROUP < end_whole(row)) {
-#for i in OWN
-      items[$i] = best_of_whole(row, v + $iu * WORKGROUP, data$i, items[$i]);
-#endfor
-    } else {
-#for i in OWN
-      if (v + $iu * WORKGROUP < row.loads) { items[$i] = best_of(row, v + $iu * WORKGROUP, data$i, items[$i]); }
-#endfor
-    }
-  }
-#for i in OWN
-  items[$i] = delegate_of(row, items[$i]);
-#endfor
+  let first = first_subset(local);
+  scan_own(row, first, OWN * WORKGROUP, &items);
   if (local == 0u) {
-    atomicStore(&chosen_count, 0u);
+    choose_none();
     shared_pair = store_of(items[0]);
   }
   var any = pair_of(workgroupUniformLoad(&shared_pair));
 
   var length = 0u;
   var chosen_yet = false;
+  var threshold = last_pair();
   loop {
     if (local == 0u) { atomicStore(&listed, 0u); }
-    let threshold = kth_of(&items, any, local, params.k, params.rank_count);
+    threshold = kth_of(&items, any, local, params.k, params.rank_count);
     if (length > 0u && length <= CAPACITY) {
 #for i in EACH
       if (items[$i].index != NO_INDEX && !before(threshold, items[$i])) { enlist(sequence, reserve(sequence, 1u), items[$i]); }
@@ -72,7 +52,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     } else {
       if (!chosen_yet) {
 #for i in OWN
-        if (items[$i].index != NO_INDEX && !before(threshold, items[$i])) { choose(local + $iu * WORKGROUP); }
+        if (items[$i].index != NO_INDEX && !before(threshold, items[$i])) {
+#if SECONDS
+          if (before(threshold, nexts[$i])) {
+            choose_load(best_loads[$i]);
+          } else {
+            choose(first + $iu * LANES);
+          }
+#else
+          choose(first + $iu * LANES);
+#endif
+        }
 #endfor
         chosen_yet = true;
       }
@@ -89,7 +79,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if (local + $iu * WORKGROUP < min(length, CAPACITY)) { items[$i] = pair_of(list[local + $iu * WORKGROUP]); }
 #endfor
   }
-  sort_list(local, length);
+  sort_list(local, length, threshold);
 
   if (sequence < params.sequences) {
     let to = target_of(sequence);

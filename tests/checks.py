@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,8 @@ import wgpu
 
 import wgdml
 import wgdml.runtime.device as runtime
-from wgdml.plan import Algorithm, Limits, Plan, make_plan, tuning_for
+from wgdml.plan import Algorithm, Dispatch, Limits, Plan, make_plan, tuning_for
+from wgdml.plan.dispatch import PARAMS
 from wgdml.selection import Selection
 
 #: Every function in every direction.
@@ -135,3 +137,8 @@ def planning(
     device.plan_limits = replace(device.plan_limits, software=software)
     monkeypatch.setattr(runtime, "make_plan", plan)
     return device, plans
+
+
+def params_of(dispatch: Dispatch) -> dict[str, int]:
+    """The scalars of a dispatch's parameter block."""
+    return dict(zip(PARAMS, struct.unpack_from(f"<{len(PARAMS)}I", dispatch.params), strict=True))

@@ -8,7 +8,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, planning, strided_tensor
+from checks import check, params_of, planning, strided_tensor
 
 import wgdml
 from wgdml.plan import Algorithm, Plan
@@ -43,10 +43,31 @@ def test_small_and_large_k(forced, n, k):
         check("top_k-largest", data.make(kind, "float32", (1, n), n), k=k, device=device, case=kind)
 
 
+def test_lists_of_several_sequences(forced):
+    """Ranked in the dispatch that trims them while that takes few comparisons, else in one of their own."""
+    device, plans = forced(Algorithm.DELEGATES)
+    for sequences in (2, 9):
+        for kind in ("random", "sorted", "constant"):
+            check("top_k-largest", data.make(kind, "float32", (sequences, 20_000), 1), k=300, device=device, case=kind)
+    assert {kernels([p])[-1] for p in plans} == {"trim", "rank"}
+
+
 def test_the_most_k_is_said(forced):
     device, _ = forced(Algorithm.DELEGATES)
     with pytest.raises(ValueError, match="delegates takes k up to 512 of 1024 loads here, not k=1000"):
         wgdml.top_k(np.zeros(4096, np.float32), 1000, device=device)
+
+
+def test_several_delegates_an_invocation_and_in_a_group(forced):
+    """As software adapters have them: no classes, however many there are."""
+    device, plans = forced(
+        Algorithm.DELEGATES, True, kth_workgroup=64, kth_least=64, delegates=1 << 12, delegate_loads=1, delegates_lean=1 << 12
+    )
+    for name in ("uint8", "float32", "int64"):
+        for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
+            check("top_k-largest", data.make(kind, name, (2, 70_001), 1), k=20, device=device, case=kind)
+    first, second, *_ = (dict(d.constants) for d in plans[-1].dispatches)
+    assert first["OWN"] > 1 and first["CLASSES"] == 0 and second["MERGED"] > 1
 
 
 def test_classes_of_delegates(forced):
@@ -106,13 +127,65 @@ def test_down_columns(forced, n, k, software):
 @pytest.mark.parametrize(("own", "n", "k"), [(1, 700, 10), (4, 300, 12), (4, 777, 10), (16, 5000, 17)])
 def test_several_delegates_an_invocation_down_columns(forced, name, own, n, k):
     """An invocation makes one of each of several runs of positions, the last ones short or empty, and looks at several."""
-    device, plans = forced(Algorithm.DELEGATES, workgroups=4, select_delegates=own, columns_unroll=2)
+    device, plans = forced(
+        Algorithm.DELEGATES, workgroups=4, select_delegates=own, columns_unroll=2, delegate_cached=0, short_invocations=1
+    )
     for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
         check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
         check("top_k-smallest", data.make(kind, name, (3, n, 20), n), axis=1, k=k, device=device, case=kind)
     first, second = (dict(d.constants) for d in plans[-1].dispatches)
     assert first["SPANS"] == second["SPANS"] > 1
     assert second["OWN"] > 1 or own == 1
+
+
+@pytest.mark.parametrize("workgroups", [4, 2112])
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+@pytest.mark.parametrize(("n", "k"), [(100, 4), (1000, 10), (5000, 17)])
+def test_a_team_shares_a_subset_down_columns(forced, name, n, k, workgroups):
+    device, plans = forced(Algorithm.DELEGATES, workgroups=workgroups, columns_unroll=2)
+    for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
+        check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
+        check("top_k-smallest", data.make(kind, name, (3, n, 20), n), axis=1, k=k, device=device, case=kind)
+    first, _ = (dict(d.constants) for d in plans[-1].dispatches)
+    assert first["TREE"] and first["TEAM"] > 1
+    assert (first["SPANS"] > 1) == (workgroups == 4)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_subsets_of_one_or_of_all_down_columns(forced, name, shared):
+    """Subsets with none of the first k, with one, which the delegate is, with two, and with so many that a list overflows."""
+    k, n, columns = 10, 4096, 8
+    device, plans = forced(Algorithm.DELEGATES, **({} if shared else {"short_invocations": 1}))
+    check("top_k-largest", np.zeros((n, columns), name), axis=0, k=k, device=device)
+    first, second = (dict(d.constants) for d in plans[-1].dispatches)
+    assert first["TREE"] == shared and first["SPANS"] == 1
+    subsets = params_of(plans[-1].dispatches[1])["subsets"]
+    members = -(-n // subsets)
+    assert subsets < n and 4 * members > second["CAPACITY"] > k
+    subset, member = np.arange(n) % subsets, np.arange(n) // subsets
+    rng = np.random.default_rng(3)
+
+    def column(alone: int, twins: int, whole: int) -> np.ndarray:
+        """So many subsets, from anywhere, with one large value, with two, and with nothing else."""
+        order = rng.permutation(subsets)[subset]
+        x = rng.integers(0, 100, n)
+        x[(order < alone) & (member == rng.integers(members - 1))] += 10_000
+        twin = (order >= alone) & (order < alone + twins)
+        x[twin & ((member == 3) | (member == members - 2))] += 10_000
+        return x + np.where((order >= alone + twins) & (order < alone + twins + whole), 1000 * (order + 1), 0)
+
+    cases = [(10, 0, 0), (9, 1, 0), (0, 5, 0), (0, 10, 0), (0, 0, 1), (5, 0, 5), (9, 0, 1), (3, 3, 4), (12, 12, 0), (1, 1, 8)]
+    for number, case in enumerate(cases):
+        x = np.stack([column(*case) for _ in range(columns)], axis=1).astype(name)
+        check("top_k-largest", x, axis=0, k=k, device=device, case=case)
+        check("top_k-smallest", -x, axis=0, k=k, device=device, case=case)
+        # And with equal values, of which the first one wins.
+        check("top_k-largest", x // 1000 * 1000, axis=0, k=k, device=device, case=(number, "equal"))
+    # The best of a subset late in it, and earlier items that are equal to the k-th.
+    x = np.zeros((n, columns), name)
+    x[(subset < k - 3) & (member == members - 2)] = 1
+    check("top_k-largest", x, axis=0, k=k, device=device, case="late")
 
 
 # The sample of a radix select --------------------------------------------------------------------

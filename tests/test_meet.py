@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,11 +9,11 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, planning, read, strided_tensor
+from checks import check, params_of, planning, read, strided_tensor
 
 import wgdml
-from wgdml.plan import Dispatch, Limits, Plan, make_plan, tuning_for
-from wgdml.plan.dispatch import MEETING, PARAMS
+from wgdml.plan import Limits, Plan, make_plan, tuning_for
+from wgdml.plan.dispatch import MEETING
 from wgdml.selection import Layout, Order, make_selection
 
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
@@ -137,10 +136,6 @@ def test_the_same_every_time(forced):
 GPU = Limits(2**31 - 4, 2**32 - 4096, 1024, 48 << 10)
 
 
-def param(dispatch: Dispatch, name: str) -> int:
-    return struct.unpack_from("<I", dispatch.params, 4 * PARAMS.index(name))[0]
-
-
 def argmax_plan(limits: Limits, sequences: int, n: int, element: str = "float32", **numbers: int) -> Plan:
     shape = Layout((sequences, n), (n, 1))
     indices = Layout((sequences, 1), (1, 1))
@@ -163,7 +158,7 @@ def test_they_have_room_to_meet(limits, element):
                     ranges = {b.slot: b for b in d.bindings if b.resource == "scratch"}
                     if c["MEETS"]:
                         met += 1
-                        here, parts = param(d, "sequences"), param(d, "split")
+                        here, parts = params_of(d)["sequences"], params_of(d)["split"]
                         assert 4 * here * (2 + parts * (c["PAIR_WORDS"] + 1)) <= MEETING == ranges[9].size
                         assert ranges.pop(9).offset == 0 and plan.scratch_size >= MEETING
                         assert c["TEAM"] == c["WORKGROUP"] and not c["LOADS"]
@@ -185,4 +180,4 @@ def test_who_meets():
         (4096, 65_536, 1),
     ):
         (dispatch,) = argmax_plan(GPU, sequences, n).dispatches
-        assert param(dispatch, "split") == parts and dict(dispatch.constants)["MEETS"] == (parts > 1), (sequences, n)
+        assert params_of(dispatch)["split"] == parts and dict(dispatch.constants)["MEETS"] == (parts > 1), (sequences, n)

@@ -1,20 +1,19 @@
 """The plan layer, without a GPU: what a plan binds, launches and needs, for every kind of selection and adapter."""
 
 import ast
-import struct
 from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
 
 import pytest
+from checks import params_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wgdml
 from wgdml import shaders
 from wgdml.plan import Algorithm, Limits, choose_algorithm, make_plan, tuning_for
-from wgdml.plan.dispatch import PARAMS
 from wgdml.selection import Layout, Order, make_selection
 
 MINIMUM = Limits()  # what every WebGPU adapter gives
@@ -36,10 +35,6 @@ def selection(shape, axes, k, *, element="float32", source=None, values=True, in
     return make_selection(
         element, source or packed(shape), axes, k, order, values=out if values else None, indices=out, index_bytes=index_bytes
     )
-
-
-def params_of(dispatch):
-    return dict(zip(PARAMS, struct.unpack_from(f"<{len(PARAMS)}I", dispatch.params), strict=True))
 
 
 SHAPES = [
@@ -114,8 +109,10 @@ def test_every_kernel_assembles_without_leftovers():
         ((10**6, 100), 1, 10, "NETWORKS", "LISTS"),
         ((10**6, 100), 1, 99, "SORT_ROWS", "SORT_ROWS"),
         ((64, 50257), 1, 50, "SELECT", "SELECT_KTH"),
-        ((65536, 1024), 0, 10, "DELEGATES", "LISTS"),
-        ((16384, 2048), 1, 2048, "SORT_ROWS_RADIX", "SORT_ROWS"),
+        ((65536, 1024), 0, 10, "DELEGATES", "DELEGATES"),
+        ((4096, 1024), 0, 10, "DELEGATES", "LISTS"),
+        ((16384, 2048), 1, 2048, "SORT_ROWS_RADIX", "RADIX_SORT"),
+        ((4, 2048), 1, 2048, "SORT_ROWS_RADIX", "SORT_ROWS"),
     ],
 )
 def test_choice_of_algorithm(shape, axis, k, gpu, cpu):
@@ -128,7 +125,17 @@ def test_choice_of_algorithm(shape, axis, k, gpu, cpu):
 
 
 def test_scratch_is_small_where_k_is():
-    for shape, k in (((2**28,), 100), ((2**28,), 2048), ((2**26,), 4096), ((65536, 1000), 5), ((256, 131072), 50)):
+    for shape, k in (
+        ((2**20,), 1024),
+        ((2**22,), 100),
+        ((2**26,), 4096),
+        ((2**28,), 100),
+        ((2**28,), 2048),
+        ((2**28,), 2**20),
+        ((65536, 1000), 5),
+        ((256, 131072), 50),
+        ((8, 131072), 1000),
+    ):
         plan = make_plan(selection(shape, [len(shape) - 1], k), GPU)
         assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
 
@@ -181,7 +188,9 @@ def test_what_is_chosen_serves_long_sequences(invocations, memory, software):
     """No k comes to an algorithm that does not take it: along rows, with one element a load too, and down a few columns."""
     limits = Limits(1 << 30, 1 << 31, invocations, memory, software=software)
     for element, n, k in product(
-        ("uint8", "float32", "int64"), (1 << 20, 3_000_001), (2, 65, 100, 256, 500, 1000, 1025, 2000, 4096)
+        ("uint8", "float32", "int64"),
+        (50_000, 100_003, 1 << 20, 3_000_001),
+        (2, 65, 100, 256, 500, 1000, 1025, 1500, 2000, 3000, 4096),
     ):
         rows = selection((1, n), [1], k, element=element)
         strided = selection((1, n), [1], k, element=element, source=Layout((1, n), (2 * n, 2)))

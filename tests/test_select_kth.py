@@ -1,4 +1,4 @@
-"""SELECT_KTH by force: delegates of a workgroup, the k-th of them by histograms, their subsets again, a sort by merging."""
+"""SELECT_KTH by force: delegates of a workgroup, the k-th of them by histograms, their subsets again, a list sorted by buckets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, planning, strided_tensor
+from checks import buffer_of, check, params_of, planning, strided_tensor
 
 import wgdml
 from wgdml.plan import Algorithm, Limits, Plan, make_plan, tuning_for
@@ -74,6 +74,22 @@ def test_many_items_a_load_overflow_the_list(forced, name):
         check("top_k-largest", x, k=100, device=device)
 
 
+@pytest.mark.parametrize("name", ["float16", "float32", "float64", "int64"])
+def test_lists_that_fall_into_one_bucket(forced, name):
+    """One item far from all others, and these close together: the first bits that differ say nothing, and lists are merged."""
+    device, _ = forced()
+    # Far in eight bits and more of a key's first word, which are all that a bucket is told by.
+    far = {"int64": 0x12345678 << 32, "float64": 1.2345e300}.get(name, np.inf)
+    near, step = (1, 1) if name == "int64" else (1.0, np.finfo(name).eps)
+    for n in (2000, 9001):
+        x = (near + np.random.default_rng(n).integers(0, 50, (2, n)) * step).astype(name)
+        for place in (0, n // 2, n - 1):
+            y = x.copy()
+            y[:, place] = far
+            check("top_k-largest", y, k=250, device=device, case=place)
+            check("top_k-smallest", -y, k=250, device=device, case=place)
+
+
 def test_half_of_the_subsets_again(forced):
     """As many subsets as the k need, and twice as many where half of them would be read again."""
     device, plans = forced()
@@ -121,6 +137,49 @@ def test_as_a_software_adapter_plans_them(forced):
     assert {p.dispatches[0].kernel for p in plans} == {"select_kth"}
 
 
+@pytest.mark.parametrize("lanes", [8, 1024])
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_subsets_read_again_only_for_a_second_load(forced, name, lanes):
+    """Subsets with none of the first k, with one load of them, with two, with so many that the list overflows; and equal keys."""
+    device, plans = forced(kth_seconds=True, lanes=lanes)
+    k, n = 20, 40_000
+    per_load = 16 // oracle.DTYPES[name].itemsize
+    check("top_k-largest", data.make("random", name, (2, n), 1), k=k, device=device)
+    subsets = params_of(plans[-1].dispatches[0])["subsets"]
+    loads = np.arange(n) // per_load
+    subset, member = loads % subsets, loads // subsets
+    rng = np.random.default_rng(5)
+
+    def row(alone: int, twins: int, whole: int) -> np.ndarray:
+        """So many subsets, from anywhere, with one large item, with two in two loads, and with nothing else."""
+        order = rng.permutation(subsets)[subset]
+        one = np.arange(n) % per_load == rng.integers(per_load)
+        x = rng.integers(0, 20, n)
+        x[one & (order < alone) & (member == rng.integers(member.max()))] += 100
+        twin = (order >= alone) & (order < alone + twins)
+        x[one & twin & ((member == 0) | (member == member.max() - 1))] += 100
+        return x + np.where((order >= alone + twins) & (order < alone + twins + whole), 25 * (order % 4 + 1), 0)
+
+    for case in ((20, 0, 0), (19, 1, 0), (0, 10, 0), (0, 25, 0), (0, 0, 3), (10, 0, 5), (19, 0, 1), (5, 5, 8), (30, 30, 0)):
+        host = np.concatenate([row(*case) for _ in range(3)]).astype(name)
+        buffer = buffer_of(device, host)
+        for start in (0, 1):  # rows that begin with a load, or inside one
+            x = host[start : start + 2 * n].reshape(2, n)
+            given = wgdml.Tensor.from_buffer(buffer, name, (2, n), offset=start * host.itemsize, device=device)
+            check("top_k-largest", x, given=given, k=k, device=device, case=(case, start))
+            check("top_k-largest", x // 25, k=k, device=device, case=(case, "equal"))
+    # The best of a subset late in it, and earlier items that are equal to the k-th.
+    x = np.zeros((2, n), name)
+    x[:, (subset < k - 3) & (member == member.max() - 1) & (np.arange(n) % per_load == 1)] = [[1], [2]]
+    check("top_k-largest", x, k=k, device=device, case="late")
+    for kind in data.kinds(oracle.DTYPES[name]):
+        for number, shape in enumerate(((2, 8003), (3, 701), (1, 40_000))):
+            x = data.make(kind, name, shape, number)
+            check(DIRECTIONS[number % 2], x, k=(33, 20, 100)[number], device=device, case=kind)
+    tensor, x = strided_tensor(device, "few_distinct", name, (3, 2500), (7503, 3), 5)  # an element a load
+    check("top_k-smallest", x, given=tensor, k=40, device=device)
+
+
 def test_what_it_refuses(forced):
     device, _ = forced()
     k = most(device) + 1
@@ -142,7 +201,8 @@ def test_what_it_refuses(forced):
         ("float32", (10_000, 3000), 40, Algorithm.SELECT_ROWS),
         ("float32", (10_000, 3000), 50, Algorithm.SELECT_KTH),
         ("float32", (10_000, 3000), 300, Algorithm.SELECT_KTH),
-        ("float32", (10_000, 3000), 500, Algorithm.SORT_ROWS_RADIX),
+        ("float32", (10_000, 3000), 500, Algorithm.SELECT_KTH),
+        ("float32", (10_000, 3000), 600, Algorithm.SORT_ROWS_RADIX),
         ("uint8", (4096, 4096), 50, Algorithm.SELECT_KTH),
         ("uint8", (4096, 4096), 200, Algorithm.SORT_ROWS_RADIX),
         ("float16", (4096, 4096), 200, Algorithm.SELECT_KTH),
@@ -155,7 +215,8 @@ def test_what_it_refuses(forced):
         ("float32", (64, 131_072), 4000, Algorithm.RADIX_SELECT),
         ("float32", (32, 2**20), 100, Algorithm.SELECT_KTH),
         ("float32", (32, 2**22), 100, Algorithm.DELEGATES),
-        ("float32", (8, 131_072), 100, Algorithm.DELEGATES),
+        ("float32", (8, 131_072), 100, Algorithm.SELECT_KTH),
+        ("float32", (4, 131_072), 100, Algorithm.DELEGATES),
         ("float32", (1, 50_257), 50, Algorithm.SELECT),
         ("float32", (1, 50_257), 500, Algorithm.DELEGATES),
     ],

@@ -1,42 +1,72 @@
 // Reads chosen subsets of a sequence's loads again, a workgroup together, and puts what does not come after a threshold in a list that the
 // kernel has: `reserve` gives the first of so many places there, `enlist` fills one.
-//   ROOM   for the numbers of chosen subsets
-//   AGAIN  loads under way at once
+//   ROOM     for the numbers of chosen subsets and loads
+//   AGAIN    loads under way at once
+//   SECONDS  1 where single loads are chosen too
 #import source
 
-var<workgroup> chosen: array<u32, ROOM>;
+var<workgroup> chosen: array<u32, ROOM>;  // subsets from the front, single loads from the back
 var<workgroup> chosen_count: atomic<u32>;
 
 fn choose(subset: u32) { chosen[atomicAdd(&chosen_count, 1u)] = subset; }
+
+#if SECONDS
+var<workgroup> single_count: atomic<u32>;
+
+fn choose_load(v: u32) { chosen[ROOM - 1u - atomicAdd(&single_count, 1u)] = v; }
+#endif
+
+// One invocation, before a barrier ahead of the first `choose`.
+fn choose_none() {
+  atomicStore(&chosen_count, 0u);
+#if SECONDS
+  atomicStore(&single_count, 0u);
+#endif
+}
 
 // After a barrier behind the last `choose`.
 fn read_chosen(sequence: u32, row: Row, local: u32, threshold: Pair) {
   // Powers of two in place of divisions: some invocations have nothing to read.
   let shift = 32u - countLeadingZeros(params.members - 1u);
-  let again = atomicLoad(&chosen_count) << shift;
+#if SECONDS
+  let singles = atomicLoad(&single_count);
+#else
+  const singles = 0u;
+#endif
+  let again = singles + (atomicLoad(&chosen_count) << shift);
   for (var w = local; w < again; w += AGAIN * WORKGROUP) {
 #for u in AGAIN
     let w$u = min(w + $uu * WORKGROUP, again - 1u);
+#if SECONDS
+    let single$u = w$u < singles;
+    let member$u = w$u - select(singles, w$u, single$u);
+    let place$u = select(member$u >> shift, ROOM - 1u - w$u, single$u);
+    let v$u = chosen[place$u] + (member$u & ((1u << shift) - 1u)) * params.subsets;
+#else
     let v$u = chosen[w$u >> shift] + (w$u & ((1u << shift) - 1u)) * params.subsets;
+#endif
     let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
     let data$u = load(row, min(v$u, row.loads - 1u));
 #endfor
 #for u in AGAIN
     if (there$u) {
-      var passing = 0u;
+      var passing = 0u;  // a bit an item
 #for c in PER_LOAD
       let pair$c = item(row, v$u, data$u, $cu);
-      let passes$c = pair$c.index != NO_INDEX && !before(threshold, pair$c);
-      passing += select(0u, 1u, passes$c);
+      passing |= select(0u, 1u << $cu, pair$c.index != NO_INDEX && !before(threshold, pair$c));
 #endfor
       if (passing > 0u) {
-        var at = reserve(sequence, passing);
+        var at = reserve(sequence, countOneBits(passing));
+        // Most often a single one; and a CPU that runs several invocations together does all that any of them might.
+        while (passing > 0u) {
+          var pair = pair0;
 #for c in PER_LOAD
-        if (passes$c) {
-          enlist(sequence, at, pair$c);
-          at++;
-        }
+          if (firstTrailingBit(passing) == $cu) { pair = pair$c; }
 #endfor
+          enlist(sequence, at, pair);
+          at++;
+          passing &= passing - 1u;
+        }
       }
     }
 #endfor

@@ -20,6 +20,7 @@ const LAST_KEY: Key = 0xffffffffu;
 fn key_less(a: Key, b: Key) -> bool { return a < b; }
 fn key_equal(a: Key, b: Key) -> bool { return a == b; }
 fn key_min(a: Key, b: Key) -> Key { return min(a, b); }
+fn key_max(a: Key, b: Key) -> Key { return max(a, b); }
 
 fn key_of(bits: Key) -> Key {
   let magnitude = bits & ~MINUS;
@@ -47,6 +48,7 @@ const LAST_KEY: Key = vec2<u32>(0xffffffffu, 0xffffffffu);
 fn key_less(a: Key, b: Key) -> bool { return a.x < b.x || (a.x == b.x && a.y < b.y); }
 fn key_equal(a: Key, b: Key) -> bool { return a.x == b.x && a.y == b.y; }
 fn key_min(a: Key, b: Key) -> Key { return select(a, b, key_less(b, a)); }
+fn key_max(a: Key, b: Key) -> Key { return select(a, b, key_less(a, b)); }
 
 // The number of two words, or its negative where `minus` is all ones.
 fn negated(number: Key, minus: u32) -> Key {

@@ -1,5 +1,5 @@
 // The k-th pair of those that a workgroup holds in registers, EACH an invocation, by histograms of digits in workgroup memory, most
-// significant first. Only the bits that differ anywhere are looked at.
+// significant first. Each digit begins with a bit that differs anywhere: data of few values have few of those.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import pair
 
@@ -26,6 +26,8 @@ fn word_of(words: vec3<u32>, word: u32) -> u32 {
   return select(select(words.x, words.y, word == 1u), words.z, word == 2u);
 }
 
+fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
+
 // Sums over the invocations up to this one. Few steps, each of four at a time: the one workgroup that runs is bound by latency.
 fn kth_scan(local: u32, mine: u32) -> u32 {
   var sum = mine;
@@ -41,54 +43,57 @@ fn kth_scan(local: u32, mine: u32) -> u32 {
   return sum;
 }
 
-// All invocations call it together, with at least k pairs among them and any pair that is the same for all: one that has bits in common
-// with theirs spares digits. `k` counts from 1; nothing (LAST_PAIR) does not count. Up to `slack` pairs more may not come after what is
-// returned, where that spares digits.
-fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
-#for i in EACH
-  let words$i = words_of((*items)[$i]);
-#endfor
-  for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
+// The bits of each word that differ for any invocation. All call it together.
+fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
   if (local < 3u) { atomicStore(&kth_spread[local], 0u); }
   workgroupBarrier();
-  let first = words_of(any_pair);
-  var differing = vec3<u32>();
-#for i in EACH
-  var open$i = (*items)[$i].index != NO_INDEX;
-  differing |= select(vec3<u32>(), words$i ^ first, open$i);
-#endfor
 #for w in 3
-  if (differing[$w] != 0u) { atomicOr(&kth_spread[$w], differing[$w]); }
+  if (mine[$w] != 0u) { atomicOr(&kth_spread[$w], mine[$w]); }
 #endfor
   workgroupBarrier();
   if (local == 0u) {
     kth_words = vec3<u32>(atomicLoad(&kth_spread[0]), atomicLoad(&kth_spread[1]), atomicLoad(&kth_spread[2]));
   }
-  let bits = 32u - countLeadingZeros(workgroupUniformLoad(&kth_words));
-  var found = vec3<u32>();
-#for w in 3
-  found[$w] = select(0u, (first[$w] >> bits[$w]) << bits[$w], bits[$w] < 32u);
+  return workgroupUniformLoad(&kth_words);
+}
+
+// All invocations call it together, with at least k pairs among them and any pair that is the same for all: one that has bits in common
+// with theirs spares digits. `k` counts from 1; nothing (LAST_PAIR) does not count. Up to `slack` pairs more may not come after what is
+// returned, where that spares digits. It leaves all bins empty.
+fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
+#for i in EACH
+  let words$i = words_of((*items)[$i]);
 #endfor
+  for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
+  let first = words_of(any_pair);
+  var mine = vec3<u32>();
+#for i in EACH
+  var open$i = (*items)[$i].index != NO_INDEX;
+  mine |= select(vec3<u32>(), words$i ^ first, open$i);
+#endfor
+  let differing = kth_differing(local, mine);
+  var found = first & ~differing;
 
   var rank = k;
   var word = 0u;
-  var high = bits.x;
+  var high = 32u;
   while (word <= KEY_WORDS) {
+    high = 32u - countLeadingZeros(word_of(differing, word) & ones(high));
     if (high == 0u) {
       word++;
-      high = select(bits.y, bits.z, word == 2u);
+      high = 32u;
       continue;
     }
     let size = min(high, KTH_DIGIT);
     let shift = high - size;
 #for i in EACH
-    let digit$i = (word_of(words$i, word) >> shift) & ((1u << size) - 1u);
+    let digit$i = (word_of(words$i, word) >> shift) & ones(size);
     if (open$i) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
     workgroupBarrier();
-    var mine = 0u;
-    for (var b = 0u; b < KTH_EACH; b++) { mine += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
-    var sum = kth_scan(local, mine) - mine;
+    var count = 0u;
+    for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
+    var sum = kth_scan(local, count) - count;
     for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
       let own = atomicLoad(&kth_bins[b]);
       if (sum < rank && rank <= sum + own) { kth_found = vec3<u32>(b, sum, own); }
@@ -99,7 +104,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
     rank -= place.y;
     // Where all of them are wanted, or nearly all, every later bit may be a one.
     let settled = place.z - rank <= slack;
-    let placed = (place.x << shift) | select(0u, (1u << shift) - 1u, settled);
+    let placed = (place.x << shift) | select(0u, ones(shift), settled);
 #for w in 3
     found[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
 #endfor

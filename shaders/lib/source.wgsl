@@ -83,10 +83,12 @@ fn bits_of(data: Load, c: u32) -> Key {
 
 fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
 
-// The index of a load's last item, in the sequence's own order.
+// The index of a load's last item, in the sequence's own order; and of its first, also of a load behind the last one.
 fn last_index_in(row: Row, v: u32) -> u32 {
   return min(v * PER_LOAD + (PER_LOAD - 1u) - row.skew, params.length - 1u) + params.first_index;
 }
+
+fn first_index_in(row: Row, v: u32) -> u32 { return max(v * PER_LOAD, row.skew) - row.skew + params.first_index; }
 
 // The loads from the first to before the end have items of the sequence only, which need no test of each.
 fn first_whole(row: Row) -> u32 { return select(0u, 1u, row.skew > 0u); }
@@ -119,6 +121,7 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 
 fn key_in(data: Load, c: u32) -> Key { return data.key; }
 fn last_index_in(row: Row, v: u32) -> u32 { return axis_step(v).y + params.first_index; }
+fn first_index_in(row: Row, v: u32) -> u32 { return last_index_in(row, v); }
 
 #endif
 #endif

@@ -96,8 +96,8 @@ class Algorithms(Builder):
         if found:
             self.reduce(found, sequences, 1, sink)
 
-    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0) -> int:
-        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each and no tree.
+    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0, seconds: tuple[int, int] = (0, 0)) -> int:
+        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each, and to ``seconds`` their second keys.
 
         Returns how many runs of positions those lie in.
         """
@@ -109,16 +109,24 @@ class Algorithms(Builder):
         workgroup = t.reduce_large
         spans = 1
         parts = None
+        tree = True
         if subsets:
-            # Rows of a team, so that no invocation is idle and neighbours write side by side.
             workgroup = t.workgroup
+            # Where subsets are too few to fill the machine, a team's rows share one.
+            shared = power_of_two_below(t.short_invocations // 2 // (subsets * groups))
+            tree = shared >= 4 and not t.barrier_free
             most = 1 if t.barrier_free else min(32, workgroup)
-            while team < most and subsets % (2 * team) == 0 and (team < 8 or workgroup // team > groups):
+            if tree:
+                team = min(most, max(shared, power_of_two_above(workgroup // groups)))
+            # Else so many rows that no invocation is idle and neighbours write side by side.
+            while not tree and team < most and subsets % (2 * team) == 0 and (team < 8 or workgroup // team > groups):
                 team *= 2
-            split = subsets // team
+            split = subsets if tree else subsets // team
             # More than are at work at once would take longer than several delegates of each invocation.
-            while split % 2 == 0 and not t.barrier_free and -(-groups // (workgroup // team)) * split > t.workgroups // 4:
-                split, spans = split // 2, 2 * spans
+            if not t.barrier_free:
+                work = -(-groups // (workgroup // team)) * split
+                spans = next(n for n in range(1, split + 1) if split % n == 0 and (work // n <= t.workgroups // 4 or n == split))
+                split //= spans
         else:
             wanted = t.workgroups * t.workgroup // 4
             cuts = max(1, min(max(wanted // groups, source.length // t.columns_rows), source.length // t.loads_each))
@@ -126,23 +134,29 @@ class Algorithms(Builder):
                 team = min(8, power_of_two_below(cuts))
             split = max(1, cuts // team)
             parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
-        blocks = -(-groups // (workgroup // team))
-        pair = 4 * (self.selection.format.key_words + 1)
+        own = min(t.columns_own, max(1, groups // t.lanes)) if team == 1 else 1
+        blocks = -(-groups // (workgroup // team * own))
+        pair = 4 * (self.selection.format.key_words * (2 if subsets else 1) + 1)
         # Never more than the least workgroup memory that there is, so that several workgroups find room.
-        together = min(per_load, workgroup if subsets else team, power_of_two_below((16 << 10) // (workgroup * pair)))
+        together = min(per_load, team if tree else workgroup, power_of_two_below((16 << 10) // (workgroup * pair)))
         self.emit(
             "reduce_columns",
             blocks * split,
             source,
             parts or sink,
+            scratch={6: seconds} if subsets else None,
             constants={
                 "WORKGROUP": workgroup,
                 "TEAM": team,
-                "TREE": int(not subsets),
+                "TREE": int(tree),
+                "DELEGATES": int(subsets > 0),
                 "SPANS": spans,
+                "OWN": own,
+                "LANES": min(t.lanes, workgroup),
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
-                "UNROLL": t.columns_unroll,
+                "UNROLL": max(1, t.columns_unroll // own),
+                "TAIL": t.again,
                 "INPUT_WORDS": 4 if self.vectors else 1,
                 "LOADS_VECTORS": int(per_load > 1),
             },
@@ -176,11 +190,13 @@ class Algorithms(Builder):
         k: int,
         sink: Sink,
         delegates: Pairs | None = None,
+        seconds: tuple[int, int] = (0, 0),
         spans: int = 1,
     ) -> None:
         """Delegates in a workgroup. A long sequence of few is cut in parts, whose firsts are selected from again.
 
-        ``delegates``: those of the source's strided subsets, in so many ``spans``, where an earlier dispatch has found them.
+        ``delegates``: those of the source's strided subsets, in so many ``spans``, where an earlier dispatch has found them, and,
+        ``seconds``, the subsets' second keys.
         """
         t = self.tuning
         if k > t.large_workgroup:
@@ -221,6 +237,7 @@ class Algorithms(Builder):
             source,
             parts or sink,
             delegates=delegates,
+            scratch={6: seconds} if delegates else None,
             constants={
                 "DELEGATED": int(delegates is not None),
                 "OWN": own,
@@ -387,7 +404,8 @@ class Algorithms(Builder):
             team = max(team, min(t.workgroup, power_of_two_above(2 * k)))  # one for each pair of the list
         fill = min(power_of_two_above(t.short_invocations // sequences), power_of_two_above(covering // t.kth_fill))
         workgroup = min(t.kth_workgroup, max(team, fill))
-        longest, chosen = 2 * power_of_two_above(k), power_of_two_above(k) * 17 // 16  # no kernel of its own for every k
+        longest = 2 * power_of_two_above(max(k, 16))  # no kernel of its own for every k
+        chosen = power_of_two_above(k) * 17 // 16
         pair = 8 * self.selection.format.key_words
 
         def digit(workgroup: int) -> int:
@@ -417,6 +435,8 @@ class Algorithms(Builder):
             constants={
                 "WORKGROUP": workgroup,
                 "OWN": own,
+                "LANES": min(t.lanes, workgroup),
+                "SECONDS": int(t.kth_seconds),
                 "EACH": max(own, -(-capacity // workgroup)),
                 "CAPACITY": capacity,
                 "LONGEST": longest,
@@ -444,14 +464,23 @@ class Algorithms(Builder):
         """Down adjacent sequences; a team of invocations then looks at each sequence's delegates."""
         loads = self.loads(source)
         t = self.tuning
-        # What is read again grows with the positions of a subset, what is written and read of delegates with their number.
-        wanted = min(int(t.delegate_reach * math.sqrt(loads * k)), loads // t.columns_unroll)
-        subsets = min(loads, max(2 * k, power_of_two_below(wanted)), t.delegate_columns)
+        form = self.selection.format
+        # A subset is read again where two of the first k lie in it: of s subsets, some k^2 / 2 s. And s delegates are written and
+        # read. Both together are least where s is as this cube root.
+        wanted = int(t.delegate_reach * math.cbrt(loads * k * k))
+        # Scratch of about 2% of the input, where that leaves enough: to read much again takes long, but for what lies in a cache.
+        lean = source.length * form.bytes // (50 * 4 * (2 * form.key_words + 1))
+        cached = sequences * source.length * form.bytes <= t.delegate_cached
+        subsets = min(wanted, lean if cached and lean >= 2 * k else max(lean, 8 * k))
+        subsets = max(2 * k, min(subsets, loads // t.columns_unroll))
+        step = max(8, power_of_two_below(subsets) // 4)
+        subsets = min(max(step, subsets // step * step), t.delegate_columns, loads)
         if subsets < k:
             raise ValueError(f"delegates needs at least k={k} positions of at most {subsets} to choose from")
         delegates = self.new_pairs(sequences, subsets, side_by_side=t.barrier_free)
-        spans = self.reduce_columns(source, sequences, delegates, subsets)
-        self.select(source, sequences, k, sink, delegates, spans)
+        seconds = self.arena.take(sequences * subsets * 4 * form.key_words)
+        spans = self.reduce_columns(source, sequences, delegates, subsets, seconds)
+        self.select(source, sequences, k, sink, delegates, seconds, spans)
 
     def delegates_of_rows(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
         """The delegates' own bests, class by class, give a threshold; what does not come after it is listed and ranked.
@@ -464,23 +493,29 @@ class Algorithms(Builder):
         loads = self.loads(source)
         # Invocations that look for a threshold together, with up to 16 groups each.
         wide = min(t.kth_workgroup, max(t.kth_least, power_of_two_above(k) // 2))
+        # In sorted data the k loads with the first delegates all lie before the threshold.
+        capacity = min(max(2 * wide, power_of_two_above(max(2, per_load) * k)), 16 * wide)
+        # Scratch of about 2% of the input, where that leaves enough of them to fill the machine.
+        form = self.selection.format
+        lean = max(t.delegates_lean, source.length * form.bytes // (50 * 4 * (form.key_words + 1)) - capacity)
         subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
-        subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads)))
+        subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
+        own = min(t.delegate_own, max(1, subsets // 64))
+        if own > 1:
+            subsets = min(subsets, 64 * wide)  # and no classes, several in a group
         # Few delegates are spread over the machine in small workgroups.
-        workgroup = min(t.delegate_workgroup, subsets, max(64, power_of_two_above(sequences * subsets // 128)))
-        workgroups = subsets // workgroup
+        workgroup = min(t.delegate_workgroup, subsets // own, max(64, power_of_two_above(sequences * subsets // 128)))
+        workgroups = subsets // (own * workgroup)
         groups = min(max(wide, power_of_two_above(8 * k)), 16 * wide)
         classes = 0
-        while subsets > 16 * wide and (not classes or workgroups * classes < max(4 * wide, groups)):
+        while own == 1 and subsets > 16 * wide and (not classes or workgroups * classes < max(4 * wide, groups)):
             classes = 2 * classes or 8
         while classes and workgroups * classes > 16 * wide:
             subsets, workgroups = subsets // 2, workgroups // 2
         bests_each = workgroups * classes if classes else subsets
         fan = power_of_two_below(math.isqrt(workgroup // max(1, classes))) if classes else workgroup
         groups = min(bests_each, groups)
-        # In sorted data the k loads with the first delegates all lie before the threshold.
-        capacity = min(max(2 * wide, power_of_two_above(max(2, per_load) * k)), 16 * wide)
         if k > min(groups, capacity) // 2:
             raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
         delegates = self.new_pairs(sequences, subsets)
@@ -498,6 +533,9 @@ class Algorithms(Builder):
             scratch={8: counts} | ({6: bests.keys, 7: bests.indices} if classes else {}),
             constants={
                 "WORKGROUP": workgroup,
+                "OWN": own,
+                "LANES": min(8, workgroup),
+                "SECONDS": 0,
                 "CLASSES": classes,
                 "FAN": fan,
                 "WIDE": workgroup // (max(1, classes) * fan),
@@ -526,6 +564,7 @@ class Algorithms(Builder):
                 "OWN": own,
                 "ROOM": wide * own,
                 "AGAIN": t.again,
+                "SECONDS": 0,
                 "BESTS": bests_each if classes else 0,
                 "EACH": max(1, groups // wide),
                 "MERGED": max(1, bests_each // max(groups, wide)),
@@ -538,7 +577,7 @@ class Algorithms(Builder):
             rank_count=max(0, min(k // 16, capacity // per_load - k)),
         )
         # One dispatch does the rest where ranking even a full list takes no longer than trimming it.
-        ranks = capacity <= 4096 and not t.barrier_free
+        ranks = capacity <= 4096 and sequences * capacity**2 <= t.rank_work and not t.barrier_free
         ranked = capacity if ranks else min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
         items = 16 if ranks else 0
         lengths = None if ranks else self.arena.take(sequences * 4)
@@ -769,7 +808,9 @@ class Algorithms(Builder):
     def sort_pairs(self, pairs: Pairs, sequences: int, k: int, sink: Sink) -> None:
         """Pairs in any order -> their first k in order."""
         t = self.tuning
-        few = sequences * 4 <= t.workgroups and sequences * pairs.length**2 <= t.rank_work
+        # Against many dispatches of a radix sort, not one of sort_rows, counting may take longer.
+        work = t.rank_work * (1 if pairs.length <= t.sort_capacity else 4)
+        few = sequences * 4 <= t.workgroups and sequences * pairs.length**2 <= work
         if few and pairs.length <= t.rank_length:
             self.rank(pairs, sequences, k, sink)
         elif pairs.length <= t.sort_capacity:
@@ -809,7 +850,7 @@ class Algorithms(Builder):
         counts = self.arena.take(sequences * 256 * most_tiles * 4)
         totals = self.arena.take(sequences * 256 * 4)
         scratch = {6: counts, 7: totals}
-        buffers = self.sort_buffers(sequences, n, len(digits) - 1, sink if k == n else None)
+        buffers = self.sort_buffers(segments, sequences, n, len(digits) - 1, sink if k == n else None)
         for number, (word, shift, bits) in enumerate(digits):
             last = number == len(digits) - 1
             target = sink if last else buffers[(len(digits) - number) % 2]
@@ -888,16 +929,20 @@ class Algorithms(Builder):
         key_words = self.selection.format.key_words
         return [(sink.window(first, min(most, n - first), key_words), first, min(most, n - first)) for first in range(0, n, most)]
 
-    def sort_buffers(self, sequences: int, n: int, passes: int, sink: Sink | None) -> list[Pairs]:
+    def sort_buffers(self, sources: Sequence[Source], sequences: int, n: int, passes: int, sink: Sink | None) -> list[Pairs]:
         """The two buffers that the passes before the last go between; the last one reads the first.
 
-        The second may lie in outputs that are one run of enough bytes each: they are written again at the end.
+        One may be the source itself, once the first pass has read it; or the second may lie in outputs that are one run of enough
+        bytes each: they are written again at the end.
         """
         if not passes:
             return []
         first = self.new_pairs(sequences, n, windows=True)
         if passes == 1:
             return [first, first]
+        source, fits = sources[0], sequences * n <= self.pairs_a_binding()
+        if fits and isinstance(source, Pairs) and source == replace(source, base=0, step=n, length=n, item_step=1):
+            return [first, source] if passes % 2 else [source, first]  # the first pass writes the new one
         in_values = in_indices = False
         if isinstance(sink, Final):
             s = sink.box.selection

@@ -53,8 +53,10 @@ class Tuning:
     workgroups: int  #: workgroups that fill the machine
     unroll: int  #: loads in flight an invocation
     again: int  #: and where what was read is read again; a software adapter takes long to compile more
+    lanes: int  #: invocations that read neighbouring loads, where they read several; what a CPU runs together
     loads_each: int  #: loads an invocation should have before a sequence is cut among more of them
     sort_capacity: int  #: the most pairs that one workgroup sorts in its memory (a power of two)
+    sort_items: int  #: and the most items in all that are sorted so, where sequences are longer than 256
     radix_row_length: int  #: the shortest sequence for SORT_ROWS_RADIX before SORT_ROWS
     radix_row_workgroup: int  #: invocations of a workgroup there, where a sequence takes no more
     radix_row_each: int  #: items of an invocation there, 8 or 16
@@ -71,6 +73,7 @@ class Tuning:
     select_rows_loads: int  #: loads of an invocation there, where teams are small; up to 32
     select_rows_length: int  #: and the longest sequence
     kth_subsets: int  #: the most subsets of an invocation in SELECT_KTH
+    kth_seconds: bool  #: with the least key of a subset's other loads, so that it is read again only where that asks for it
     kth_digit: int  #: and the fewest bits of a digit there
     kth_fewest: int  #: and the fewest invocations
     kth_a_rank: float  #: and for each of the k
@@ -78,6 +81,7 @@ class Tuning:
     kth_k: int  #: the largest k for SELECT_KTH
     kth_few: int  #: and the smallest
     kth_many: int  #: and where sequences are many
+    kth_length: int  #: and the shortest sequence for any smaller k
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
     lists_sequences: int  #: and the fewest of them
@@ -89,11 +93,13 @@ class Tuning:
     sample_length: int  #: and the shortest sequence
     delegate_loads: int  #: loads that a delegate stands for, where there are fewer loads than make full use of ``delegates``
     delegate_length: int  #: the shortest sequence for DELEGATES
-    delegate_share: int  #: and where k is for SELECT_KTH too, for each of the sequences
+    delegate_share: int  #: and where k is for SELECT_KTH too, for each of the sequences; half of it where k is too large for that
     delegate_sequences: int  #: and the most of them
     delegate_k: int  #: and the largest k
     delegate_workgroup: int  #: invocations of a workgroup that makes them
-    delegates: int  #: invocations that read at full speed, each making a delegate
+    delegate_own: int  #: delegates of an invocation
+    delegates: int  #: as many as invocations that read at full speed
+    delegates_lean: int  #: and as many where they would take more scratch than 2% of the input
     delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     gather_workgroups: int  #: as many as are at work at once where each has a processor to itself
@@ -106,8 +112,10 @@ class Tuning:
     few_loads: int  #: as many that all are under way at once; two times as many where sequences are few
     few_workgroup: int  #: and invocations of the largest workgroup then
     columns_rows: int  #: rows of a part down columns, about; a CPU has a page of memory for each in view
-    delegate_reach: float  #: what DELEGATES has of them down columns, in times the root of k times the length
-    columns_unroll: int  #: rows that an invocation has under way at once down columns
+    delegate_reach: float  #: what DELEGATES has of them down columns, in times the cube root of the length times the square of k
+    delegate_cached: int  #: bytes of an input that may be read again at a small cost
+    columns_unroll: int  #: loads that an invocation has under way at once down columns
+    columns_own: int  #: and how many of those in the same row
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -157,8 +165,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             workgroups=32,
             unroll=4,
             again=1,
+            lanes=8,
             loads_each=64,
             sort_capacity=min(capacity, 4096),
+            sort_items=1 << 14,
             radix_row_length=1 << 30,
             radix_row_workgroup=workgroup,
             radix_row_each=16,
@@ -174,7 +184,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_rows_k=0,
             select_rows_loads=16,
             select_rows_length=0,
-            kth_subsets=8,
+            kth_subsets=4,
+            kth_seconds=True,
             kth_digit=kth_digit,
             kth_fewest=min(32, workgroup),
             kth_a_rank=1 / 3,
@@ -182,10 +193,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             kth_k=kth_k,
             kth_few=16,
             kth_many=16,
+            kth_length=1 << 14,
             lists_k=16,
-            lists_length=4096,
+            lists_length=1 << 14,
             lists_sequences=64,
-            lists_columns=1 << 30,
+            lists_columns=4096,
             rank_length=512,
             rank_work=1 << 62,
             tile=tile // 2,
@@ -193,12 +205,14 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             sample_length=1 << 25,
             delegate_loads=8,
             delegate_length=1 << 20,
-            delegate_share=1 << 20,
+            delegate_share=1 << 19,
             delegate_sequences=16,
             delegate_k=4 * kth,
             delegate_workgroup=workgroup,
-            delegates=1 << 13,
-            delegates_a_rank=4,
+            delegate_own=8,
+            delegates=1 << 12,
+            delegates_lean=1 << 12,
+            delegates_a_rank=8,
             delegate_columns=1024,
             gather_workgroups=2,
             kth_workgroup=kth,
@@ -211,7 +225,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             few_workgroup=workgroup,
             columns_rows=256,
             delegate_reach=1,
+            delegate_cached=0,
             columns_unroll=4,
+            columns_own=4,
             barrier_free=True,
         )
     return Tuning(
@@ -220,8 +236,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         workgroups=2112,
         unroll=4,
         again=4,
+        lanes=1024,
         loads_each=8,
         sort_capacity=min(capacity, 8192),
+        sort_items=1 << 62,
         radix_row_length=512,
         radix_row_workgroup=min(64, workgroup),
         radix_row_each=16,
@@ -238,6 +256,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         select_rows_loads=16,
         select_rows_length=min(8192, 32 * workgroup),
         kth_subsets=8,
+        kth_seconds=False,
         kth_digit=kth_digit,
         kth_fewest=min(64, workgroup),
         kth_a_rank=2 / 3,
@@ -245,22 +264,25 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         kth_k=kth_k,
         kth_few=96,
         kth_many=32,
+        kth_length=1 << 62,
         lists_k=16,
         lists_length=4096,
         lists_sequences=8192,
         lists_columns=256,
         rank_length=8192,
-        rank_work=1 << 27,
+        rank_work=1 << 25,
         tile=tile,
         sample_k=1 << 12,
         sample_length=1 << 25,
         delegate_loads=16,
         delegate_length=1 << 20,
-        delegate_share=1 << 14,
+        delegate_share=1 << 15,
         delegate_sequences=16,
         delegate_k=4 * kth,
         delegate_workgroup=min(1024, widest),
+        delegate_own=1,
         delegates=1 << 18,
+        delegates_lean=1 << 12,
         delegates_a_rank=128,
         delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // (2 * pair))),
         gather_workgroups=128,
@@ -273,8 +295,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         few_loads=16,
         few_workgroup=min(512, widest),
         columns_rows=1 << 30,
-        delegate_reach=2,
+        delegate_reach=1.4,
+        delegate_cached=1 << 25,
         columns_unroll=8,
+        columns_own=1,
     )
 
 
@@ -295,16 +319,19 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
     # From here on counting, whose work grows with the square of k, takes longer than histograms.
-    by_kth = in_order and not columns and k >= (t.kth_many if sequences > t.workgroups // 20 else t.kth_few)
-    # Sequences that would leave most of the machine idle with a workgroup each.
-    share = t.delegate_share if sequences <= t.delegate_sequences else 8 * t.delegate_share
-    if by_kth and k <= t.delegate_k and length >= max(32 * k, share * sequences):
+    smallest = t.kth_many if sequences > t.workgroups // 20 else t.kth_few
+    by_kth = in_order and not columns and (k >= smallest or length >= t.kth_length)
+    # Sequences so few and long that a workgroup each would leave most of the machine idle; sooner where k is too large for that.
+    # There must be delegates for twice the k.
+    share = t.delegate_share * (1 if sequences <= t.delegate_sequences else 4)
+    longest = length >= max(32 * k, share * sequences // (1 if k <= t.kth_k else 2))
+    if by_kth and k <= t.delegate_k and longest and loads > 2 * power_of_two_above(k):
         return Algorithm.DELEGATES
-    # Where half of the loads would be read again, or a quarter with large lists, a sort of everything is as fast.
-    if by_kth and k <= t.kth_k and loads >= (2 if k <= 1024 else 4) * k:
+    # Where more than three quarters of the loads would be read again, a sort of everything is as fast.
+    if by_kth and k <= t.kth_k and 3 * loads >= 4 * k:
         return Algorithm.SELECT_KTH
     lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
-    if lists and columns and (length <= t.lists_columns or t.barrier_free):
+    if lists and columns and length <= t.lists_columns:
         return Algorithm.LISTS  # one dispatch, one read
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
@@ -315,12 +342,15 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.LISTS
     fits = length <= t.sort_capacity
     by_radix = fits and in_order and length >= t.radix_row_length
+    sort = Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
+    if in_order and length > 256 and sequences * length > t.sort_items:
+        sort = Algorithm.RADIX_SORT
     if fits and (length <= 64 or 4 * k > length or (by_radix and not columns and k > 64)):
-        return Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
+        return sort
     if k <= t.select_k and length >= 2 * k:
         return Algorithm.SELECT
     if fits:
-        return Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
+        return sort
     if 4 * k <= length:
         return Algorithm.RADIX_SELECT
     return Algorithm.RADIX_SORT
