@@ -10,6 +10,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -24,6 +25,7 @@ from wgpu.utils.imgui import ImguiRenderer
 
 import wgdml
 
+from ..runtime.interrupts import uninterrupted
 from .colours import ACCENT, INK, MUTED
 
 __all__ = ["NoDisplayError", "PassTimes", "Show", "Stage", "save_picture"]
@@ -166,12 +168,13 @@ class Stage:
             return wgdml.Device()
         # The adapter has to be one that can draw on this very window.
         try:
-            adapter = wgpu.gpu.request_adapter_sync(canvas=self.canvas, power_preference="high-performance")
+            request = partial(wgpu.gpu.request_adapter_sync, canvas=self.canvas, power_preference="high-performance")
+            adapter = uninterrupted(request)
         except RuntimeError as problem:
             self.canvas.close()
             raise wgdml.NoAdapterError(f"no adapter can draw on this window: {problem}") from problem
         features = [f for f in ("subgroup", "timestamp-query") if f in adapter.features]
-        return wgdml.Device(adapter.request_device_sync(required_features=features))
+        return wgdml.Device(uninterrupted(partial(adapter.request_device_sync, required_features=features)))
 
     def run(self, show: Show, frames: int | None = None) -> None:
         """Shows it until the window is closed, or for some frames; what goes wrong in a frame is raised."""

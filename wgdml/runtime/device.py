@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..selection import Selection
 from .adapter import NoAdapterError, choose_adapter, describe
 from .errors import DeviceLostError, out_of_memory, translated
 from .fork import FORKED, use_gpu
-from .interrupts import interruptible
+from .interrupts import interruptible, uninterrupted
 from .memory import Memory, Pool
 from .prepared import BindGroups, PreparedPlan
 from .transfer import CHUNK, Staging
@@ -105,8 +106,9 @@ class Device:
             features = [] if wanted else [f for f in _WANTED_FEATURES if f in adapter.features]
             if subgroups and "subgroup" in features:
                 features.remove("subgroup")
+            request = partial(adapter.request_device_sync, label="wgdml", required_features=features, required_limits=limits)
             try:
-                gpu_device = adapter.request_device_sync(label="wgdml", required_features=features, required_limits=limits)
+                gpu_device = uninterrupted(request)  # an exception in wgpu-py's callback would be lost, and the device with it
             except (RuntimeError, wgpu.GPUError) as error:
                 # Some drivers list an adapter, OpenGL's for one, that cannot compute.
                 reason = " ".join(str(error).split())

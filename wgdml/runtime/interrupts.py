@@ -1,9 +1,10 @@
-"""Ctrl-C that leaves locks as they were.
+"""Ctrl-C that leaves locks as they were, and is not lost.
 
 An exception that a signal's handler raises between the taking of a lock and the block that would give it back leaves it taken for
 ever. ``threading.Condition`` has such gaps, being Python code: in ``__enter__`` after the lock is taken, in ``__exit__`` before it
 is given back. wgpu-py waits for a device, and wakes the thread that polls it, by ``threading.Event``, which holds such a condition:
-after such an accident every wait for the device is endless. ``docs/driver-bugs.md`` has a program that shows it.
+after such an accident every wait for the device is endless. ``docs/driver-bugs.md`` has a program that shows it. And what is raised
+in a callback that native code calls, as when a device or an adapter arrives, is printed and dropped.
 """
 
 from __future__ import annotations
