@@ -33,15 +33,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
     let index_mask = mask_of(KEY_WORDS);
     let digit_mask = (1u << params.digit_bits) - 1u;
-    let stride = params.split * WORKGROUP;
-    for (var q = part * WORKGROUP + local; q < row.loads; q += 4u * stride) {
+    let run = run_of(part, local, row.loads);
+    for (var q = run.x; q < run.y; q += 4u * run.z) {
 #for u in 4
-      let q$u = q + $uu * stride;
+      let q$u = q + $uu * run.z;
       let v$u = min(q$u, row.loads - 1u);
       let data$u = load(row, v$u);
 #endfor
 #for u in 4
-      if (q$u < row.loads) {
+      if (q$u < run.y) {
 #for c in PER_LOAD
         {
           let candidate = item(row, v$u, data$u, $cu);

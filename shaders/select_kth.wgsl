@@ -4,9 +4,9 @@
 // of those, by histograms (lib/kth.wgsl), or one that up to params.rank_count more do not come after, is a threshold: the first k pairs
 // do not come after it. What does not is listed in workgroup memory, by reading the subsets again that can have some, and sorted there. Of
 // a long list only what does not come after its own k-th is kept; one that overflows gives a nearer threshold, and is made again.
-//   CAPACITY  of the list, at least LONGEST
-//   LONGEST   list that is sorted as it is, at least 2 k
-//   EACH      pairs of an invocation among which the k-th is looked for: its subsets' bests, or its part of the list
+//   PLACES   of the list, at least LONGEST
+//   LONGEST  list that is sorted as it is, at least 2 k
+//   EACH     pairs of an invocation among which the k-th is looked for: its subsets' bests, or its part of the list
 #import chosen
 #import own
 #import sink
@@ -19,7 +19,7 @@ var<workgroup> shared_pair: Stored;
 fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&listed, places); }
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
-  if (place < CAPACITY) { list[place] = store_of(pair); }
+  if (place < PLACES) { list[place] = store_of(pair); }
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   loop {
     if (local == 0u) { atomicStore(&listed, 0u); }
     threshold = kth_of(&items, any, local, params.k, params.rank_count);
-    if (length > 0u && length <= CAPACITY) {
+    if (length > 0u && length <= PLACES) {
 #for i in EACH
       if (items[$i].index != NO_INDEX && !before(threshold, items[$i])) { enlist(sequence, reserve(sequence, 1u), items[$i]); }
 #endfor
@@ -76,7 +76,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     any = pair_of(list[0]);
 #for i in EACH
     items[$i] = last_pair();
-    if (local + $iu * WORKGROUP < min(length, CAPACITY)) { items[$i] = pair_of(list[local + $iu * WORKGROUP]); }
+    if (local + $iu * WORKGROUP < min(length, PLACES)) { items[$i] = pair_of(list[local + $iu * WORKGROUP]); }
 #endfor
   }
   sort_list(local, length, threshold);

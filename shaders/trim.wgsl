@@ -1,18 +1,24 @@
-// Lists of candidates that do not exceed their room, and where ITEMS > 0 their first k pairs in order: input (binding 1), delegates
-// (2, 3), counts (6), lists and thresholds (7, 8) -> sink (4, 5) where ITEMS > 0, else lists (7, 8) and their lengths (4).
+// Lists of candidates that do not exceed their room, and where ITEMS > 0 or SORTS their first k pairs in order: input (binding 1), delegates
+// (2, 3), counts (6), lists and thresholds (7, 8) -> sink (4, 5) where these are in order, else lists (7, 8) and their lengths (4).
 //
 // Lists of up to params.rank_count pairs are left as they are. Of longer ones only the first k pairs stay; where there were too many to be
 // listed, the subsets are read once more. One workgroup does that, and as many as a list has blocks put it in order.
 //   CAPACITY, EACH  places of a list, and those of each invocation
 //   STEP            invocations that read a load each between two looks at the room that is left
-//   ITEMS           pairs that a workgroup ranks; 0 where lists are not put in order here
+//   ITEMS           pairs that a workgroup ranks; 0 where they are not ranked here
+//   SORTS           1 where the workgroup puts its list in order, of up to LONGEST pairs, in its memory
 #import source
 #import subsets
 #import kth
 #if ITEMS > 0
 #import rank
 #else
+#if SORTS
+#import sort_list
+#import sink
+#else
 @group(0) @binding(4) var<storage, read_write> lengths: array<u32>;  // [sequence]
+#endif
 #endif
 
 @group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][CAPACITY], then a threshold a sequence
@@ -136,6 +142,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let end = select(id % blocks + 1u, (count + ITEMS - 1u) / ITEMS, trims);
   for (var block = id % blocks; block < end; block++) { rank_block(local, sequence, start, count, block); }
 #else
+#if SORTS
+  kth_clear(local);
+  for (var at = local; at < count; at += WORKGROUP) { list[at] = store_of(listed(start, at)); }
+  workgroupBarrier();
+  sort_list(local, count, listed(threshold_place(sequence), 0u));
+  if (live) {
+    let to = target_of(sequence);
+    for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
+  }
+#else
   if (local == 0u && live) { lengths[sequence] = count; }
+#endif
 #endif
 }

@@ -79,11 +79,22 @@ def test_classes_of_delegates(forced):
     assert dict(first.constants)["CLASSES"] >= 8 and dict(first.constants)["WIDE"] > 1
 
 
+def test_lists_that_are_sorted_where_they_are_trimmed(forced):
+    """By software adapters, in workgroup memory, which holds what earlier dispatches left there; where there is no room, in another."""
+    device, plans = forced(Algorithm.DELEGATES, True, delegate_loads=1)
+    for name, k, last in (("float32", 10, "trim"), ("float32", 300, "trim"), ("float32", 1000, "trim"), ("int64", 1000, "sort_rows")):
+        for kind in ("random", "eight_values", "sorted", "constant", "eight_values", "shared_leading_bits"):
+            check("top_k-largest", data.make(kind, name, (2, 70_001), k), k=k, device=device, case=(kind, k))
+            assert kernels(plans)[:3] == ["delegates", "gather", "trim"] and kernels(plans)[-1] == last
+    assert max(len(p.dispatches) for p in plans) == 4
+
+
+@pytest.mark.parametrize("software", [False, True])
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
 @pytest.mark.parametrize("k", [3, 60])
-def test_all_that_counts_in_few_subsets(forced, name, k):
+def test_all_that_counts_in_few_subsets(forced, name, k, software):
     """More candidates than the list has places: it is filled again in steps, and trimmed."""
-    device, plans = forced(Algorithm.DELEGATES, kth_workgroup=64, delegates=1024, delegate_loads=4)
+    device, plans = forced(Algorithm.DELEGATES, software, kth_workgroup=64, delegates=1024, delegate_loads=4)
     n = 400_000
     x = data.make("random", name, (2, n), 1)
     check("top_k-largest", x, k=k, device=device)

@@ -97,7 +97,7 @@ def test_half_of_the_subsets_again(forced):
     for n in (4 * k, 4 * k + 1, 30 * k):
         for kind in ("random", "sorted", "constant"):
             check("top_k-largest", data.make(kind, "float32", (1, n), n), k=k, device=device, case=kind)
-    assert all(dict(p.dispatches[0].constants)["CAPACITY"] >= 2 * k for p in plans)
+    assert all(dict(p.dispatches[0].constants)["PLACES"] >= 2 * k for p in plans)
 
 
 def test_as_many_k_as_the_shortest_row_has_loads(forced):

@@ -1,9 +1,8 @@
-// Reads chosen subsets of a sequence's loads again, a workgroup together, and puts what does not come after a threshold in a list that the
-// kernel has: `reserve` gives the first of so many places there, `enlist` fills one.
+// Reads chosen subsets of a sequence's loads again, a workgroup together, and lists what does not come after a threshold (lib/passing.wgsl).
 //   ROOM     for the numbers of chosen subsets and loads
 //   AGAIN    loads under way at once
 //   SECONDS  1 where single loads are chosen too
-#import source
+#import passing
 
 var<workgroup> chosen: array<u32, ROOM>;  // subsets from the front, single loads from the back
 var<workgroup> chosen_count: atomic<u32>;
@@ -49,26 +48,7 @@ fn read_chosen(sequence: u32, row: Row, local: u32, threshold: Pair) {
     let data$u = load(row, min(v$u, row.loads - 1u));
 #endfor
 #for u in AGAIN
-    if (there$u) {
-      var passing = 0u;  // a bit an item
-#for c in PER_LOAD
-      let pair$c = item(row, v$u, data$u, $cu);
-      passing |= select(0u, 1u << $cu, pair$c.index != NO_INDEX && !before(threshold, pair$c));
-#endfor
-      if (passing > 0u) {
-        var at = reserve(sequence, countOneBits(passing));
-        // Most often a single one; and a CPU that runs several invocations together does all that any of them might.
-        while (passing > 0u) {
-          var pair = pair0;
-#for c in PER_LOAD
-          if (firstTrailingBit(passing) == $cu) { pair = pair$c; }
-#endfor
-          enlist(sequence, at, pair);
-          at++;
-          passing &= passing - 1u;
-        }
-      }
-    }
+    if (there$u) { list_passing(sequence, row, v$u, data$u, threshold); }
 #endfor
   }
 }

@@ -1,6 +1,7 @@
 // Radix select, most significant digit first: which digit holds the k-th pair, level by level.
 // A pair is the words (key high, key low, index); every level counts a digit of the pairs that share the prefix found so far.
 //   BINS, EACH_BINS  counters a digit, and those of each invocation of a workgroup
+//   LANES            neighbouring invocations that read a run of memory together, as a CPU likes to (lib/own.wgsl); 0 where all of a part do
 //   FALLBACK         1 where a threshold from a sample came first: nothing is left to do if it listed enough pairs and not too many
 #import pair
 #import params
@@ -32,6 +33,17 @@ fn threshold_of(prefix: Prefix) -> Pair {
   return Pair(prefix.words[0], prefix.words[1]);
 #else
   return Pair(vec2<u32>(prefix.words[0], prefix.words[1]), prefix.words[2]);
+#endif
+}
+
+// The loads of an invocation in a part of a sequence: the first, the end of them, and the step from one to the next.
+fn run_of(part: u32, local: u32, loads: u32) -> vec3<u32> {
+#if LANES
+  let length = (loads + params.split * (WORKGROUP / LANES) - 1u) / (params.split * (WORKGROUP / LANES));
+  let begin = (part * (WORKGROUP / LANES) + local / LANES) * length;
+  return vec3<u32>(begin + local % LANES, min(begin + length, loads), LANES);
+#else
+  return vec3<u32>(part * WORKGROUP + local, loads, params.split * WORKGROUP);
 #endif
 }
 

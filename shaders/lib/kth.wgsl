@@ -57,6 +57,10 @@ fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
   return workgroupUniformLoad(&kth_words);
 }
 
+fn kth_clear(local: u32) {
+  for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
+}
+
 // All invocations call it together, with at least k pairs among them and any pair that is the same for all: one that has bits in common
 // with theirs spares digits. `k` counts from 1; nothing (LAST_PAIR) does not count. Up to `slack` pairs more may not come after what is
 // returned, where that spares digits. It leaves all bins empty.
@@ -64,7 +68,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
 #for i in EACH
   let words$i = words_of((*items)[$i]);
 #endfor
-  for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
+  kth_clear(local);
   let first = words_of(any_pair);
   var mine = vec3<u32>();
 #for i in EACH

@@ -1,15 +1,15 @@
 // Sorts a list in workgroup memory: into buckets by the first bits that differ, and inside a bucket by counting. Where a bucket has more
 // than FULLEST, by merging: a pair's place in two runs is its own in one and the number before it in the other, which a binary search
 // tells. No two pairs are equal, so no two places are.
-//   CAPACITY  places of the list
-//   LONGEST   that is sorted
+//   PLACES   of the list
+//   LONGEST  that is sorted
 #import kth
 
 const FULLEST: u32 = 64u;
 const RUN: u32 = 16u;  // these are sorted by counting where the list is merged
 const CARRIED: u32 = (LONGEST + WORKGROUP - 1u) / WORKGROUP;  // pairs of an invocation on their way
 
-var<workgroup> list: array<Stored, CAPACITY>;
+var<workgroup> list: array<Stored, PLACES>;
 var<workgroup> fullest: atomic<u32>;
 var<workgroup> shared_fullest: u32;
 

@@ -438,7 +438,7 @@ class Algorithms(Builder):
                 "LANES": min(t.lanes, workgroup),
                 "SECONDS": int(t.kth_seconds),
                 "EACH": max(own, -(-capacity // workgroup)),
-                "CAPACITY": capacity,
+                "PLACES": capacity,
                 "LONGEST": longest,
                 "ROOM": chosen,
                 "AGAIN": min(t.again, -(-(k * power_of_two_above(members)) // workgroup)),
@@ -579,17 +579,23 @@ class Algorithms(Builder):
         # One dispatch does the rest where ranking even a full list takes no longer than trimming it.
         ranks = capacity <= 4096 and sequences * capacity**2 <= t.rank_work and not t.barrier_free
         ranked = capacity if ranks else min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
+        # A CPU pays for every dispatch; and counters, scans and a list have to fit into its workgroup's memory.
+        pair = 4 * (form.key_words + 1)
+        sorts = t.barrier_free and KTH_BYTES + wide * 12 + ranked * pair <= self.limits.max_compute_workgroup_storage_size
         items = 16 if ranks else 0
-        lengths = None if ranks else self.arena.take(sequences * 4)
+        lengths = None if ranks or sorts else self.arena.take(sequences * 4)
         self.emit(
             "trim",
             sequences * (capacity // items if ranks else 1),
             source,
-            sink if ranks else None,
+            None if lengths else sink,
             scratch=again | {7: candidates.keys, 8: candidates.indices} | ({4: lengths} if lengths else {}),
             constants={
                 "WORKGROUP": wide,
                 "ITEMS": items,
+                "SORTS": int(sorts),
+                "LONGEST": ranked,
+                "PLACES": ranked,
                 "CAPACITY": capacity,
                 "EACH": capacity // wide,
                 "STEP": min(wide, power_of_two_below((capacity - k) // per_load)),
@@ -770,6 +776,7 @@ class Algorithms(Builder):
                     "BINS": bins,
                     "EACH_BINS": bins // t.workgroup,
                     "ROOM": 1024 if self.limits.max_compute_workgroup_storage_size >= 32768 else 512,
+                    "LANES": t.lanes if t.barrier_free else 0,
                     "FALLBACK": fallback,
                 },
                 split=split,

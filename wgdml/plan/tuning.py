@@ -202,7 +202,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             rank_work=1 << 62,
             tile=tile // 2,
             sample_k=1 << 12,
-            sample_length=1 << 25,
+            sample_length=1 << 20,
             delegate_loads=8,
             delegate_length=1 << 20,
             delegate_share=1 << 19,

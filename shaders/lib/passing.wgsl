@@ -1,0 +1,24 @@
+// Puts what does not come after a threshold in a list that the kernel has: `reserve` gives the first of so many places there, `enlist` fills
+// one.
+#import source
+
+// The items of a load.
+fn list_passing(sequence: u32, row: Row, v: u32, data: Load, threshold: Pair) {
+  var passing = 0u;  // a bit an item
+#for c in PER_LOAD
+  let pair$c = item(row, v, data, $cu);
+  passing |= select(0u, 1u << $cu, pair$c.index != NO_INDEX && !before(threshold, pair$c));
+#endfor
+  if (passing > 0u) {
+    var at = reserve(sequence, countOneBits(passing));
+    // Most often a single one; and a CPU that runs several invocations together does all that any of them might.
+    for (var rest = passing; rest > 0u; rest &= rest - 1u) {
+      var pair = pair0;
+#for c in PER_LOAD
+      if (firstTrailingBit(rest) == $cu) { pair = pair$c; }
+#endfor
+      enlist(sequence, at, pair);
+      at++;
+    }
+  }
+}
