@@ -80,9 +80,14 @@ def test_classes_of_delegates(forced):
 
 
 def test_lists_that_are_sorted_where_they_are_trimmed(forced):
-    """By software adapters, in workgroup memory, which holds what earlier dispatches left there; where there is no room, in another."""
+    """By software adapters, in workgroup memory that holds what was left there; where that has no room, in another dispatch."""
     device, plans = forced(Algorithm.DELEGATES, True, delegate_loads=1)
-    for name, k, last in (("float32", 10, "trim"), ("float32", 300, "trim"), ("float32", 1000, "trim"), ("int64", 1000, "sort_rows")):
+    for name, k, last in (
+        ("float32", 10, "trim"),
+        ("float32", 300, "trim"),
+        ("float32", 1000, "trim"),
+        ("int64", 1000, "sort_rows"),
+    ):
         for kind in ("random", "eight_values", "sorted", "constant", "eight_values", "shared_leading_bits"):
             check("top_k-largest", data.make(kind, name, (2, 70_001), k), k=k, device=device, case=(kind, k))
             assert kernels(plans)[:3] == ["delegates", "gather", "trim"] and kernels(plans)[-1] == last

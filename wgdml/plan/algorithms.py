@@ -370,7 +370,7 @@ class Algorithms(Builder):
         # A group of loads is looked at again where its best is kept, so groups must be many.
         per_load = self.load_shape()[1] if is_rows(source) else 1
         unroll = max(1, min(t.unroll, 32 // per_load, power_of_two_below(loads // (4 * k * team))))
-        workgroup = t.workgroup
+        workgroup = min(t.workgroup, max(t.lanes, power_of_two_below(sequences // t.workgroups)))
         pair = 8 * self.selection.format.key_words
         while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
             workgroup //= 2

@@ -84,6 +84,7 @@ class Tuning:
     kth_length: int  #: and the shortest sequence for any smaller k
     lists_k: int  #: the largest k for LISTS
     lists_length: int  #: and the longest sequence
+    lists_work: int  #: and the largest product of both
     lists_sequences: int  #: and the fewest of them
     lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
@@ -194,9 +195,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             kth_few=16,
             kth_many=16,
             kth_length=1 << 14,
-            lists_k=16,
-            lists_length=1 << 14,
-            lists_sequences=64,
+            lists_k=64 // key_words,
+            lists_length=1 << 16,
+            lists_work=(1 << 20) // key_words,
+            lists_sequences=8,
             lists_columns=4096,
             rank_length=512,
             rank_work=1 << 62,
@@ -267,6 +269,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         kth_length=1 << 62,
         lists_k=16,
         lists_length=4096,
+        lists_work=1 << 62,
         lists_sequences=8192,
         lists_columns=256,
         rank_length=8192,
@@ -318,6 +321,9 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.SELECT_ROWS
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
+    lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
+    if lists and length <= (t.lists_columns if columns else t.lists_length) and k * length < t.lists_work:
+        return Algorithm.LISTS  # one dispatch, one read
     # From here on counting, whose work grows with the square of k, takes longer than histograms.
     smallest = t.kth_many if sequences > t.workgroups // 20 else t.kth_few
     by_kth = in_order and not columns and (k >= smallest or length >= t.kth_length)
@@ -330,16 +336,11 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     # Where more than three quarters of the loads would be read again, a sort of everything is as fast.
     if by_kth and k <= t.kth_k and 3 * loads >= 4 * k:
         return Algorithm.SELECT_KTH
-    lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
-    if lists and columns and length <= t.lists_columns:
-        return Algorithm.LISTS  # one dispatch, one read
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
     most = t.select_k if columns else t.delegate_k
     if in_order and k <= most and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
         return Algorithm.DELEGATES
-    if lists and length <= t.lists_length:
-        return Algorithm.LISTS
     fits = length <= t.sort_capacity
     by_radix = fits and in_order and length >= t.radix_row_length
     sort = Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS

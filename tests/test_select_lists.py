@@ -1,0 +1,80 @@
+"""Top-k of short sequences by sorted lists in registers: exact for every kind of data, wherever the first k lie."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import check, planning, strided_tensor
+
+from wgdml.plan import Algorithm
+
+
+@pytest.fixture
+def forced(device, monkeypatch):
+    """A device that takes lists, as a GPU would or as a software adapter does, and what it planned."""
+    return partial(planning, monkeypatch, device.gpu_device, Algorithm.LISTS)
+
+
+def constants(plans) -> dict[str, int]:
+    (dispatch,) = plans[-1].dispatches
+    assert dispatch.kernel == "select_lists"
+    return dict(dispatch.constants)
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize("name", list(oracle.DTYPES))
+def test_every_type_and_kind_of_data(forced, name, software):
+    device, plans = forced(software)
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        direction = ("largest", "smallest")[(number + software) % 2]
+        check(f"top_k-{direction}", data.make(kind, name, (19, 1003), number), k=7, device=device, case=kind)
+    assert (constants(plans)["TEAM"] > 1) != software
+
+
+@pytest.mark.parametrize("name", ["uint8", "float32", "int64"])
+def test_the_largest_k(forced, name):
+    device, plans = forced(True)
+    k = 32 if name == "int64" else 64
+    for n in (4 * k, 1001, 5000):
+        for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
+            check("top_k-largest", data.make(kind, name, (13, n), n), k=k, device=device, case=kind)
+    assert constants(plans)["K"] == k and constants(plans)["GROUP"] > 1
+
+
+def test_few_of_the_groups_have_all(forced):
+    """The first k lie in as few groups of loads as can be, neighbours or far apart, and are equal or all different."""
+    device, plans = forced(True)
+    k, n, rng = 24, 4000, np.random.default_rng(5)
+    for step in (1, 3, 16, 160):
+        mine = np.arange(n) // 16 * 16 % (16 * step) == 0
+        mine &= np.cumsum(mine) <= 3 * k
+        x = rng.integers(0, 5, (9, n)).astype(np.float32)
+        x[:, mine] = 100 + rng.permuted(np.tile(np.arange(mine.sum()) // 2, (9, 1)), axis=1)
+        check("top_k-largest", x, k=k, device=device, case=step)
+        x[:, mine] = 100
+        check("top_k-largest", x, k=k, device=device, case=(step, "equal"))
+    assert constants(plans)["GROUP"] == 16
+
+
+@pytest.mark.parametrize("software", [False, True])
+def test_rows_that_start_amid_a_load_and_columns(forced, software):
+    device, plans = forced(software)
+    for offset in (1, 2, 3):
+        tensor, x = strided_tensor(device, "few_distinct", "float32", (3, 403), (407, 1), offset)
+        check("top_k-largest", x, given=tensor, k=10, device=device, case=offset)
+    tensor, x = strided_tensor(device, "few_distinct", "float32", (3, 403), (901, 2), 1)
+    check("top_k-smallest", x, given=tensor, k=10, device=device)
+    for kind in ("random", "sorted", "constant", "nan_payloads"):
+        check("top_k-largest", data.make(kind, "float32", (203, 67), 1), axis=0, k=10, device=device, case=kind)
+    assert constants(plans)["K"] == 10
+
+
+def test_as_many_workgroups_as_fill_a_software_adapter(forced):
+    device, plans = forced(True)
+    for sequences, workgroup in ((3, 8), (300, 8), (1000, 16), (9000, 256)):
+        check("top_k-largest", data.make("eight_values", "float32", (sequences, 100), 1), k=5, device=device)
+        assert constants(plans)["WORKGROUP"] == workgroup
