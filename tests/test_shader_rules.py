@@ -234,10 +234,11 @@ def test_workgroups_keep_to_the_limits_that_they_are_planned_for(every):
         assert wide <= widest, f"{variant.kernel} ({variant.origin}) has {wide} invocations a workgroup, over {widest}"
 
 
+@pytest.mark.parametrize("software", [False, True])
 @pytest.mark.parametrize("invocations", [128, 256, 512, 1024])
 @pytest.mark.parametrize("memory", [16 << 10, 20992, 32 << 10, 34000, 48 << 10])
-def test_long_rows_at_limits_between_the_usual_ones(invocations, memory):
-    limits = Limits(max_compute_invocations_per_workgroup=invocations, max_compute_workgroup_storage_size=memory)
+def test_long_rows_at_limits_between_the_usual_ones(invocations, memory, software):
+    limits = Limits(max_compute_invocations_per_workgroup=invocations, max_compute_workgroup_storage_size=memory, software=software)
     for element in ("float32", "int64"):
         for k in (2, 100, 200, 1000):
             first_k = Layout((k,), (1,))
@@ -248,7 +249,7 @@ def test_long_rows_at_limits_between_the_usual_ones(invocations, memory):
                 assert workgroup_memory(code) <= memory, (dispatch.kernel, element, k)
                 # One workgroup looks at all of them at once.
                 if dispatch.kernel == "gather":
-                    assert constants["EACH"] * constants["MERGED"] <= 16, (element, k)
+                    assert constants["EACH"] * constants["MERGED"] <= (64 if software else 16), (element, k)
 
 
 def test_memory_is_counted_right():

@@ -580,8 +580,8 @@ class Algorithms(Builder):
         ranks = capacity <= 4096 and sequences * capacity**2 <= t.rank_work and not t.barrier_free
         ranked = capacity if ranks else min(capacity, max(2 * k, min(2 * per_load * k, 2048), 256))
         # A CPU pays for every dispatch; and counters, scans and a list have to fit into its workgroup's memory.
-        pair = 4 * (form.key_words + 1)
-        sorts = t.barrier_free and KTH_BYTES + wide * 12 + ranked * pair <= self.limits.max_compute_workgroup_storage_size
+        memory = KTH_BYTES + 12 * wide + 8 * form.key_words * ranked
+        sorts = t.barrier_free and memory <= self.limits.max_compute_workgroup_storage_size
         items = 16 if ranks else 0
         lengths = None if ranks or sorts else self.arena.take(sequences * 4)
         self.emit(
