@@ -57,6 +57,7 @@ fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
   return workgroupUniformLoad(&kth_words);
 }
 
+// Empties the bins that are an invocation's own: workgroup memory holds anything at first (docs/driver-bugs.md).
 fn kth_clear(local: u32) {
   for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
 }

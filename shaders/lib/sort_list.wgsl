@@ -56,7 +56,7 @@ fn count_all_before(begin: u32, end: u32, pair: Pair) -> u32 {
 }
 
 // Puts the list's first `length` pairs in order, of which none comes after `last`. All invocations call it together, after a barrier behind
-// `kth_of`, with the same arguments.
+// `kth_of` or `kth_clear`, with the same arguments.
 fn sort_list(local: u32, length: u32, last: Pair) {
   var carried: array<Stored, CARRIED>;
   var places: array<u32, CARRIED>;
