@@ -90,8 +90,9 @@ def test_lists_that_are_sorted_where_they_are_trimmed(forced):
     ):
         for kind in ("random", "eight_values", "sorted", "constant", "eight_values", "shared_leading_bits"):
             check("top_k-largest", data.make(kind, name, (2, 70_001), k), k=k, device=device, case=(kind, k))
-            assert kernels(plans)[:3] == ["delegates", "gather", "trim"] and kernels(plans)[-1] == last
-    assert max(len(p.dispatches) for p in plans) == 4
+            assert kernels(plans)[:3] == ["delegates", "gather", "trim"] and len(kernels(plans)) <= 4
+            if device.plan_limits.max_compute_workgroup_storage_size == 32 << 10:
+                assert kernels(plans)[-1] == last
 
 
 @pytest.mark.parametrize("software", [False, True])

@@ -60,6 +60,13 @@ def test_few_of_the_groups_have_all(forced):
     assert constants(plans)["GROUP"] == 16
 
 
+def test_groups_are_no_larger_than_swiftshader_compiles(forced):
+    device, plans = forced(True)
+    for name in ("uint8", "float16", "float32", "int64"):
+        check("top_k-largest", data.make("random", name, (9, 3000), 1), k=5, device=device)
+        assert 1 < constants(plans)["GROUP"] <= 16
+
+
 @pytest.mark.parametrize("software", [False, True])
 def test_rows_that_start_amid_a_load_and_columns(forced, software):
     device, plans = forced(software)

@@ -367,9 +367,10 @@ class Algorithms(Builder):
         team = 1
         if not t.barrier_free:
             team = min(32, power_of_two_below(t.workgroups * 64 // sequences), power_of_two_below(loads // 4))
-        # A group of loads is looked at again where its best is kept, so groups must be many.
+        # A group of loads is looked at again where its best is kept, so groups must be many; and SwiftShader compiles the code for
+        # groups of 32 items for minutes, and takes gigabytes.
         per_load = self.load_shape()[1] if is_rows(source) else 1
-        unroll = max(1, min(t.unroll, 32 // per_load, power_of_two_below(loads // (4 * k * team))))
+        unroll = max(1, min(t.unroll, 16 // per_load, power_of_two_below(loads // (4 * k * team))))
         workgroup = min(t.workgroup, max(t.lanes, power_of_two_below(sequences // t.workgroups)))
         pair = 8 * self.selection.format.key_words
         while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
