@@ -4,8 +4,8 @@
 // An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis, and every STEP-th position.
 // WORKGROUP is WORKGROUP / TEAM such groups by TEAM rows.
 //   TREE       1 where a team's rows are brought together, as one part; 0 where each is a part
-//   DELEGATES  1 where part p is subset p: the positions p, p + PARTS, ... of a run
-//   SPANS      runs that the positions are cut into then, each with subsets of its own; else 1
+//   DELEGATES  1 where part p is subset p: the positions p, p + PARTS, ...
+//   SPANS      subsets that an invocation serves then, one after the other; else 1
 //   UNROLL     rows under way at once; TAIL of them at the end of a run
 //   OWN        groups of an invocation, LANES apart: more than one for a CPU alone, whose memory is slow across pages (lib/own.wgsl)
 //   TOGETHER   sequences of a group whose rows are dealt with at a time, up to TEAM where there is a tree; a divisor of PER_LOAD
@@ -26,9 +26,7 @@ var<workgroup> team_seconds: array<Key, WORKGROUP * TOGETHER>;
 // The least key of the subset's other items, where the sink has the delegate.
 @group(0) @binding(6) var<storage, read_write> second_keys: array<Key>;
 
-fn put_second(sequence: u32, rank: u32, second: Key) {
-  second_keys[target_of(sequence) + rank * params.sink_item_step] = second;
-}
+fn put_second(start: Target, rank: u32, second: Key) { second_keys[start + rank * params.sink_item_step] = second; }
 #endif
 
 fn better(candidate: Pair, best: Pair) -> Pair {
@@ -75,28 +73,26 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for g in OWN
   let group$g = place / LANES * (LANES * OWN) + $gu * LANES + place % LANES;
   let column$g = (group$g % groups) * PER_LOAD;
-  let sequence$g = group$g / groups * columns + column$g;
+  let sequence$g = min(group$g / groups * columns + column$g, params.sequences - 1u);
   let live$g = group$g < all_groups && part < params.split;
-  let start$g = sequence_offsets(min(sequence$g, params.sequences - 1u)).x;
+  let start$g = sequence_offsets(sequence$g).x;
 #endfor
 
-  let stride = params.split * TEAM;
+  let stride = params.split * TEAM * SPANS;
 #if TREE
   let parts = params.split;
 #else
-  let parts = stride;
+  let parts = params.split * TEAM;
 #endif
 #if TREE && DELEGATES
-  let first = part + y * parts;
+  let first = part + y * parts * SPANS;
 #else
   let first = part * TEAM + y;  // neighbouring rows
 #endif
 #if SPANS > 1
-  let rows = (params.length + SPANS * parts - 1u) / (SPANS * parts) * parts;
   for (var span = 0u; span < SPANS; span++) {
 #else
   {
-    let rows = params.length;
     const span = 0u;
 #endif
 #for g in OWN
@@ -108,8 +104,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endfor
     if (live0) {
-      var r = span * rows + first;
-      let end = min((span + 1u) * rows, params.length);
+      var r = span * parts + first;
+      let end = params.length;
 #if IN_ORDER
       // The first item stands where no key comes before the last one.
       if (r < end) {
@@ -171,6 +167,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
     }
 
+#for g in OWN
+    let target$g = target_of(sequence$g);
+#endfor
 #if TEAM > 1
     // TOGETHER sequences of each group at a time: their rows in memory, then an invocation for each sequence, or for each row, so that
     // neighbours write side by side.
@@ -197,9 +196,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         }
         let c = $cu + 1u - TOGETHER + y;
         if (live0 && column0 + c < columns) {
-          put(sequence0 + c, span * parts + part, best);
+          put_to(target_beside(target0, c), span * parts + part, best);
 #if DELEGATES
-          put_second(sequence0 + c, span * parts + part, second);
+          put_second(target_beside(target0, c), span * parts + part, second);
 #endif
         }
       }
@@ -207,13 +206,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       {
         let other = (id % blocks) * GROUPS + local / TEAM;
         let first_column = other % groups * PER_LOAD;
+        let first_target = target_of(min(other / groups * columns + first_column, params.sequences - 1u));
 #for t in TOGETHER
         let c$t = $cu + 1u - TOGETHER + $tu;
         if (other < all_groups && first_column + c$t < columns && part < params.split) {
-          let to$t = other / groups * columns + first_column + c$t;
+          let to$t = target_beside(first_target, c$t);
           let subset$t = span * parts + part * TEAM + local % TEAM;
           let at$t = $tu * WORKGROUP + local % TEAM * GROUPS + local / TEAM;
-          put(to$t, subset$t, pair_of(team_rows[at$t]));
+          put_to(to$t, subset$t, pair_of(team_rows[at$t]));
           put_second(to$t, subset$t, team_seconds[at$t]);
         }
 #endfor
@@ -226,9 +226,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for g in OWN
 #for c in PER_LOAD
     if (live$g && column$g + $cu < columns) {
-      put(sequence$g + $cu, span * parts + part, best$[g]x$c);
+      put_to(target_beside(target$g, $cu), span * parts + part, best$[g]x$c);
 #if DELEGATES
-      put_second(sequence$g + $cu, span * parts + part, second$[g]x$c);
+      put_second(target_beside(target$g, $cu), span * parts + part, second$[g]x$c);
 #endif
     }
 #endfor

@@ -9,13 +9,23 @@
 // A delegate that is a pair itself is listed as it is, and its subset not read again, where its second key tells that no other of the
 // subset's items can come before the threshold.
 //   DELEGATED  1 where an earlier dispatch has left the delegates (2, 3) of params.subsets subsets, and their second keys (6)
-//   OWN        delegates of an invocation
+//   OWN        delegates of an invocation; where it finds them itself, of so many runs of loads, each with subsets of its own
 //   AGAIN      loads under way at once where subsets are read again
-//   SPANS      runs that the positions are cut into, each with subsets of its own: of params.members positions where DELEGATED
+//   ALTERNATE  1 where sequences lie side by side, so that neighbouring invocations serve neighbouring teams; 0 where they share one
 #import best
 #import sink
 
 const TEAMS: u32 = WORKGROUP / TEAM;
+
+#if ALTERNATE
+fn slot_of(local: u32) -> u32 { return local % TEAMS; }
+fn lane_of(local: u32) -> u32 { return local / TEAMS; }
+fn local_of(slot: u32, lane: u32) -> u32 { return lane * TEAMS + slot; }
+#else
+fn slot_of(local: u32) -> u32 { return local / TEAM; }
+fn lane_of(local: u32) -> u32 { return local % TEAM; }
+fn local_of(slot: u32, lane: u32) -> u32 { return slot * TEAM + lane; }
+#endif
 
 #import bitonic
 
@@ -55,9 +65,9 @@ fn workgroup_max(local: u32, mine: u32) -> u32 {
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let slot = local / TEAM;
-  let lane = local % TEAM;
-  let home = slot * TEAM;
+  let slot = slot_of(local);
+  let lane = lane_of(local);
+  let home = slot * TEAM * OWN;  // of the chosen
   let team = linear_workgroup(workgroup, grid) * TEAMS + slot;
   let sequence = team / params.split;
   let part = team % params.split;
@@ -70,7 +80,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   // 1. The delegate of each invocation's subset, then the best of each group.
 #if DELEGATED
-  let stride = params.subsets / SPANS;
+  let stride = params.subsets;
   let members = params.members;
   let first = params.source_base + sequence * params.source_step;
 #for d in OWN
@@ -85,7 +95,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #else
   let stride = TEAM;
-  let members = (end - begin + SPANS * stride - 1u) / (SPANS * stride);
+  let members = (end - begin + OWN * stride - 1u) / (OWN * stride);
 #if OWN > 1
   // A loop, as the scan would be a lot of code to repeat.
   var owns: array<Pair, OWN>;
@@ -118,7 +128,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var reach = TEAM / 2u; reach >= GROUPS; reach /= 2u) {
     workgroupBarrier();
     if (lane < reach) {
-      let other = pair_of(delegates[local + reach]);
+      let other = pair_of(delegates[local_of(slot, lane + reach)]);
       if (before(other, best)) {
         best = other;
         delegates[local] = store_of(best);
@@ -130,20 +140,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   // 2. The rank of each group's best: how many come before it. The invocations beyond the groups share the counting.
   let group = lane % GROUPS;
   {
-    let mine = pair_of(delegates[home + group]);
+    let mine = pair_of(delegates[local_of(slot, group)]);
     var place = 0u;
     for (var j = lane / GROUPS; j < GROUPS; j += AHEAD * SLICES) {
 #for u in AHEAD
-      let other$u = delegates[home + j + $uu * SLICES];
+      let other$u = delegates[local_of(slot, j + $uu * SLICES)];
 #endfor
 #for u in AHEAD
       place += select(0u, 1u, before(pair_of(other$u), mine));
 #endfor
     }
 #if TEAM > GROUPS
-    atomicAdd(&places[home + group], place);
+    atomicAdd(&places[local_of(slot, group)], place);
     workgroupBarrier();
-    place = atomicLoad(&places[home + group]);
+    place = atomicLoad(&places[local_of(slot, group)]);
 #endif
     // Of several that are nothing, and so share a place, any will do.
     if (lane < GROUPS && place == params.k - 1u) { thresholds[slot] = store_of(mine); }
@@ -164,7 +174,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
     if (again$d) {
       let subset = lane + $du * TEAM;
-      chosen[home * OWN + atomicAdd(&chosen_counts[slot], 1u)] = begin + subset / stride * members * stride + subset % stride;
+      chosen[home + atomicAdd(&chosen_counts[slot], 1u)] = begin + subset / stride * members * stride + subset % stride;
     }
   }
 #endfor
@@ -180,7 +190,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var w = lane; w < again; w += AGAIN * TEAM) {
 #for u in AGAIN
     let w$u = w + $uu * TEAM;
-    let at$u = chosen[home * OWN + w$u % choices] + w$u / choices * stride;
+    let at$u = chosen[home + w$u % choices] + w$u / choices * stride;
     let there$u = w$u < again && at$u < end;
     let v$u = select(begin, at$u, there$u);
     let data$u = load(row, v$u);
@@ -215,7 +225,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     for (var step = 0u; step < steps; step++) {
       let w = step * TEAM + lane;
       var at = end;
-      if (w < again) { at = chosen[home * OWN + w % choices] + w / choices * stride; }
+      if (w < again) { at = chosen[home + w % choices] + w / choices * stride; }
       let v = min(at, row.loads - 1u);
       let data = load(row, v);
       var pending = select(0u, (1u << PER_LOAD) - 1u, at < end);
@@ -271,9 +281,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
     }
     if (step > 1u) {
-      atomicAdd(&places[home + c], place);
+      atomicAdd(&places[local_of(slot, c)], place);
       workgroupBarrier();
-      place = atomicLoad(&places[home + c]);
+      place = atomicLoad(&places[local_of(slot, c)]);
     }
     if (lane < count && place < params.k && live) { put(sequence, part * params.k + place, mine); }
   } else {

@@ -143,15 +143,13 @@ def test_down_columns(forced, n, k, software):
 @pytest.mark.parametrize("name", ["float16", "float32", "int64"])
 @pytest.mark.parametrize(("own", "n", "k"), [(1, 700, 10), (4, 300, 12), (4, 777, 10), (16, 5000, 17)])
 def test_several_delegates_an_invocation_down_columns(forced, name, own, n, k):
-    """An invocation makes one of each of several runs of positions, the last ones short or empty, and looks at several."""
-    device, plans = forced(
-        Algorithm.DELEGATES, workgroups=4, select_delegates=own, columns_unroll=2, delegate_cached=0, short_invocations=1
-    )
+    """An invocation makes several, some of one position more than others, and looks at several."""
+    device, plans = forced(Algorithm.DELEGATES, workgroups=4, select_delegates=own, columns_unroll=2, short_invocations=1)
     for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
         check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
         check("top_k-smallest", data.make(kind, name, (3, n, 20), n), axis=1, k=k, device=device, case=kind)
     first, second = (dict(d.constants) for d in plans[-1].dispatches)
-    assert first["SPANS"] == second["SPANS"] > 1
+    assert first["SPANS"] > 1
     assert second["OWN"] > 1 or own == 1
 
 

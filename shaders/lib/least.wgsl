@@ -25,7 +25,6 @@ fn least_in(data: Load) -> Key {
 }
 
 #else
-#if !SOURCE_PAIRS
 
 fn least_in(data: Load) -> Key {
   var least = key_in(data, 0u);
@@ -35,5 +34,4 @@ fn least_in(data: Load) -> Key {
   return least;
 }
 
-#endif
 #endif

@@ -1,9 +1,10 @@
 // Puts what does not come after a threshold in a list that the kernel has: `reserve` gives the first of so many places there, `enlist` fills
 // one.
-#import source
+#import least
 
 // The items of a load.
 fn list_passing(sequence: u32, row: Row, v: u32, data: Load, threshold: Pair) {
+  if (key_less(threshold.key, least_in(data))) { return; }  // as nearly always
   var passing = 0u;  // a bit an item
 #for c in PER_LOAD
   let pair$c = item(row, v, data, $cu);

@@ -91,4 +91,13 @@ fn put_to(offsets: Target, rank: u32, pair: Pair) {
 
 #endif
 
+// Of the sequence so many further along the innermost dimension of the batch.
+fn target_beside(start: Target, further: u32) -> Target {
+#if SINK_PAIRS
+  return start + further * params.sink_step;
+#else
+  return start + further * params.batch[0].yzw;
+#endif
+}
+
 fn put(sequence: u32, rank: u32, pair: Pair) { put_to(target_of(sequence), rank, pair); }

@@ -40,6 +40,7 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   if (v < row.loads) { return data; }
   return last_pair();
 }
+fn key_in(data: Load, c: u32) -> Key { return data.key; }
 
 #else
 

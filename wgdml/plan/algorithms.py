@@ -65,7 +65,7 @@ class Algorithms(Builder):
             if loads > at_once * (t.few_workgroup if sequences <= t.workgroups // 64 else workgroup):
                 cut = min(workgroup, t.few_workgroup)
                 most = (MEETING // 4 // sequences - 2) // (self.selection.format.key_words + 2)
-                parts = min(t.workgroups * t.workgroup // (2 * sequences * cut), loads // (cut * t.loads_each), most)
+                parts = min(t.workgroups * t.workgroup // (4 * sequences * cut), loads // (cut * t.loads_each), most)
                 if parts * cut > workgroup:
                     split, team, meets = parts, cut, True
         found = self.new_pairs(sequences, split) if split > 1 and not meets else None
@@ -96,11 +96,8 @@ class Algorithms(Builder):
         if found:
             self.reduce(found, sequences, 1, sink)
 
-    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0, seconds: tuple[int, int] = (0, 0)) -> int:
-        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each, and to ``seconds`` their second keys.
-
-        Returns how many runs of positions those lie in.
-        """
+    def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0, seconds: tuple[int, int] = (0, 0)) -> None:
+        """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each, and to ``seconds`` their second keys."""
         t = self.tuning
         per_load = self.column_items(source)
         columns = source.selection.batch[-1].size
@@ -113,8 +110,8 @@ class Algorithms(Builder):
         if subsets:
             workgroup = t.workgroup
             # Where subsets are too few to fill the machine, a team's rows share one.
-            shared = power_of_two_below(t.short_invocations // 2 // (subsets * groups))
-            tree = shared >= 4 and not t.barrier_free
+            shared = power_of_two_above(t.short_invocations // 2 // (subsets * groups))
+            tree = shared > 1 and not t.barrier_free
             most = 1 if t.barrier_free else min(32, workgroup)
             if tree:
                 team = min(most, max(shared, power_of_two_above(workgroup // groups)))
@@ -156,7 +153,8 @@ class Algorithms(Builder):
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
                 "UNROLL": max(1, t.columns_unroll // own),
-                "TAIL": t.again,
+                # More would take the registers of the loads under way.
+                "TAIL": t.again if subsets else 1,
                 "INPUT_WORDS": 4 if self.vectors else 1,
                 "LOADS_VECTORS": int(per_load > 1),
             },
@@ -165,7 +163,6 @@ class Algorithms(Builder):
         )
         if parts:
             self.reduce(parts, sequences, 1, sink)
-        return spans
 
     def column_items(self, source: Box) -> int:
         """Adjacent sequences that one load serves: a whole vector where every row of the box starts on one."""
@@ -191,12 +188,11 @@ class Algorithms(Builder):
         sink: Sink,
         delegates: Pairs | None = None,
         seconds: tuple[int, int] = (0, 0),
-        spans: int = 1,
     ) -> None:
         """Delegates in a workgroup. A long sequence of few is cut in parts, whose firsts are selected from again.
 
-        ``delegates``: those of the source's strided subsets, in so many ``spans``, where an earlier dispatch has found them, and,
-        ``seconds``, the subsets' second keys.
+        ``delegates``: those of the source's strided subsets, where an earlier dispatch has found them; ``seconds``: the second keys
+        of those subsets.
         """
         t = self.tuning
         if k > t.large_workgroup:
@@ -206,8 +202,11 @@ class Algorithms(Builder):
         groups = min(t.large_workgroup, max(32, power_of_two_above(int(t.groups_a_rank * k))))
         each = t.loads_each if loads >= 1024 else max(1, t.loads_each // 4)
         team = max(groups, min(t.large_workgroup, power_of_two_below(loads // each)))
+        # Sequences that lie side by side share a workgroup, so that loads coalesce.
+        alternate = self.is_columns(source) and not delegates and not t.barrier_free
+        if alternate:
+            team = max(groups, min(team, t.large_workgroup // t.select_columns))
         if isinstance(source, Pairs) and source.item_step > 1:
-            # Several sequences a workgroup: their items lie side by side.
             team = groups
         split = 1
         if delegates:
@@ -217,13 +216,11 @@ class Algorithms(Builder):
         elif team == t.large_workgroup or t.barrier_free:
             most = max(1, t.workgroups * t.workgroup // 4 // (sequences * team))
             split = max(1, min(most, loads // (team * 2 * each), loads // (4 * k)))
-        workgroup = max(team, t.workgroup)
+        workgroup = min(t.large_workgroup, t.select_columns * team) if alternate else max(team, t.workgroup)
         teams = workgroup // team
         pair = 8 * self.selection.format.key_words
-        if delegates:
-            own = -(-delegates.length // team)
-        else:
-            own = spans = t.select_spans if loads >= team * split * t.select_spans * 4 else 1
+        runs = t.select_spans if loads >= team * split * t.select_spans * 4 else 1
+        own = -(-delegates.length // team) if delegates else runs
         room = self.limits.max_compute_workgroup_storage_size - 512 - workgroup * (pair + 4 + 4 * own)
         capacity = power_of_two_above(max(2 * k, 4 * k * min(per_load, 4), 64))
         while capacity * teams * pair > room and capacity > k:
@@ -241,8 +238,9 @@ class Algorithms(Builder):
             constants={
                 "DELEGATED": int(delegates is not None),
                 "OWN": own,
-                "SPANS": spans,
                 "AGAIN": t.again,
+                "ALTERNATE": int(alternate),
+                "UNROLL": max(1, min(t.columns_unroll, power_of_two_below(loads // team))) if alternate else t.unroll,
                 "WORKGROUP": workgroup,
                 "TEAM": team,
                 "GROUPS": groups,
@@ -428,6 +426,8 @@ class Algorithms(Builder):
         if k > fewest:
             raise ValueError(f"select_kth takes k up to {fewest} of {source.length} items here, not k={k}")
         members = -(-covering // subsets)
+        # Second keys cost every load something, and spare reading most of the chosen subsets again.
+        seconds = members > 2 and subsets <= t.kth_seconds * k
         self.emit(
             "select_kth",
             sequences,
@@ -437,7 +437,7 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "OWN": own,
                 "LANES": min(t.lanes, workgroup),
-                "SECONDS": int(t.kth_seconds),
+                "SECONDS": int(seconds),
                 "EACH": max(own, -(-capacity // workgroup)),
                 "PLACES": capacity,
                 "LONGEST": longest,
@@ -469,10 +469,13 @@ class Algorithms(Builder):
         # A subset is read again where two of the first k lie in it: of s subsets, some k^2 / 2 s. And s delegates are written and
         # read. Both together are least where s is as this cube root.
         wanted = int(t.delegate_reach * math.cbrt(loads * k * k))
-        # Scratch of about 2% of the input, where that leaves enough: to read much again takes long, but for what lies in a cache.
+        # As many as fill the machine, while a small team can look at them.
+        columns = source.selection.batch[-1].size
+        groups = sequences // columns * -(-columns // self.column_items(source))
+        wanted = max(wanted, min(t.delegate_fewest, t.short_invocations // 2 // groups))
+        # Scratch of about 2% of the input, where that leaves enough: to read much again takes long.
         lean = source.length * form.bytes // (50 * 4 * (2 * form.key_words + 1))
-        cached = sequences * source.length * form.bytes <= t.delegate_cached
-        subsets = min(wanted, lean if cached and lean >= 2 * k else max(lean, 8 * k))
+        subsets = min(wanted, max(lean, 8 * k))
         subsets = max(2 * k, min(subsets, loads // t.columns_unroll))
         step = max(8, power_of_two_below(subsets) // 4)
         subsets = min(max(step, subsets // step * step), t.delegate_columns, loads)
@@ -480,8 +483,8 @@ class Algorithms(Builder):
             raise ValueError(f"delegates needs at least k={k} positions of at most {subsets} to choose from")
         delegates = self.new_pairs(sequences, subsets, side_by_side=t.barrier_free)
         seconds = self.arena.take(sequences * subsets * 4 * form.key_words)
-        spans = self.reduce_columns(source, sequences, delegates, subsets, seconds)
-        self.select(source, sequences, k, sink, delegates, seconds, spans)
+        self.reduce_columns(source, sequences, delegates, subsets, seconds)
+        self.select(source, sequences, k, sink, delegates, seconds)
 
     def delegates_of_rows(self, source: Box, sequences: int, k: int, sink: Sink) -> None:
         """The delegates' own bests, class by class, give a threshold; what does not come after it is listed and ranked.

@@ -63,6 +63,9 @@ class Tuning:
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
     select_spans: int  #: delegates of an invocation there, where runs have 4 loads and more
+    select_columns: int  #: sequences that share a workgroup there, where they lie side by side
+    select_columns_k: int  #: and the largest k then
+    select_columns_loads: int  #: and the most loads of an invocation
     select_delegates: int  #: and where an earlier dispatch has left them; or twice as many
     short_workgroup: int  #: invocations of a workgroup that serves short sequences, where a team is no larger
     short_invocations: int  #: and as many in all as fill the machine
@@ -73,7 +76,7 @@ class Tuning:
     select_rows_loads: int  #: loads of an invocation there, where teams are small; up to 32
     select_rows_length: int  #: and the longest sequence
     kth_subsets: int  #: the most subsets of an invocation in SELECT_KTH
-    kth_seconds: bool  #: with the least key of a subset's other loads, so that it is read again only where that asks for it
+    kth_seconds: int  #: as many for each of the k, at most, where they have a second key
     kth_digit: int  #: and the fewest bits of a digit there
     kth_fewest: int  #: and the fewest invocations
     kth_a_rank: float  #: and for each of the k
@@ -114,7 +117,7 @@ class Tuning:
     few_workgroup: int  #: and invocations of the largest workgroup then
     columns_rows: int  #: rows of a part down columns, about; a CPU has a page of memory for each in view
     delegate_reach: float  #: what DELEGATES has of them down columns, in times the cube root of the length times the square of k
-    delegate_cached: int  #: bytes of an input that may be read again at a small cost
+    delegate_fewest: int  #: and as many as fill the machine, up to this
     columns_unroll: int  #: loads that an invocation has under way at once down columns
     columns_own: int  #: and how many of those in the same row
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
@@ -176,6 +179,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             radix_row_digit=4,
             select_k=128,
             select_spans=4,
+            select_columns=1,
+            select_columns_k=0,
+            select_columns_loads=0,
             select_delegates=1,
             short_workgroup=min(64, workgroup),
             short_invocations=1,
@@ -186,7 +192,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             select_rows_loads=16,
             select_rows_length=0,
             kth_subsets=4,
-            kth_seconds=True,
+            kth_seconds=1 << 62,
             kth_digit=kth_digit,
             kth_fewest=min(32, workgroup),
             kth_a_rank=1 / 3,
@@ -227,7 +233,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             few_workgroup=workgroup,
             columns_rows=256,
             delegate_reach=1,
-            delegate_cached=0,
+            delegate_fewest=0,
             columns_unroll=4,
             columns_own=4,
             barrier_free=True,
@@ -248,6 +254,9 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         radix_row_digit=4,
         select_k=min(256, large),
         select_spans=1,
+        select_columns=8,
+        select_columns_k=16,
+        select_columns_loads=64,
         select_delegates=2,
         short_workgroup=min(64, workgroup),
         short_invocations=1 << 17,
@@ -258,7 +267,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         select_rows_loads=16,
         select_rows_length=min(8192, 32 * workgroup),
         kth_subsets=8,
-        kth_seconds=False,
+        kth_seconds=16,
         kth_digit=kth_digit,
         kth_fewest=min(64, workgroup),
         kth_a_rank=2 / 3,
@@ -299,7 +308,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         few_workgroup=min(512, widest),
         columns_rows=1 << 30,
         delegate_reach=1.4,
-        delegate_cached=1 << 25,
+        delegate_fewest=256,
         columns_unroll=8,
         columns_own=1,
     )
@@ -336,6 +345,11 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     # Where more than three quarters of the loads would be read again, a sort of everything is as fast.
     if by_kth and k <= t.kth_k and 3 * loads >= 4 * k:
         return Algorithm.SELECT_KTH
+    # Columns so few and short that all are read at once, and a second dispatch would take longer.
+    team = t.large_workgroup // t.select_columns
+    at_once = sequences * team <= t.short_invocations and length <= team * t.select_columns_loads
+    if columns and at_once and k <= t.select_columns_k and length >= 2 * k:
+        return Algorithm.SELECT
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
     most = t.select_k if columns else t.delegate_k
