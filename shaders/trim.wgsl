@@ -1,7 +1,7 @@
 // Lists of candidates that do not exceed their room, and where ITEMS > 0 or SORTS their first k pairs in order: input (binding 1), delegates
 // (2, 3), counts (6), lists and thresholds (7, 8) -> sink (4, 5) where these are in order, else lists (7, 8) and their lengths (4).
 //
-// Lists of up to params.rank_count pairs are left as they are. Of longer ones only the first k pairs stay; where there were too many to be
+// Lists of up to params.rank_count pairs are left as they are. Longer ones are cut to that, or to k; where there were too many pairs to be
 // listed, the subsets are read once more. One workgroup does that, and as many as a list has blocks put it in order.
 //   CAPACITY, EACH  places of a list, and those of each invocation
 //   STEP            invocations that read a load each between two looks at the room that is left
@@ -24,6 +24,9 @@
 @group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][CAPACITY], then a threshold a sequence
 @group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
 
+// Of a list that one more step may be added to.
+const ROOM_LEFT: u32 = CAPACITY - STEP * PER_LOAD;
+
 var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
 var<workgroup> filled: atomic<u32>;
@@ -42,14 +45,15 @@ fn same_for_all(local: u32, word: u32) -> u32 {
   return workgroupUniformLoad(&shared_word);
 }
 
-// The first k of the list's first `count`, at its beginning in any order, and the k-th of them.
+// Keeps the first k of the list's first `count`, or some more where those are found sooner, at its beginning in any order. Returns a pair
+// that none of the first k comes after, nor any that is kept.
 fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   var items: Items;
 #for i in EACH
   items[$i] = last_pair();
   if ($iu * WORKGROUP + local < count) { items[$i] = listed(start, $iu * WORKGROUP + local); }
 #endfor
-  let last = kth_of(&items, listed(start, 0u), local, params.k, 0u);
+  let last = kth_of(&items, listed(start, 0u), local, params.k, min(params.rank_count, ROOM_LEFT) - params.k);
   if (local == 0u) { atomicStore(&kept, 0u); }
   storageBarrier();
   workgroupBarrier();
@@ -61,8 +65,8 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   return last;
 }
 
-// The list's length once it has at most the first k pairs. Where more than it has room for should have been listed, what was listed is
-// forgotten and the subsets are read once more, a step at a time; a list without room for a step is trimmed first.
+// The list's length once it has the first k pairs and at most params.rank_count. Where more than it has room for should have been listed,
+// what was listed is forgotten and the subsets are read once more, a step at a time; a list without room for a step is trimmed first.
 fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
   let row = row_of(sequence);
   var threshold = listed(threshold_place(sequence), 0u);
@@ -74,9 +78,9 @@ fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
   var step = 0u;
   loop {
     let over = step >= again && next >= params.subsets;
-    if (count > select(CAPACITY - STEP * PER_LOAD, params.k, over)) {
+    if (count > select(ROOM_LEFT, params.rank_count, over)) {
       threshold = keep_first(local, start, count);
-      count = params.k;
+      count = same_for_all(local, atomicLoad(&kept));
       if (local == 0u) { atomicStore(&filled, count); }
       workgroupBarrier();
     }
