@@ -1,10 +1,10 @@
 // The best pair of every part of every sequence whose neighbours lie side by side in memory: input (binding 1) -> sink (4, 5); where
 // those are delegates, also the second key (6) of each part.
 //
-// An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis, and every STEP-th position.
+// An invocation serves PER_LOAD adjacent sequences (one load), so that loads coalesce whatever the axis, and positions a stride apart.
 // WORKGROUP is WORKGROUP / TEAM such groups by TEAM rows.
 //   TREE       1 where a team's rows are brought together, as one part; 0 where each is a part
-//   DELEGATES  1 where part p is subset p: the positions p, p + PARTS, ...
+//   DELEGATES  1 where part p is subset p of some: the positions p, p + their number, ...
 //   SPANS      subsets that an invocation serves then, one after the other; else 1
 //   UNROLL     rows under way at once; TAIL of them at the end of a run
 //   OWN        groups of an invocation, LANES apart: more than one for a CPU alone, whose memory is slow across pages (lib/own.wgsl)

@@ -24,8 +24,8 @@
 @group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][CAPACITY], then a threshold a sequence
 @group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
 
-// Of a list that one more step may be added to.
-const ROOM_LEFT: u32 = CAPACITY - STEP * PER_LOAD;
+// A longer list has no room for another step.
+const FULL: u32 = CAPACITY - STEP * PER_LOAD;
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
@@ -53,7 +53,7 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   items[$i] = last_pair();
   if ($iu * WORKGROUP + local < count) { items[$i] = listed(start, $iu * WORKGROUP + local); }
 #endfor
-  let last = kth_of(&items, listed(start, 0u), local, params.k, min(params.rank_count, ROOM_LEFT) - params.k);
+  let last = kth_of(&items, listed(start, 0u), local, params.k, min(params.rank_count, FULL) - params.k);
   if (local == 0u) { atomicStore(&kept, 0u); }
   storageBarrier();
   workgroupBarrier();
@@ -78,7 +78,7 @@ fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
   var step = 0u;
   loop {
     let over = step >= again && next >= params.subsets;
-    if (count > select(ROOM_LEFT, params.rank_count, over)) {
+    if (count > select(FULL, params.rank_count, over)) {
       threshold = keep_first(local, start, count);
       count = same_for_all(local, atomicLoad(&kept));
       if (local == 0u) { atomicStore(&filled, count); }

@@ -116,7 +116,8 @@ def test_every_kernel_assembles_without_leftovers():
         ((10**6, 100), 1, 99, "SORT_ROWS", "SORT_ROWS"),
         ((64, 50257), 1, 50, "SELECT", "SELECT_KTH"),
         ((65536, 1024), 0, 10, "DELEGATES", "DELEGATES"),
-        ((4096, 1024), 0, 10, "SELECT", "LISTS"),
+        ((4096, 1024), 0, 16, "SELECT", "LISTS"),
+        ((4096, 1024), 0, 17, "DELEGATES", "LISTS"),
         ((16384, 1024), 0, 10, "DELEGATES", "DELEGATES"),
         ((4096, 4096), 0, 10, "DELEGATES", "LISTS"),
         ((16384, 2048), 1, 2048, "SORT_ROWS_RADIX", "RADIX_SORT"),
@@ -132,8 +133,39 @@ def test_choice_of_algorithm(shape, axis, k, gpu, cpu):
         assert chosen is Algorithm[wanted], (shape, limits)
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis", "k", "kernel", "constants"),
+    [
+        # Columns that share a workgroup, and those too long for that, which are cut among many.
+        ((4096, 1024), 0, 10, "select", {"ALTERNATE": 1, "TEAM": 128, "WORKGROUP": 1024}),
+        ((500_000, 4), 0, 100, "select", {"ALTERNATE": 0, "TEAM": 1024}),
+        ((1_000_000, 8), 0, 65, "select", {"ALTERNATE": 0, "TEAM": 1024}),
+        # Second keys where a good part of many subsets of several loads is read again.
+        ((1000, 50_257), 1, 300, "select_kth", {"SECONDS": 1}),
+        ((256, 131_072), 1, 500, "select_kth", {"SECONDS": 1}),
+        ((256, 131_072), 1, 50, "select_kth", {"SECONDS": 0}),
+        ((10_000, 3000), 1, 300, "select_kth", {"SECONDS": 0}),
+    ],
+)
+def test_constants_on_a_gpu(shape, axis, k, kernel, constants):
+    first = make_plan(selection(shape, [axis], k), GPU).dispatches[0]
+    assert first.kernel == kernel and constants.items() <= dict(first.constants).items()
+    assert constants.get("TEAM") != 1024 or prod(first.grid) > 100, "few long sequences are cut in parts"
+
+
+def test_columns_have_delegates_that_fill_the_machine():
+    """However small k is, as long as a small team can look at them."""
+    for shape, k, invocations in (((65_536, 1024), 2, 65_536), ((65_536, 1024), 10, 65_536), ((2**18, 64), 2, 32_768)):
+        first, second = make_plan(selection(shape, [0], k), GPU).dispatches
+        assert prod(first.grid) * dict(first.constants)["WORKGROUP"] >= invocations, shape
+        assert params_of(second)["subsets"] >= 256
+
+
 def test_scratch_is_small_where_k_is():
-    for shape, k in (
+    for shape, k, *axis in (
+        ((4096, 1024), 10, 0),
+        ((65_536, 1024), 10, 0),
+        ((2**20, 16), 10, 0),
         ((2**20,), 1024),
         ((2**22,), 100),
         ((2**26,), 4096),
@@ -144,7 +176,7 @@ def test_scratch_is_small_where_k_is():
         ((256, 131072), 50),
         ((8, 131072), 1000),
     ):
-        plan = make_plan(selection(shape, [len(shape) - 1], k), GPU)
+        plan = make_plan(selection(shape, axis or [len(shape) - 1], k), GPU)
         assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
 
 

@@ -8,7 +8,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, planning, strided_tensor
+from checks import check, params_of, planning, strided_tensor
 
 from wgdml.plan import Algorithm
 
@@ -47,15 +47,26 @@ def test_runs_that_end_early(forced, n):
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-@pytest.mark.parametrize(("side_by_side", "n", "k"), [(8, 700, 10), (4, 1000, 40), (8, 10_000, 3), (1, 300, 7)])
-def test_down_columns(forced, name, side_by_side, n, k):
-    """Neighbouring teams serve neighbouring columns, the last ones fewer; a list overflows with a subset of nothing but firsts."""
-    device, plans = forced(Algorithm.SELECT, select_columns=side_by_side, workgroups=1)
+@pytest.mark.parametrize(("side_by_side", "n", "k", "parts"), [(8, 11_000, 10, 1), (4, 9000, 16, 1), (1, 9000, 7, 2)])
+def test_down_columns(forced, name, side_by_side, n, k, parts):
+    """Neighbouring teams serve neighbouring columns, the last ones fewer; lists overflow where a subset has nothing but firsts."""
+    device, plans = forced(
+        Algorithm.SELECT,
+        select_columns=side_by_side,
+        select_columns_loads=n,
+        large_workgroup=256,
+        workgroups=1 if parts == 1 else 2112,
+    )
     for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
         check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
         check("top_k-smallest", data.make(kind, name, (3, n, 21), n), axis=1, k=k, device=device, case=kind)
     constants = dict(plans[-1].dispatches[0].constants)
     assert constants["ALTERNATE"] and constants["WORKGROUP"] // constants["TEAM"] == side_by_side
-    x = np.zeros((n, 70), name)
-    x[:: constants["TEAM"]] = np.arange(1, -(-n // constants["TEAM"]) + 1, dtype=name)[:, None]
-    check("top_k-largest", x, axis=0, k=k, device=device, case="one subset")
+    assert params_of(plans[-1].dispatches[0])["split"] == parts
+    if parts == 1:
+        # In every third column one subset has all that is best, and more than a list holds.
+        members = -(-n // constants["TEAM"])
+        assert members > constants["CAPACITY"]
+        x = data.make("few_distinct", name, (n, 70), n) % 50
+        x[:: constants["TEAM"], ::3] = 60 + np.arange(members)[:, None] % 60
+        check("top_k-largest", x, axis=0, k=k, device=device, case="one subset")

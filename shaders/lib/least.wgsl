@@ -1,4 +1,4 @@
-// The least key of a load whose items all belong to the sequence.
+// The least key of a load's items, whichever sequence they belong to.
 //   EXTREMES  1 where it is found from the items' bits, for floats whose NaNs come first: three operations an item in place of eight
 #import source
 

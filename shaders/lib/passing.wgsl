@@ -4,7 +4,8 @@
 
 // The items of a load.
 fn list_passing(sequence: u32, row: Row, v: u32, data: Load, threshold: Pair) {
-  if (key_less(threshold.key, least_in(data))) { return; }  // as nearly always
+  // As nearly always. Items of other sequences in the load can only make it look further.
+  if (key_less(threshold.key, least_in(data))) { return; }
   var passing = 0u;  // a bit an item
 #for c in PER_LOAD
   let pair$c = item(row, v, data, $cu);

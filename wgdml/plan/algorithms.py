@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from .dispatch import MEETING, WINDOW, Box, Builder, Final, Pairs, Sink, Source, is_rows
-from .tuning import KTH_BYTES, Algorithm, choose_algorithm, power_of_two_above, power_of_two_below
+from .tuning import KTH_BYTES, Algorithm, choose_algorithm, columns_at_once, power_of_two_above, power_of_two_below
 
 __all__ = ["Algorithms"]
 
@@ -202,8 +202,8 @@ class Algorithms(Builder):
         groups = min(t.large_workgroup, max(32, power_of_two_above(int(t.groups_a_rank * k))))
         each = t.loads_each if loads >= 1024 else max(1, t.loads_each // 4)
         team = max(groups, min(t.large_workgroup, power_of_two_below(loads // each)))
-        # Sequences that lie side by side share a workgroup, so that loads coalesce.
-        alternate = self.is_columns(source) and not delegates and not t.barrier_free
+        # Few sequences that lie side by side share workgroups, so that loads coalesce.
+        alternate = not delegates and self.is_columns(source) and columns_at_once(source.length, sequences, k, t)
         if alternate:
             team = max(groups, min(team, t.large_workgroup // t.select_columns))
         if isinstance(source, Pairs) and source.item_step > 1:

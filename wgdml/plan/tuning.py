@@ -63,8 +63,8 @@ class Tuning:
     radix_row_digit: int  #: and bits of a digit, up to 5; one more for long sequences
     select_k: int  #: the largest k for SELECT
     select_spans: int  #: delegates of an invocation there, where runs have 4 loads and more
-    select_columns: int  #: sequences that share a workgroup there, where they lie side by side
-    select_columns_k: int  #: and the largest k then
+    select_columns: int  #: sequences that share a workgroup there, where they lie side by side and all are under way at once
+    select_columns_k: int  #: and the largest k for that
     select_columns_loads: int  #: and the most loads of an invocation
     select_delegates: int  #: and where an earlier dispatch has left them; or twice as many
     short_workgroup: int  #: invocations of a workgroup that serves short sequences, where a team is no larger
@@ -76,7 +76,7 @@ class Tuning:
     select_rows_loads: int  #: loads of an invocation there, where teams are small; up to 32
     select_rows_length: int  #: and the longest sequence
     kth_subsets: int  #: the most subsets of an invocation in SELECT_KTH
-    kth_seconds: int  #: as many for each of the k, at most, where they have a second key
+    kth_seconds: int  #: the most subsets for each of the k where they have second keys
     kth_digit: int  #: and the fewest bits of a digit there
     kth_fewest: int  #: and the fewest invocations
     kth_a_rank: float  #: and for each of the k
@@ -314,6 +314,14 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     )
 
 
+def columns_at_once(length: int, sequences: int, k: int, tuning: Tuning) -> bool:
+    """Are columns so few and short that SELECT, with several neighbours a workgroup, reads all at once and beats two dispatches?"""
+    t = tuning
+    team = t.large_workgroup // t.select_columns
+    at_once = sequences * team <= t.short_invocations and length <= team * t.select_columns_loads
+    return at_once and k <= t.select_columns_k and length >= 2 * k
+
+
 def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, loads: int, tuning: Tuning) -> Algorithm:
     """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
 
@@ -345,10 +353,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     # Where more than three quarters of the loads would be read again, a sort of everything is as fast.
     if by_kth and k <= t.kth_k and 3 * loads >= 4 * k:
         return Algorithm.SELECT_KTH
-    # Columns so few and short that all are read at once, and a second dispatch would take longer.
-    team = t.large_workgroup // t.select_columns
-    at_once = sequences * team <= t.short_invocations and length <= team * t.select_columns_loads
-    if columns and at_once and k <= t.select_columns_k and length >= 2 * k:
+    if columns and columns_at_once(length, sequences, k, t):
         return Algorithm.SELECT
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
