@@ -1,4 +1,5 @@
-// The best pair of each strided subset, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7), zeros (8).
+// The best pair of each strided subset, and of each class of those: input (binding 1) -> delegates (4, 5), bests (6, 7), zeros (8); or, where
+// SECONDS, the least key of each subset's other loads (6) in place of bests.
 //
 // Subset p holds the loads p, p + params.subsets, ...; an invocation serves one, or OWN (lib/own.wgsl). LANES neighbouring invocations read
 // neighbouring loads, a line of memory together; the workgroup's next LANES lie far away, so that a stretch of memory with all that is best
@@ -16,6 +17,10 @@ alias Items = array<Pair, OWN>;
 #endif
 
 @group(0) @binding(8) var<storage, read_write> counts: array<u32>;  // [sequence]: of the list that is filled later
+
+#if SECONDS
+@group(0) @binding(6) var<storage, read_write> second_keys: array<Key>;  // [sequence][subset]
+#endif
 
 #if CLASSES
 @group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;
@@ -44,6 +49,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     scan_own(row, first, params.subsets, &items);
 #for i in OWN
     put(sequence, first + $iu * LANES, items[$i]);
+#if SECONDS
+    second_keys[sequence * params.subsets + first + $iu * LANES] = nexts[$i].key;
+#endif
 #endfor
 #else
     best = delegate_of(row, scan_loads(row, invocation, row.loads, params.subsets));

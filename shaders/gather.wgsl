@@ -1,5 +1,6 @@
 // Every pair that does not come after a threshold, in any order: input (binding 1), delegates (2, 3), bests (7, 8) -> lists of candidates
-// and thresholds (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold.
+// and thresholds (4, 5), counts (6). Reads the subsets again whose delegates do not come after the threshold; where SECONDS, only the load of
+// the delegate if the second key (7) tells that no other load asks for more.
 //
 // BLOCKS workgroups serve a sequence. Each finds the threshold by itself, a pair that at least k of the sequence's pairs do not come
 // after: waiting for one workgroup that does would take longer. The bests fall into EACH * WORKGROUP groups, MERGED in each, neighbours
@@ -10,6 +11,10 @@
 #import sink
 #import subsets
 #import kth
+
+#if SECONDS
+@group(0) @binding(7) var<storage, read_write> second_keys: array<Key>;  // [sequence][subset]
+#endif
 
 #if BESTS
 @group(0) @binding(7) var<storage, read_write> best_keys: array<Key>;      // [sequence][BESTS]
@@ -63,9 +68,26 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     sink_keys[threshold_place(sequence)] = threshold.key;
     sink_indices[threshold_place(sequence)] = threshold.index;
   }
+#if SECONDS
+  let row = row_of(sequence);
+#for o in OWN
+  if (live && subset$o < params.subsets && own$o.index != NO_INDEX && !before(threshold, own$o)) {
+    let v = load_of(row, own$o.index);
+    let second = second_keys[sequence * params.subsets + subset$o];
+    // Another load with the delegate's key comes later.
+    let next = Pair(second, select(0u, first_index_in(row, v + params.subsets), key_equal(second, own$o.key)));
+    if (before(threshold, next)) {
+      choose_load(v);
+    } else {
+      choose(subset$o);
+    }
+  }
+#endfor
+#else
 #for o in OWN
   if (live && subset$o < params.subsets && !before(threshold, own$o)) { choose(subset$o); }
 #endfor
+#endif
   workgroupBarrier();
   read_chosen(sequence, row_of(sequence), local, threshold);
 }

@@ -182,3 +182,20 @@ def make(kind: str, dtype: Any, shape: int | tuple[int, ...], seed: int = 0) -> 
     result = KINDS[kind](rng, dtype, shape)
     assert result.dtype == dtype and result.shape == shape, (kind, result.dtype, result.shape)
     return result
+
+
+#: How many strided subsets of a row have one large item, two in two loads, and nothing else: cases for k = 20.
+SUBSETS = ((20, 0, 0), (19, 1, 0), (0, 10, 0), (0, 25, 0), (0, 0, 3), (10, 0, 5), (19, 0, 1), (5, 5, 8), (30, 30, 0))
+
+
+def in_subsets(counts: tuple[int, int, int], n: int, per_load: int, subsets: int, rng: np.random.Generator) -> np.ndarray:
+    """A row of small numbers and, in so many subsets from anywhere, large ones; subset p holds the loads p, p + subsets, ..."""
+    alone, twins, whole = counts
+    loads = np.arange(n) // per_load
+    order, member = rng.permutation(subsets)[loads % subsets], loads // subsets
+    one = np.arange(n) % per_load == rng.integers(per_load)
+    x = rng.integers(0, 20, n)
+    x[one & (order < alone) & (member == rng.integers(member.max()))] += 100
+    twin = (order >= alone) & (order < alone + twins)
+    x[one & twin & ((member == 0) | (member == member.max() - 1))] += 100
+    return x + np.where((order >= alone + twins) & (order < alone + twins + whole), 25 * (order % 4 + 1), 0)

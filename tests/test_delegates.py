@@ -8,7 +8,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, params_of, planning, strided_tensor
+from checks import buffer_of, check, params_of, planning, strided_tensor
 
 import wgdml
 from wgdml.plan import Algorithm, Plan
@@ -118,6 +118,36 @@ def test_all_that_counts_in_few_subsets(forced, name, k, software):
         x[1, mine] = (100 + np.arange(mine.sum()) * 27 // mine.sum()).astype(dtype)
         assert mine.sum() > min(capacity, 700)
         check("top_k-largest", x, k=k, device=device, case=f"subsets {chosen}")
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_subsets_read_again_only_for_a_second_load(forced, name):
+    """Subsets with none of the first k, with one load of them, with two, with so many that the list overflows; and equal keys."""
+    device, plans = forced(
+        Algorithm.DELEGATES, True, delegate_seconds=1 << 62, kth_workgroup=64, kth_least=64, delegates=512, delegates_lean=512
+    )
+    k, n = 20, 40_000
+    per_load = 16 // oracle.DTYPES[name].itemsize
+    check("top_k-largest", data.make("random", name, (2, n), 1), k=k, device=device)
+    first, gather = plans[-1].dispatches[:2]
+    assert dict(first.constants)["SECONDS"] == dict(gather.constants)["SECONDS"] == 1
+    subsets = params_of(first)["subsets"]
+    assert n > 4 * per_load * subsets
+    rng = np.random.default_rng(5)
+    for case in data.SUBSETS:
+        host = np.concatenate([data.in_subsets(case, n, per_load, subsets, rng) for _ in range(3)]).astype(name)
+        buffer = buffer_of(device, host)
+        for start in (0, 1):  # rows that begin with a load, or inside one
+            x = host[start : start + 2 * n].reshape(2, n)
+            given = wgdml.Tensor.from_buffer(buffer, name, (2, n), offset=start * host.itemsize, device=device)
+            check("top_k-largest", x, given=given, k=k, device=device, case=(case, start))
+            check("top_k-largest", x // 25, k=k, device=device, case=(case, "equal"))
+    for kind in data.kinds(oracle.DTYPES[name]):
+        for number, shape in enumerate(((2, 8003), (1, 40_000))):
+            x = data.make(kind, name, shape, number)
+            check(("top_k-largest", "top_k-smallest")[number], x, k=(33, 100)[number], device=device, case=kind)
+    tensor, x = strided_tensor(device, "few_distinct", name, (3, 9000), (27_003, 3), 5)  # an element a load
+    check("top_k-smallest", x, given=tensor, k=40, device=device)
 
 
 def test_rows_that_start_amid_a_load(forced):

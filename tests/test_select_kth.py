@@ -149,19 +149,8 @@ def test_subsets_read_again_only_for_a_second_load(forced, name, lanes):
     loads = np.arange(n) // per_load
     subset, member = loads % subsets, loads // subsets
     rng = np.random.default_rng(5)
-
-    def row(alone: int, twins: int, whole: int) -> np.ndarray:
-        """So many subsets, from anywhere, with one large item, with two in two loads, and with nothing else."""
-        order = rng.permutation(subsets)[subset]
-        one = np.arange(n) % per_load == rng.integers(per_load)
-        x = rng.integers(0, 20, n)
-        x[one & (order < alone) & (member == rng.integers(member.max()))] += 100
-        twin = (order >= alone) & (order < alone + twins)
-        x[one & twin & ((member == 0) | (member == member.max() - 1))] += 100
-        return x + np.where((order >= alone + twins) & (order < alone + twins + whole), 25 * (order % 4 + 1), 0)
-
-    for case in ((20, 0, 0), (19, 1, 0), (0, 10, 0), (0, 25, 0), (0, 0, 3), (10, 0, 5), (19, 0, 1), (5, 5, 8), (30, 30, 0)):
-        host = np.concatenate([row(*case) for _ in range(3)]).astype(name)
+    for case in data.SUBSETS:
+        host = np.concatenate([data.in_subsets(case, n, per_load, subsets, rng) for _ in range(3)]).astype(name)
         buffer = buffer_of(device, host)
         for start in (0, 1):  # rows that begin with a load, or inside one
             x = host[start : start + 2 * n].reshape(2, n)

@@ -91,6 +91,9 @@ fn last_index_in(row: Row, v: u32) -> u32 {
 
 fn first_index_in(row: Row, v: u32) -> u32 { return max(v * PER_LOAD, row.skew) - row.skew + params.first_index; }
 
+// The load with an index, where the sequence has one axis.
+fn load_of(row: Row, index: u32) -> u32 { return (index - params.first_index + row.skew) / PER_LOAD; }
+
 // The loads from the first to before the end have items of the sequence only, which need no test of each.
 fn first_whole(row: Row) -> u32 { return select(0u, 1u, row.skew > 0u); }
 fn end_whole(row: Row) -> u32 { return (row.skew + params.length) / PER_LOAD; }
@@ -123,6 +126,7 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 fn key_in(data: Load, c: u32) -> Key { return data.key; }
 fn last_index_in(row: Row, v: u32) -> u32 { return axis_step(v).y + params.first_index; }
 fn first_index_in(row: Row, v: u32) -> u32 { return last_index_in(row, v); }
+fn load_of(row: Row, index: u32) -> u32 { return index - params.first_index; }
 
 #endif
 #endif

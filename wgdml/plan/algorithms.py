@@ -501,7 +501,8 @@ class Algorithms(Builder):
         capacity = min(max(2 * wide, power_of_two_above(max(2, per_load) * k)), 16 * wide)
         # Scratch of about 2% of the input, where that leaves enough of them to fill the machine.
         form = self.selection.format
-        lean = max(t.delegates_lean, source.length * form.bytes // (50 * 4 * (form.key_words + 1)) - capacity)
+        words = form.key_words * (2 if t.delegate_seconds else 1) + 1
+        lean = max(t.delegates_lean, source.length * form.bytes // (50 * 4 * words) - capacity)
         subsets = max(t.delegates // sequences, t.delegates_a_rank * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // t.delegate_loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
@@ -524,6 +525,9 @@ class Algorithms(Builder):
             raise ValueError(f"delegates takes k up to {min(groups, capacity) // 2} of {loads} loads here, not k={k}")
         delegates = self.new_pairs(sequences, subsets)
         bests = self.new_pairs(sequences, bests_each) if classes else delegates
+        # Where many subsets would be read again, only those of which two loads ask for that.
+        pays = own > 1 and subsets <= t.delegate_seconds * k
+        seconds = self.arena.take(sequences * subsets * 4 * form.key_words) if pays else None
         # A list of candidates a sequence, then the sequences' thresholds.
         room = self.new_pairs(1, sequences * (capacity + 1))
         candidates = replace(room, step=capacity, length=capacity)
@@ -534,12 +538,12 @@ class Algorithms(Builder):
             sequences * workgroups,
             source,
             delegates,
-            scratch={8: counts} | ({6: bests.keys, 7: bests.indices} if classes else {}),
+            scratch={8: counts} | ({6: bests.keys, 7: bests.indices} if classes else {}) | ({6: seconds} if seconds else {}),
             constants={
                 "WORKGROUP": workgroup,
                 "OWN": own,
                 "LANES": min(8, workgroup),
-                "SECONDS": 0,
+                "SECONDS": int(pays),
                 "CLASSES": classes,
                 "FAN": fan,
                 "WIDE": workgroup // (max(1, classes) * fan),
@@ -554,21 +558,21 @@ class Algorithms(Builder):
         # Every workgroup finds the threshold, so no more of them than are at work at once; but what they choose must have room.
         room_each = (self.limits.max_compute_workgroup_storage_size - KTH_BYTES - 8 * wide) // (4 * wide)
         blocks = max(1, min(subsets // 64, t.gather_workgroups // sequences), -(-subsets // (wide * room_each)))
-        own = -(-subsets // (wide * blocks))
+        each = -(-subsets // (wide * blocks))
         again = {2: delegates.keys, 3: delegates.indices, 6: counts}
         self.emit(
             "gather",
             sequences * blocks,
             source,
             candidates,
-            scratch=again | ({7: bests.keys, 8: bests.indices} if classes else {}),
+            scratch=again | ({7: bests.keys, 8: bests.indices} if classes else {}) | ({7: seconds} if seconds else {}),
             constants={
                 "WORKGROUP": wide,
                 "BLOCKS": blocks,
-                "OWN": own,
-                "ROOM": wide * own,
+                "OWN": each,
+                "ROOM": wide * each,
                 "AGAIN": t.again,
-                "SECONDS": 0,
+                "SECONDS": int(pays),
                 "BESTS": bests_each if classes else 0,
                 "EACH": max(1, groups // wide),
                 "MERGED": max(1, bests_each // max(groups, wide)),

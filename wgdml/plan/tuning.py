@@ -105,6 +105,9 @@ class Tuning:
     delegates: int  #: as many as invocations that read at full speed
     delegates_lean: int  #: and as many where they would take more scratch than 2% of the input
     delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
+    delegate_seconds: (
+        int  #: the most subsets for each of the k where they have second keys, if several an invocation
+    )
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     gather_workgroups: int  #: as many as are at work at once where each has a processor to itself
     kth_workgroup: int  #: the most invocations that look for a threshold among the delegates
@@ -220,7 +223,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_own=8,
             delegates=1 << 12,
             delegates_lean=1 << 12,
-            delegates_a_rank=8,
+            delegates_a_rank=4,
+            delegate_seconds=8,
             delegate_columns=1024,
             gather_workgroups=2,
             kth_workgroup=kth,
@@ -296,6 +300,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegates=1 << 18,
         delegates_lean=1 << 12,
         delegates_a_rank=128,
+        delegate_seconds=0,
         delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // (2 * pair))),
         gather_workgroups=128,
         kth_workgroup=kth,
