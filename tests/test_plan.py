@@ -178,6 +178,9 @@ def test_scratch_is_small_where_k_is():
     ):
         plan = make_plan(selection(shape, axis or [len(shape) - 1], k), GPU)
         assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
+    for shape, k in (((2**20,), 100), ((2**20,), 1024), ((2**22,), 1000), ((64, 50_257), 50), ((1024, 1000), 5)):
+        plan = make_plan(selection(shape, [len(shape) - 1], k), CPU)
+        assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
 
 
 def test_scratch_of_a_sort():

@@ -16,7 +16,7 @@ from itertools import product
 
 from ..selection import Selection
 from .algorithms import Algorithms
-from .dispatch import MEETING, WINDOW, Binding, Box, Dispatch, Final, Pairs, Plan, Sink, Source, TooLargeError
+from .dispatch import WINDOW, Binding, Box, Dispatch, Final, Pairs, Plan, Sink, Source, TooLargeError
 from .tuning import Algorithm, Limits, Tuning, choose_algorithm, tuning_for
 
 __all__ = [
@@ -39,7 +39,7 @@ class _Planner(Algorithms):
         parts = list(self.batch_pieces())[::-1]
         while parts:
             part = parts.pop()
-            self.arena.used = MEETING
+            self.arena.used = self.arena.first
             built = len(self.dispatches), len(self.algorithms)
             try:
                 self.build_part(part)

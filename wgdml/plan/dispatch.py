@@ -151,11 +151,12 @@ class TooLargeError(Exception):
 
 @dataclass
 class _Arena:
-    """Hands out scratch, front to back, behind the meeting."""
+    """Hands out scratch, front to back."""
 
     most: int  # bytes of one binding
     room: int  # and of the whole
-    used: int = MEETING
+    first: int  # where it begins: behind the meeting
+    used: int = 0
     peak: int = 0
 
     def take(self, size: int, *, windows: bool = False) -> tuple[int, int]:
@@ -216,7 +217,9 @@ class Builder:
         self.shared_input = shared_input
         self.wanted = forced
         self.forced: Algorithm | None = None
-        self.arena = _Arena(limits.max_storage_buffer_binding_size, limits.max_buffer_size)
+        # Nobody meets where a second dispatch costs less than barriers.
+        first = 0 if tuning.barrier_free else MEETING
+        self.arena = _Arena(limits.max_storage_buffer_binding_size, limits.max_buffer_size, first)
         self.dispatches: list[Dispatch] = []
         self.algorithms: list[Algorithm] = []
         self.sequences = selection.sequences  # of the part being built

@@ -105,9 +105,7 @@ class Tuning:
     delegates: int  #: as many as invocations that read at full speed
     delegates_lean: int  #: and as many where they would take more scratch than 2% of the input
     delegates_a_rank: int  #: and more where k is large, as the subsets of k of them are read again
-    delegate_seconds: (
-        int  #: the most subsets for each of the k where they have second keys, if several an invocation
-    )
+    delegate_seconds: int  #: the most subsets for each of the k where they have second keys, if several an invocation
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     gather_workgroups: int  #: as many as are at work at once where each has a processor to itself
     kth_workgroup: int  #: the most invocations that look for a threshold among the delegates
