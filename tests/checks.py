@@ -117,6 +117,20 @@ def strided_tensor(
     return tensor, strided(storage, shape, strides, offset).copy()
 
 
+def check_subsets(device: wgdml.Device, name: str, n: int, k: int, subsets: int) -> None:
+    """Rows of which so many strided subsets have one of the first k, two or nothing else; that begin with a load, or inside one."""
+    rng = np.random.default_rng(5)
+    for case in data.SUBSETS:
+        per_load = 16 // np.dtype(name).itemsize
+        host = np.concatenate([data.in_subsets(case, n, per_load, subsets, rng) for _ in range(3)]).astype(name)
+        buffer = buffer_of(device, host)
+        for start in (0, 1):
+            x = host[start : start + 2 * n].reshape(2, n)
+            given = wgdml.Tensor.from_buffer(buffer, name, (2, n), offset=start * host.itemsize, device=device)
+            check("top_k-largest", x, given=given, k=k, device=device, case=(case, start))
+            check("top_k-largest", x // 25, k=k, device=device, case=(case, "equal"))
+
+
 def packed(shape: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides in elements."""
     return tuple(itertools.accumulate(reversed(tuple(shape)[1:]), lambda a, b: a * b, initial=1))[::-1]

@@ -8,7 +8,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import buffer_of, check, params_of, planning, strided_tensor
+from checks import check, check_subsets, params_of, planning, strided_tensor
 
 import wgdml
 from wgdml.plan import Algorithm, Plan
@@ -127,21 +127,12 @@ def test_subsets_read_again_only_for_a_second_load(forced, name):
         Algorithm.DELEGATES, True, delegate_seconds=1 << 62, kth_workgroup=64, kth_least=64, delegates=512, delegates_lean=512
     )
     k, n = 20, 40_000
-    per_load = 16 // oracle.DTYPES[name].itemsize
     check("top_k-largest", data.make("random", name, (2, n), 1), k=k, device=device)
     first, gather = plans[-1].dispatches[:2]
     assert dict(first.constants)["SECONDS"] == dict(gather.constants)["SECONDS"] == 1
     subsets = params_of(first)["subsets"]
-    assert n > 4 * per_load * subsets
-    rng = np.random.default_rng(5)
-    for case in data.SUBSETS:
-        host = np.concatenate([data.in_subsets(case, n, per_load, subsets, rng) for _ in range(3)]).astype(name)
-        buffer = buffer_of(device, host)
-        for start in (0, 1):  # rows that begin with a load, or inside one
-            x = host[start : start + 2 * n].reshape(2, n)
-            given = wgdml.Tensor.from_buffer(buffer, name, (2, n), offset=start * host.itemsize, device=device)
-            check("top_k-largest", x, given=given, k=k, device=device, case=(case, start))
-            check("top_k-largest", x // 25, k=k, device=device, case=(case, "equal"))
+    assert n > 4 * (16 // oracle.DTYPES[name].itemsize) * subsets
+    check_subsets(device, name, n, k, subsets)
     for kind in data.kinds(oracle.DTYPES[name]):
         for number, shape in enumerate(((2, 8003), (1, 40_000))):
             x = data.make(kind, name, shape, number)

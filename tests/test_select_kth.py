@@ -6,7 +6,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import buffer_of, check, params_of, planning, strided_tensor
+from checks import check, check_subsets, params_of, planning, strided_tensor
 
 import wgdml
 from wgdml.plan import Algorithm, Limits, Plan, make_plan, tuning_for
@@ -148,15 +148,7 @@ def test_subsets_read_again_only_for_a_second_load(forced, name, lanes):
     subsets = params_of(plans[-1].dispatches[0])["subsets"]
     loads = np.arange(n) // per_load
     subset, member = loads % subsets, loads // subsets
-    rng = np.random.default_rng(5)
-    for case in data.SUBSETS:
-        host = np.concatenate([data.in_subsets(case, n, per_load, subsets, rng) for _ in range(3)]).astype(name)
-        buffer = buffer_of(device, host)
-        for start in (0, 1):  # rows that begin with a load, or inside one
-            x = host[start : start + 2 * n].reshape(2, n)
-            given = wgdml.Tensor.from_buffer(buffer, name, (2, n), offset=start * host.itemsize, device=device)
-            check("top_k-largest", x, given=given, k=k, device=device, case=(case, start))
-            check("top_k-largest", x // 25, k=k, device=device, case=(case, "equal"))
+    check_subsets(device, name, n, k, subsets)
     # The best of a subset late in it, and earlier items that are equal to the k-th.
     x = np.zeros((2, n), name)
     x[:, (subset < k - 3) & (member == member.max() - 1) & (np.arange(n) % per_load == 1)] = [[1], [2]]

@@ -100,8 +100,7 @@ class Algorithms(Builder):
         """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each, and to ``seconds`` their second keys."""
         t = self.tuning
         per_load = self.column_items(source)
-        columns = source.selection.batch[-1].size
-        groups = sequences // columns * -(-columns // per_load)
+        groups = self.column_groups(source, sequences)
         team = 1
         workgroup = t.reduce_large
         spans = 1
@@ -172,6 +171,11 @@ class Algorithms(Builder):
         strides = [d.input_stride for d in s.batch[:-1]] + [a.stride for a in s.axes]
         aligned = source.offset % items == 0 and all(stride % items == 0 for stride in strides)
         return items if self.vectors and aligned else 1
+
+    def column_groups(self, source: Box, sequences: int) -> int:
+        """Loads that bring one position of every sequence."""
+        columns = source.selection.batch[-1].size
+        return sequences // columns * -(-columns // self.column_items(source))
 
     def loads(self, source: Source) -> int:
         if isinstance(source, Box) and is_rows(source):
@@ -470,9 +474,7 @@ class Algorithms(Builder):
         # read. Both together are least where s is as this cube root.
         wanted = int(t.delegate_reach * math.cbrt(loads * k * k))
         # As many as fill the machine, while a small team can look at them.
-        columns = source.selection.batch[-1].size
-        groups = sequences // columns * -(-columns // self.column_items(source))
-        wanted = max(wanted, min(t.delegate_fewest, t.short_invocations // 2 // groups))
+        wanted = max(wanted, min(t.delegate_fewest, t.short_invocations // 2 // self.column_groups(source, sequences)))
         # Scratch of about 2% of the input, where that leaves enough: to read much again takes long.
         lean = source.length * form.bytes // (50 * 4 * (2 * form.key_words + 1))
         subsets = min(wanted, max(lean, 8 * k))
