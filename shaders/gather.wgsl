@@ -68,8 +68,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     sink_keys[threshold_place(sequence)] = threshold.key;
     sink_indices[threshold_place(sequence)] = threshold.index;
   }
-#if SECONDS
   let row = row_of(sequence);
+#if SECONDS
 #for o in OWN
   if (live && subset$o < params.subsets && own$o.index != NO_INDEX && !before(threshold, own$o)) {
     let v = load_of(row, own$o.index);
@@ -89,5 +89,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endif
   workgroupBarrier();
-  read_chosen(sequence, row_of(sequence), local, threshold);
+  read_chosen(sequence, row, local, threshold);
 }

@@ -120,8 +120,8 @@ def strided_tensor(
 def check_subsets(device: wgdml.Device, name: str, n: int, k: int, subsets: int) -> None:
     """Rows of which so many strided subsets have one of the first k, two or nothing else; that begin with a load, or inside one."""
     rng = np.random.default_rng(5)
+    per_load = 16 // np.dtype(name).itemsize
     for case in data.SUBSETS:
-        per_load = 16 // np.dtype(name).itemsize
         host = np.concatenate([data.in_subsets(case, n, per_load, subsets, rng) for _ in range(3)]).astype(name)
         buffer = buffer_of(device, host)
         for start in (0, 1):

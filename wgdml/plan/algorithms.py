@@ -211,6 +211,7 @@ class Algorithms(Builder):
         if alternate:
             team = max(groups, min(team, t.large_workgroup // t.select_columns))
         if isinstance(source, Pairs) and source.item_step > 1:
+            # So do pairs, whose teams are as small as can be.
             team = groups
         split = 1
         if delegates:
