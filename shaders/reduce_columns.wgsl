@@ -6,15 +6,26 @@
 //   TREE       1 where a team's rows are brought together, as one part; 0 where each is a part
 //   DELEGATES  1 where part p is subset p of some: the positions p, p + their number, ...
 //   SPANS      subsets that an invocation serves then, one after the other; else 1
-//   UNROLL     rows under way at once; TAIL of them at the end of a run
+//   UNROLL     rows under way at once; of delegates TAIL at the end of a run, as to meet an item twice would spoil their second keys
+//   RAGGED     1 where not every run is a multiple of UNROLL
 //   OWN        groups of an invocation, LANES apart: more than one for a CPU alone, whose memory is slow across pages (lib/own.wgsl)
+//   LOADS_WHOLE 1 where a load brings PER_LOAD items, else one item's element
+//   TURNED     1 where results change invocations in workgroup memory, so that neighbours write side by side
 //   TOGETHER   sequences of a group whose rows are dealt with at a time, up to TEAM where there is a tree; a divisor of PER_LOAD
 #import pair
 #import input
 #import sink
 
 const GROUPS: u32 = WORKGROUP / TEAM;  // times OWN
+#if TEAM > 32
+const REST: u32 = 8u;  // rows that are left for one invocation to look through
+#else
+const REST: u32 = TEAM;
+#endif
 
+#if TURNED
+var<workgroup> turned: array<Stored, WORKGROUP * PER_LOAD>;  // [group][sequence]
+#endif
 #if TEAM > 1
 var<workgroup> team_rows: array<Stored, WORKGROUP * TOGETHER>;  // [sequence of those TOGETHER][row of the team][group]
 #if DELEGATES
@@ -29,6 +40,18 @@ var<workgroup> team_seconds: array<Key, WORKGROUP * TOGETHER>;
 fn put_second(start: Target, rank: u32, second: Key) { second_keys[start + rank * params.sink_item_step] = second; }
 #endif
 
+#if TREE && TEAM > 32
+// The better of two rows, in the place of the first.
+fn merge(at: u32, other: u32) {
+  let best = pair_of(team_rows[at]);
+  let candidate = pair_of(team_rows[other]);
+#if DELEGATES
+  team_seconds[at] = key_min(key_min(team_seconds[at], team_seconds[other]), key_max(candidate.key, best.key));
+#endif
+  if (before(candidate, best)) { team_rows[at] = team_rows[other]; }
+}
+#endif
+
 fn better(candidate: Pair, best: Pair) -> Pair {
 #if IN_ORDER
   let wins = key_less(candidate.key, best.key);
@@ -38,20 +61,25 @@ fn better(candidate: Pair, best: Pair) -> Pair {
   return Pair(select(best.key, candidate.key, wins), select(best.index, candidate.index, wins));
 }
 
-#if LOADS_VECTORS
-fn load(offset: u32) -> vec4<u32> { return input[offset / PER_LOAD]; }
-fn bits_of(data: vec4<u32>, c: u32) -> Key {
+#if LOADS_WHOLE
+fn load(offset: u32) -> InputLoad { return input[offset / PER_LOAD]; }
+#if INPUT_WORDS == 1
+fn word_of(data: u32, word: u32) -> u32 { return data; }
+#else
+fn word_of(data: InputLoad, word: u32) -> u32 { return data[word]; }
+#endif
+fn bits_of(data: InputLoad, c: u32) -> Key {
 #if ELEMENT_BYTES == 8
-  return Key(data[2u * c + 1u], data[2u * c]);
+  return Key(word_of(data, 2u * c + 1u), word_of(data, 2u * c));
 #endif
 #if ELEMENT_BYTES == 4
-  return data[c];
+  return word_of(data, c);
 #endif
 #if ELEMENT_BYTES == 2
-  return (data[c >> 1u] << (16u * (1u - (c & 1u)))) & 0xffff0000u;
+  return (word_of(data, c >> 1u) << (16u * (1u - (c & 1u)))) & 0xffff0000u;
 #endif
 #if ELEMENT_BYTES == 1
-  return (data[c >> 2u] << (24u - 8u * (c & 3u))) & 0xff000000u;
+  return (word_of(data, c >> 2u) << (24u - 8u * (c & 3u))) & 0xff000000u;
 #endif
 }
 #else
@@ -117,9 +145,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
       }
 #endif
+#if DELEGATES
       for (; r + (UNROLL - 1u) * stride < end; r += UNROLL * stride) {
+#else
+      for (; r < end; r += UNROLL * stride) {
+#endif
 #for u in UNROLL
+#if RAGGED && !DELEGATES
+        let step$u = axis_step(min(r + $uu * stride, end - 1u));  // the last item, maybe again
+#else
         let step$u = axis_step(r + $uu * stride);
+#endif
 #for g in OWN
         let data$[u]x$g = load(start$g + step$u.x);
 #endfor
@@ -139,7 +175,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endfor
       }
-#if UNROLL > 1
+#if DELEGATES && UNROLL > 1
       // What is left; beyond the end, a real position with the last key, which wins nothing that it should not.
       for (; r < end; r += TAIL * stride) {
 #for u in TAIL
@@ -181,13 +217,23 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if ($cu % TOGETHER == TOGETHER - 1u) {
       workgroupBarrier();
 #if TREE
+#if TEAM > 32
+      for (var rows = TEAM / 2u; rows >= 8u; rows /= 2u) {
+        if (y < rows) {
+#for t in TOGETHER
+          merge($tu * WORKGROUP + local, $tu * WORKGROUP + local + rows * GROUPS);
+#endfor
+        }
+        workgroupBarrier();
+      }
+#endif
       if (y < TOGETHER) {
         let at = y * WORKGROUP + local % GROUPS;
         var best = pair_of(team_rows[at]);
 #if DELEGATES
         var second = team_seconds[at];
 #endif
-        for (var other = 1u; other < TEAM; other++) {
+        for (var other = 1u; other < REST; other++) {
           let candidate = pair_of(team_rows[at + other * GROUPS]);
 #if DELEGATES
           second = key_min(key_min(second, team_seconds[at + other * GROUPS]), key_max(candidate.key, best.key));
@@ -223,6 +269,22 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
 #endfor
 #else
+#if TURNED
+#for c in PER_LOAD
+    turned[local * PER_LOAD + $cu] = store_of(best0x$c);
+#endfor
+    workgroupBarrier();
+#for c in PER_LOAD
+    {
+      let at = $cu * WORKGROUP + local;
+      let group = (id % blocks) * GROUPS + at / PER_LOAD;
+      let column = group % groups * PER_LOAD + at % PER_LOAD;
+      if (group < all_groups && column < columns && part < params.split) {
+        put_to(target_of(group / groups * columns + column), part, pair_of(turned[at]));
+      }
+    }
+#endfor
+#else
 #for g in OWN
 #for c in PER_LOAD
     if (live$g && column$g + $cu < columns) {
@@ -233,6 +295,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
 #endfor
 #endfor
+#endif
 #endif
   }
 }

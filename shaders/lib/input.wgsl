@@ -1,25 +1,27 @@
 // The input tensor's elements, read from binding 1 as words; left-aligned bits as lib/key.wgsl wants them.
 //   ELEMENT_BYTES  1, 2, 4 or 8
-//   INPUT_WORDS    4 where the buffer can be bound as vec4<u32>, else 1
+//   INPUT_WORDS    4 or 2 where the buffer is bound as vectors of so many, else 1
 //   INPUT_SHARED   1 where an output lies in the same buffer: a pass may not bind one buffer both writable and read-only
 //   AXIS_DIMS      dimensions of the axis selected over, after merging
 #import key
 #import params
 
 #if INPUT_WORDS == 4
-#if INPUT_SHARED
-@group(0) @binding(1) var<storage, read_write> input: array<vec4<u32>>;
-#else
-@group(0) @binding(1) var<storage, read> input: array<vec4<u32>>;
-#endif
+alias InputLoad = vec4<u32>;
 fn input_word(word: u32) -> u32 { return input[word >> 2u][word & 3u]; }
-#else
-#if INPUT_SHARED
-@group(0) @binding(1) var<storage, read_write> input: array<u32>;
-#else
-@group(0) @binding(1) var<storage, read> input: array<u32>;
 #endif
+#if INPUT_WORDS == 2
+alias InputLoad = vec2<u32>;
+fn input_word(word: u32) -> u32 { return input[word >> 1u][word & 1u]; }
+#endif
+#if INPUT_WORDS == 1
+alias InputLoad = u32;
 fn input_word(word: u32) -> u32 { return input[word]; }
+#endif
+#if INPUT_SHARED
+@group(0) @binding(1) var<storage, read_write> input: array<InputLoad>;
+#else
+@group(0) @binding(1) var<storage, read> input: array<InputLoad>;
 #endif
 
 // The bits of the element at an element offset of the bound window.

@@ -99,8 +99,9 @@ class Algorithms(Builder):
     def reduce_columns(self, source: Box, sequences: int, sink: Sink, subsets: int = 0, seconds: tuple[int, int] = (0, 0)) -> None:
         """Down adjacent sequences; ``subsets`` > 0 makes that many delegates of each, and to ``seconds`` their second keys."""
         t = self.tuning
-        per_load = self.column_items(source)
-        groups = self.column_groups(source, sequences)
+        words, per_load = self.column_load(source, 0 if subsets else sequences)
+        columns = source.selection.batch[-1].size
+        groups = sequences // columns * -(-columns // per_load)
         team = 1
         workgroup = t.reduce_large
         spans = 1
@@ -127,14 +128,29 @@ class Algorithms(Builder):
             wanted = t.workgroups * t.workgroup // 4
             cuts = max(1, min(max(wanted // groups, source.length // t.columns_rows), source.length // t.loads_each))
             if not t.barrier_free:
-                team = min(8, power_of_two_below(cuts))
+                # As many rows at once, while each brings a cache line of 128 bytes, or all that lies side by side.
+                line = min(groups, max(1, 128 // (per_load * self.selection.format.bytes)))
+                team = min(power_of_two_below(cuts), power_of_two_below(workgroup // line))
             split = max(1, cuts // team)
+            if not t.barrier_free and source.length <= 4 * team * t.columns_unroll:
+                split = 1  # a few rounds more take less than a second dispatch
+            if team == 1 and not t.barrier_free:
+                workgroup = t.few_workgroup
+            elif team > 1:
+                across = -(-groups // -(-groups * team // workgroup))  # no idle invocations
+                workgroup = across * team
             parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
         own = min(t.columns_own, max(1, groups // t.lanes)) if team == 1 else 1
         blocks = -(-groups // (workgroup // team * own))
         pair = 4 * (self.selection.format.key_words * (2 if subsets else 1) + 1)
+        rows = -(-source.length // (team * split * spans))  # of an invocation
+        unroll = max(1, t.columns_unroll // own)
+        if not subsets:
+            unroll = -(-rows // -(-rows // unroll))
         # Never more than the least workgroup memory that there is, so that several workgroups find room.
         together = min(per_load, team if tree else workgroup, power_of_two_below((16 << 10) // (workgroup * pair)))
+        room = min(32 << 10, self.limits.max_compute_workgroup_storage_size)
+        turned = team == own == 1 < per_load and not subsets and not t.barrier_free and workgroup * per_load * pair <= room
         self.emit(
             "reduce_columns",
             blocks * split,
@@ -151,11 +167,12 @@ class Algorithms(Builder):
                 "LANES": min(t.lanes, workgroup),
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
-                "UNROLL": max(1, t.columns_unroll // own),
-                # More would take the registers of the loads under way.
-                "TAIL": t.again if subsets else 1,
-                "INPUT_WORDS": 4 if self.vectors else 1,
-                "LOADS_VECTORS": int(per_load > 1),
+                "UNROLL": unroll,
+                "TAIL": t.again if subsets else 0,
+                "RAGGED": int(source.length % (team * split * unroll) > 0),
+                "INPUT_WORDS": words,
+                "LOADS_WHOLE": int(per_load * self.selection.format.bytes == 4 * words),
+                "TURNED": int(turned),
             },
             in_order=True,
             split=split,
@@ -163,19 +180,31 @@ class Algorithms(Builder):
         if parts:
             self.reduce(parts, sequences, 1, sink)
 
-    def column_items(self, source: Box) -> int:
-        """Adjacent sequences that one load serves: a whole vector where every row of the box starts on one."""
+    def column_load(self, source: Box, sequences: int = 0) -> tuple[int, int]:
+        """Words of a load down columns, and the adjacent sequences that it serves: as many as every row of the box can be cut in, up to
+        four words; of so few ``sequences`` that this would leave invocations idle, fewer.
+        """
         s = source.selection
         size = s.format.bytes
-        items = 16 // size
         strides = [d.input_stride for d in s.batch[:-1]] + [a.stride for a in s.axes]
-        aligned = source.offset % items == 0 and all(stride % items == 0 for stride in strides)
-        return items if self.vectors and aligned else 1
+        columns = s.batch[-1].size
+        load = 1, 1
+        for words in (1, 2, 4) if self.vectors else (1,):
+            items = 4 * words // size
+            if not items or any(n % items for n in (source.offset, *strides)):
+                continue
+            if sequences and words > 1 and items > self.tuning.columns_items:
+                break
+            loads = sequences // columns * -(-columns // items) * source.length
+            if sequences and words > max(1, size // 4) and loads < self.tuning.columns_loads * self.tuning.short_invocations:
+                break
+            load = words, items
+        return load
 
     def column_groups(self, source: Box, sequences: int) -> int:
         """Loads that bring one position of every sequence."""
         columns = source.selection.batch[-1].size
-        return sequences // columns * -(-columns // self.column_items(source))
+        return sequences // columns * -(-columns // self.column_load(source)[1])
 
     def loads(self, source: Source) -> int:
         if isinstance(source, Box) and is_rows(source):

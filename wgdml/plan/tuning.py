@@ -121,6 +121,8 @@ class Tuning:
     delegate_fewest: int  #: and as many as fill the machine, up to this
     columns_unroll: int  #: loads that an invocation has under way at once down columns
     columns_own: int  #: and how many of those in the same row
+    columns_loads: int  #: loads are narrower where ``short_invocations`` would have fewer each
+    columns_items: int  #: or bring more of them side by side
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -238,6 +240,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_fewest=0,
             columns_unroll=4,
             columns_own=4,
+            columns_loads=0,
+            columns_items=16,
             barrier_free=True,
         )
     return Tuning(
@@ -314,6 +318,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_fewest=256,
         columns_unroll=8,
         columns_own=1,
+        columns_loads=32,
+        columns_items=4,
     )
 
 
@@ -353,8 +359,10 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     longest = length >= max(32 * k, share * sequences // (1 if k <= t.kth_k else 2))
     if by_kth and k <= t.delegate_k and longest and loads > 2 * power_of_two_above(k):
         return Algorithm.DELEGATES
-    # Where more than three quarters of the loads would be read again, a sort of everything is as fast.
-    if by_kth and k <= t.kth_k and 3 * loads >= 4 * k:
+    fits = length <= t.sort_capacity
+    by_radix = fits and in_order and length >= t.radix_row_length
+    # Where more than three quarters of the loads would be read again, a sort of everything in registers is as fast.
+    if by_kth and k <= t.kth_k and (3 * loads >= 4 * k if by_radix else loads > k):
         return Algorithm.SELECT_KTH
     if columns and columns_at_once(length, sequences, k, t):
         return Algorithm.SELECT
@@ -363,12 +371,10 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     most = t.select_k if columns else t.delegate_k
     if in_order and k <= most and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
         return Algorithm.DELEGATES
-    fits = length <= t.sort_capacity
-    by_radix = fits and in_order and length >= t.radix_row_length
     sort = Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
     if in_order and length > 256 and sequences * length > t.sort_items:
         sort = Algorithm.RADIX_SORT
-    if fits and (length <= 64 or 4 * k > length or (by_radix and not columns and k > 64)):
+    if fits and (length <= 64 or 4 * k >= length or (by_radix and not columns and k > 64)):
         return sort
     if k <= t.select_k and length >= 2 * k:
         return Algorithm.SELECT
