@@ -14,14 +14,14 @@ from wgdml.plan import Algorithm, make_plan, tuning_for
 
 @pytest.fixture
 def sorter(monkeypatch):
-    """A device that sorts by radix only, as a GPU would or as a software adapter does, with small tiles."""
+    """A device that sorts by radix only, as a GPU would or as a software adapter does, in small tiles however few pairs there are."""
 
-    def device(software, **limits):
+    def device(software, tile=1024, tiles=1, **limits):
         fresh = wgdml.Device()
         fresh.plan_limits = replace(fresh.plan_limits, software=software, **limits)
 
         def plan(selection, plan_limits, **options):
-            tuning = replace(tuning_for(plan_limits, selection.format.key_words), tile=1024)
+            tuning = replace(tuning_for(plan_limits, selection.format.key_words), tile=tile, tiles=tiles)
             return make_plan(selection, plan_limits, **{**options, "algorithm": Algorithm.RADIX_SORT, "tuning": tuning})
 
         monkeypatch.setattr(runtime, "make_plan", plan)
@@ -73,3 +73,10 @@ def test_many_tiles_scan_by_workgroups(sorter):
     device = sorter(False)
     x = np.random.default_rng(5).integers(0, 1000, (1, 70_000)).astype(np.float32)
     check(device, x, 70_000)
+
+
+def test_few_pairs_go_in_smaller_tiles(sorter):
+    device = sorter(False, tile=2048, tiles=128)
+    for n in (255, 256, 257, 20_000, 70_000):
+        check(device, data.make("eight_values", "float32", (1, n), n), n)
+    check(device, data.make("random", "float64", (3, 30_000), 3), 20_000)

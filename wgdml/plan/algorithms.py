@@ -749,7 +749,7 @@ class Algorithms(Builder):
         than the k-th should be is listed. Where that turns out to be too few or too many, the whole row is done after all.
         """
         t = self.tuning
-        sample = self.sample(source, sequences) if k >= t.sample_k else None
+        sample = self.sample(source, sequences) if k >= t.sample_k and k * source.length >= t.sample_work else None
         if sample is None:
             found = self.new_pairs(sequences, k)
             self.find(source, sequences, k, found)
@@ -888,9 +888,9 @@ class Algorithms(Builder):
         if isinstance(segments[0], Box):
             digits = [d for d in digits if d[0] < key_words]
         # Segments and windows each end in a tile of their own.
-        tile = t.tile
+        tile = min(t.tile, max(t.workgroup, power_of_two_below(n * sequences // t.tiles)))
         if t.barrier_free:  # an invocation a tile; its 256 counters must be worth it
-            tile = min(max(tile, power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), power_of_two_above(n))
+            tile = min(max(t.tile, power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), power_of_two_above(n))
         workgroup = 16 if t.barrier_free else t.workgroup
         tiles_each = workgroup if t.barrier_free else 1  # a workgroup
         most_tiles = -(-n // tile) + len(segments) + -(-n // self.pairs_a_binding())

@@ -92,9 +92,11 @@ class Tuning:
     lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
     rank_work: int  #: and how many comparisons that may take
-    tile: int  #: pairs of a radix sort's tile
+    tile: int  #: the most pairs of a radix sort's tile
+    tiles: int  #: and tiles that fill the machine; fewer pairs go in smaller ones
     sample_k: int  #: the smallest k for which RADIX_SELECT looks at a sample
     sample_length: int  #: and the shortest sequence
+    sample_work: int  #: and the smallest product of both
     delegate_loads: int  #: loads that a delegate stands for, where there are fewer loads than make full use of ``delegates``
     delegate_length: int  #: the shortest sequence for DELEGATES
     delegate_share: int  #: and where k is for SELECT_KTH too, for each of the sequences; half of it where k is too large for that
@@ -212,8 +214,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             rank_length=512,
             rank_work=1 << 62,
             tile=tile // 2,
+            tiles=1,
             sample_k=1 << 12,
             sample_length=1 << 20,
+            sample_work=0,
             delegate_loads=8,
             delegate_length=1 << 20,
             delegate_share=1 << 19,
@@ -290,8 +294,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         rank_length=8192,
         rank_work=1 << 25,
         tile=tile,
+        tiles=128,
         sample_k=1 << 12,
-        sample_length=1 << 25,
+        sample_length=1 << 22,
+        sample_work=1 << 36,
         delegate_loads=16,
         delegate_length=1 << 20,
         delegate_share=1 << 15,
