@@ -14,7 +14,7 @@ from wgdml.plan import Algorithm, make_plan, tuning_for
 
 @pytest.fixture
 def sorter(monkeypatch):
-    """A device that sorts by radix only, as a GPU would or as a software adapter does, in small tiles however few pairs there are."""
+    """A device that sorts by radix only, as a GPU would or as a software adapter does, in small tiles, however few the pairs."""
 
     def device(software, tile=1024, tiles=1, **limits):
         fresh = wgdml.Device()

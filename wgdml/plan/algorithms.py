@@ -181,8 +181,8 @@ class Algorithms(Builder):
             self.reduce(parts, sequences, 1, sink)
 
     def column_load(self, source: Box, sequences: int = 0) -> tuple[int, int]:
-        """Words of a load down columns, and the adjacent sequences that it serves: as many as every row of the box can be cut in, up to
-        four words; of so few ``sequences`` that this would leave invocations idle, fewer.
+        """Words of a load down columns, and the adjacent sequences that it serves: as many as every row of the box can be cut in, up
+        to four words. For the best of each of so few ``sequences`` that this would leave invocations idle, fewer.
         """
         s = source.selection
         size = s.format.bytes

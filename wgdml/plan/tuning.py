@@ -123,8 +123,8 @@ class Tuning:
     delegate_fewest: int  #: and as many as fill the machine, up to this
     columns_unroll: int  #: loads that an invocation has under way at once down columns
     columns_own: int  #: and how many of those in the same row
-    columns_loads: int  #: loads are narrower where ``short_invocations`` would have fewer each
-    columns_items: int  #: or bring more of them side by side
+    columns_loads: int  #: loads that each of ``short_invocations`` should have left where loads are wider than a word
+    columns_items: int  #: and the most items of such a load
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
