@@ -52,7 +52,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
           let differing = both.x | both.y | ((candidate.index ^ wanted.index) & index_mask);
 #endif
           if (differing == 0u && candidate.index != NO_INDEX) {
-            atomicAdd(&bins[(word_of(candidate, params.digit_word) >> params.digit_shift) & digit_mask], 1u);
+            atomicAdd(&bins[(word_of_pair(candidate, params.digit_word) >> params.digit_shift) & digit_mask], 1u);
           }
         }
 #endfor

@@ -39,6 +39,147 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 }
 
 #else
+#if SUBGROUPS
+
+// A tile is a workgroup's, and is first sorted by the digit in workgroup memory, so that neighbours are written together. An item's
+// rank among those of its team with the same digit comes of ballots, as in Onesweep (Adinets and Merrill, "Onesweep: A faster least
+// significant digit radix sort for GPUs", 2022); what other teams have before it, of a counter for each team and digit.
+#import scan
+#import teams
+
+const HALF_BINS: u32 = BINS / 2u;  // counters of 16 bits, digits d and d + HALF_BINS in a word
+const ROWS: u32 = 16u;             // teams that are counted at a time: all, but for small subgroups
+const ROOM: u32 = max(TILE, ROWS * HALF_BINS);
+
+fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
+  if (w == KEY_WORDS) { return Pair(pair.key, word); }
+#if KEY_WORDS == 1
+  return Pair(word, pair.index);
+#else
+  return Pair(select(vec2<u32>(pair.key.x, word), vec2<u32>(word, pair.key.y), w == 0u), pair.index);
+#endif
+}
+
+var<workgroup> room: array<atomic<u32>, ROOM>;      // counters, [team][digit], then what changes places
+var<workgroup> tile_starts: array<u32, HALF_BINS>;  // the rank in the tile of each digit's first item, as the counters are
+var<workgroup> starts: array<u32, BINS>;            // the rank of the digit's first pair, less that pair's place in the sorted tile
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let sequence = min(id / params.members, params.sequences - 1u);
+  let tile = id % params.members;
+  let row = row_of(sequence);
+  let first = tile * TILE;
+  // Past its end a tile is filled with copies that sort last.
+  let count = select(0u, min(TILE, params.length - first), id / params.members < params.sequences);
+  let team = team_of(local);
+
+  // All loads are under way before the first is used. Neighbours read neighbouring items, teams runs of them.
+#for i in EACH
+  let at$i = team.first * EACH + $iu * team.members + team.rank;
+  let pair$i = pair_at(row, min(first + at$i, params.length - 1u));
+#endfor
+
+  // Where each digit starts: after all smaller digits of the sequence, and the same digit in earlier tiles.
+  var carry = 0u;
+  for (var b = 0u; b < BINS; b += WORKGROUP) {
+    let digit = min(b + local, BINS - 1u);
+    let total = select(0u, totals[sequence * BINS + digit], b + local < BINS);
+    let earlier = counts[count_at(sequence, digit, tile)];
+    let sums = scan(local, total);
+    if (b + local < BINS) { starts[digit] = carry + sums.before + earlier; }
+    carry += sums.total;
+  }
+
+#for i in EACH
+  let digit$i = select(BINS - 1u, digit_of(pair$i), at$i < count);
+  let half$i = digit$i / HALF_BINS * 16u;
+  var rank$i = 0u;
+#endfor
+  var counted = 0u;  // of digits `local` and HALF_BINS + `local`
+  let teams = workgroupUniformLoad(&team_count);
+  let wide = workgroupUniformLoad(&team_wide) > 0u;
+  for (var start = 0u; start < teams; start += ROWS) {
+    for (var b = local; b < ROWS * HALF_BINS; b += WORKGROUP) { atomicStore(&room[b], 0u); }
+    workgroupBarrier();
+    let mine = team.number >= start && team.number < start + ROWS;
+    let counters = (team.number - start) * HALF_BINS;
+#for i in EACH
+    {
+      let peers = peers_of(digit$i, team, wide);
+      let before = countOneBits(peers & team.before);
+      var earlier = 0u;
+      if (mine && before == 0u) {
+        earlier = atomicAdd(&room[counters + digit$i % HALF_BINS], countOneBits(peers) << half$i);
+      }
+      // The first of the peers has asked for all of them.
+      let all_earlier = subgroupShuffle(earlier, team.bit + countTrailingZeros(peers));
+      if (mine) { rank$i = before + ((all_earlier >> half$i) & 0xffffu); }
+    }
+#endfor
+    workgroupBarrier();
+    if (local < HALF_BINS) {
+#for r in 16
+      let row$r = atomicLoad(&room[$ru * HALF_BINS + local]);
+#endfor
+#for r in 16
+      atomicStore(&room[$ru * HALF_BINS + local], counted);
+      counted += row$r;
+#endfor
+    }
+    workgroupBarrier();
+    if (mine) {
+#for i in EACH
+      rank$i += (atomicLoad(&room[counters + digit$i % HALF_BINS]) >> half$i) & 0xffffu;
+#endfor
+    }
+    workgroupBarrier();
+  }
+  let sums = scan(local, counted);
+  if (local < HALF_BINS) {
+    // The low halves all come before the high ones.
+    let before = sums.before + (sums.total << 16u);
+    tile_starts[local] = before;
+    starts[local] -= before & 0xffffu;
+    starts[HALF_BINS + local] -= before >> 16u;
+  }
+  workgroupBarrier();
+#for i in EACH
+  rank$i += (tile_starts[digit$i % HALF_BINS] >> half$i) & 0xffffu;
+  var out$i = last_pair();
+#endfor
+
+#for w in PAIR_WORDS
+#for i in EACH
+#if SOURCE_ROWS
+  atomicStore(&room[rank$i], select(word_of_pair(pair$i, $wu), at$i, $wu == KEY_WORDS));
+#else
+  atomicStore(&room[rank$i], word_of_pair(pair$i, $wu));
+#endif
+#endfor
+  workgroupBarrier();
+#for i in EACH
+  out$i = with_word(out$i, $wu, atomicLoad(&room[$iu * WORKGROUP + local]));
+#endfor
+  workgroupBarrier();
+#endfor
+
+  let to = target_of(sequence);
+#for i in EACH
+  {
+    let slot = $iu * WORKGROUP + local;
+#if SOURCE_ROWS
+    out$i.index = (first + out$i.index + params.first_index) ^ INDEX_FLIP;
+#endif
+    let rank = starts[digit_of(out$i)] + slot - params.rank_base;
+    if (slot < count && rank < params.rank_count) { put_to(to, rank, out$i); }
+  }
+#endfor
+}
+
+#else
 
 // A tile is a workgroup's, and is first sorted by the digit in workgroup memory, four bits at a time, so that neighbours are written
 // together. What is sorted are words of the digit above the position in the tile; keys and indices follow once, by position.
@@ -198,4 +339,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 }
 
+#endif
 #endif

@@ -19,15 +19,6 @@ const SETTLED: u32 = 0u;
 
 struct Prefix { words: array<u32, 3>, rank: u32 }
 
-fn word_of(pair: Pair, word: u32) -> u32 {
-  if (word == KEY_WORDS) { return pair.index; }
-#if KEY_WORDS == 1
-  return pair.key;
-#else
-  return select(pair.key.x, pair.key.y, word == 1u);
-#endif
-}
-
 fn threshold_of(prefix: Prefix) -> Pair {
 #if KEY_WORDS == 1
   return Pair(prefix.words[0], prefix.words[1]);

@@ -23,3 +23,13 @@ alias Stored = vec3<u32>;
 fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
 fn pair_of(stored: Stored) -> Pair { return Pair(stored.xy, stored.z); }
 #endif
+
+// The words of a pair, most significant first: those of the key, then the index.
+fn word_of_pair(pair: Pair, word: u32) -> u32 {
+  if (word == KEY_WORDS) { return pair.index; }
+#if KEY_WORDS == 1
+  return pair.key;
+#else
+  return select(pair.key.x, pair.key.y, word == 1u);
+#endif
+}

@@ -10,15 +10,7 @@ fn count_at(sequence: u32, digit: u32, tile: u32) -> u32 {
 }
 
 fn digit_of(pair: Pair) -> u32 {
-#if DIGIT_WORD == KEY_WORDS
-  let word = pair.index;
-#else
-#if KEY_WORDS == 1
-  let word = pair.key;
-#else
-  let word = pair.key[DIGIT_WORD];
-#endif
-#endif
+  let word = word_of_pair(pair, DIGIT_WORD);
   return (word >> params.digit_shift) & ((1u << params.digit_bits) - 1u);
 }
 

@@ -1,0 +1,82 @@
+// Teams of at most 32 invocations of a subgroup, and ballots among them. Every invocation of a workgroup is in one team.
+//
+// WGSL promises neither how large a subgroup is nor which invocations share one, and nothing here depends on either: a team is those of
+// a subgroup that are active and whose bits lie in one word of a ballot; teams and their places are dealt out as they come.
+#import pair
+
+struct Team {
+  first: u32,      // invocations of the workgroup in earlier teams
+  number: u32,     // earlier teams
+  members: u32,
+  rank: u32,       // members before this one
+  before: u32,     // and their bits
+  all: u32,        // all members' bits
+  bit: u32,        // the subgroup's invocations whose bits lie in earlier words
+  word: vec4<u32>, // all ones in the team's word of a ballot
+}
+
+var<workgroup> team_dealt: atomic<u32>;  // teams in the high half, invocations in the low one
+var<workgroup> team_count: u32;          // of the workgroup
+var<workgroup> team_wide: u32;           // 1 where a subgroup has invocations beyond the first word
+
+fn word_of_ballot(ballot: vec4<u32>, word: vec4<u32>) -> u32 {
+  let own = ballot & word;
+  return own.x | own.y | own.z | own.w;
+}
+
+// All invocations of the workgroup call it together; ends with a barrier, after which team_count is known.
+fn team_of(local: u32) -> Team {
+  if (local == 0u) {
+    atomicStore(&team_dealt, 0u);
+    team_wide = 0u;
+  }
+  workgroupBarrier();
+  let present = subgroupBallot(true);
+  let number = subgroupExclusiveAdd(1u);  // in the order of the ballot's bits
+  let ones = countOneBits(present);
+  let used = min(ones, vec4<u32>(1u));
+  var dealt = 0u;
+  if (number == 0u) {
+    dealt = atomicAdd(&team_dealt, ((used.x + used.y + used.z + used.w) << 16u) + ones.x + ones.y + ones.z + ones.w);
+  }
+  if (number >= ones.x) { team_wide = 1u; }
+  dealt = subgroupBroadcastFirst(dealt);
+  let starts = vec4<u32>(0u, ones.x, ones.x + ones.y, ones.x + ones.y + ones.z);
+  let later = vec4<u32>(number) >= starts + ones;
+  let word = select(vec4<u32>(0u), vec4<u32>(0xffffffffu), (vec4<u32>(number) >= starts) & !later);
+  let words = select(vec4<u32>(0u), used, later);
+  let start = word_of_ballot(starts, word);
+  let rank = number - start;
+  // The members before this one differ from it first in a bit of their ranks that only this one has.
+  var before = 0u;
+  let all = word_of_ballot(present, word);
+  var same = all;
+#for b in 5
+  let bit$b = (rank >> $[4 - b]u) & 1u;
+  let with$b = word_of_ballot(subgroupBallot(bit$b == 1u), word);
+  before |= select(0u, same & ~with$b, bit$b == 1u);
+  same &= with$b ^ (bit$b - 1u);
+#endfor
+  workgroupBarrier();
+  if (local == 0u) { team_count = atomicLoad(&team_dealt) >> 16u; }
+  workgroupBarrier();
+  return Team((dealt & 0xffffu) + start, (dealt >> 16u) + words.x + words.y + words.z + words.w, word_of_ballot(ones, word), rank,
+              before, all, word_of_ballot(vec4<u32>(0u, 32u, 64u, 96u), word), word);
+}
+
+// The bits of the team's members with the same digit of eight bits. All invocations of a workgroup call it together; `wide`: team_wide.
+fn peers_of(digit: u32, team: Team, wide: bool) -> u32 {
+  var peers = team.all;
+  if (wide) {
+#for b in 8
+    let bit$b = (digit >> $bu) & 1u;
+    peers &= word_of_ballot(subgroupBallot(bit$b == 1u), team.word) ^ (bit$b - 1u);
+#endfor
+  } else {
+#for b in 8
+    let bit$b = (digit >> $bu) & 1u;
+    peers &= subgroupBallot(bit$b == 1u).x ^ (bit$b - 1u);
+#endfor
+  }
+  return peers;
+}
