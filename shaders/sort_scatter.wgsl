@@ -44,7 +44,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 // A tile is a workgroup's, and is first sorted by the digit in workgroup memory, so that neighbours are written together. An item's
 // rank among those of its team with the same digit comes of ballots, as in Onesweep (Adinets and Merrill, "Onesweep: A faster least
 // significant digit radix sort for GPUs", 2022); what other teams have before it, of a counter for each team and digit.
-#import scan
 #import teams
 
 const HALF_BINS: u32 = BINS / 2u;  // counters of 16 bits, digits d and d + HALF_BINS in a word
@@ -62,7 +61,7 @@ fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
 
 var<workgroup> room: array<atomic<u32>, ROOM>;      // counters, [team][digit], then what changes places
 var<workgroup> tile_starts: array<u32, HALF_BINS>;  // the rank in the tile of each digit's first item, as the counters are
-var<workgroup> starts: array<u32, BINS>;            // the rank of the digit's first pair, less that pair's place in the sorted tile
+var<workgroup> starts: array<u32, BINS>;            // the rank of each digit's first pair
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -82,72 +81,71 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let pair$i = pair_at(row, min(first + at$i, params.length - 1u));
 #endfor
 
-  // Where each digit starts: after all smaller digits of the sequence, and the same digit in earlier tiles.
-  var carry = 0u;
-  for (var b = 0u; b < BINS; b += WORKGROUP) {
-    let digit = min(b + local, BINS - 1u);
-    let total = select(0u, totals[sequence * BINS + digit], b + local < BINS);
-    let earlier = counts[count_at(sequence, digit, tile)];
-    let sums = scan(local, total);
-    if (b + local < BINS) { starts[digit] = carry + sums.before + earlier; }
-    carry += sums.total;
+  // How often each digit comes in the sequence, and in its earlier tiles.
+  let place = team.first + team.rank;  // the digits' invocations, in the order that sums are taken in
+  var total = 0u;
+  var earlier = 0u;
+  if (place < BINS) {
+    total = totals[sequence * BINS + place];
+    earlier = counts[count_at(sequence, place, tile)];
   }
 
 #for i in EACH
-  let digit$i = select(BINS - 1u, digit_of(pair$i), at$i < count);
-  let half$i = digit$i / HALF_BINS * 16u;
-  var rank$i = 0u;
+  // The digit above, and below it the rank as it becomes known: few registers let many workgroups share a processor.
+  var x$i = select(BINS - 1u, digit_of(pair$i), at$i < count) << 16u;
 #endfor
-  var counted = 0u;  // of digits `local` and HALF_BINS + `local`
-  let teams = workgroupUniformLoad(&team_count);
-  let wide = workgroupUniformLoad(&team_wide) > 0u;
+  var counted = 0u;  // of digits `place` and HALF_BINS + `place`
+  let facts = workgroupUniformLoad(&team_facts);
+  let teams = facts / 2u;
+  let wide = facts % 2u > 0u;
   for (var start = 0u; start < teams; start += ROWS) {
+    if (start > 0u) { workgroupBarrier(); }
     for (var b = local; b < ROWS * HALF_BINS; b += WORKGROUP) { atomicStore(&room[b], 0u); }
     workgroupBarrier();
     let mine = team.number >= start && team.number < start + ROWS;
     let counters = (team.number - start) * HALF_BINS;
 #for i in EACH
     {
-      let peers = peers_of(digit$i, team, wide);
+      let digit = x$i >> 16u;
+      let half = digit / HALF_BINS * 16u;
+      let peers = peers_of(digit, team, wide);
       let before = countOneBits(peers & team.before);
-      var earlier = 0u;
+      var behind = 0u;
       if (mine && before == 0u) {
-        earlier = atomicAdd(&room[counters + digit$i % HALF_BINS], countOneBits(peers) << half$i);
+        behind = atomicAdd(&room[counters + digit % HALF_BINS], countOneBits(peers) << half);
       }
       // The first of the peers has asked for all of them.
-      let all_earlier = subgroupShuffle(earlier, team.bit + countTrailingZeros(peers));
-      if (mine) { rank$i = before + ((all_earlier >> half$i) & 0xffffu); }
+      let all_behind = subgroupShuffle(behind, team.bit + countTrailingZeros(peers));
+      if (mine) { x$i += before + ((all_behind >> half) & 0xffffu); }
     }
 #endfor
     workgroupBarrier();
-    if (local < HALF_BINS) {
+    if (place < HALF_BINS) {
 #for r in 16
-      let row$r = atomicLoad(&room[$ru * HALF_BINS + local]);
+      let row$r = atomicLoad(&room[$ru * HALF_BINS + place]);
 #endfor
 #for r in 16
-      atomicStore(&room[$ru * HALF_BINS + local], counted);
+      atomicStore(&room[$ru * HALF_BINS + place], counted);
       counted += row$r;
 #endfor
     }
     workgroupBarrier();
     if (mine) {
 #for i in EACH
-      rank$i += (atomicLoad(&room[counters + digit$i % HALF_BINS]) >> half$i) & 0xffffu;
+      x$i += (atomicLoad(&room[counters + (x$i >> 16u) % HALF_BINS]) >> ((x$i >> 23u) * 16u)) & 0xffffu;
 #endfor
     }
-    workgroupBarrier();
   }
-  let sums = scan(local, counted);
-  if (local < HALF_BINS) {
+  let sums = team_scan(team, vec2<u32>(total, counted), teams);
+  if (place < HALF_BINS) {
     // The low halves all come before the high ones.
-    let before = sums.before + (sums.total << 16u);
-    tile_starts[local] = before;
-    starts[local] -= before & 0xffffu;
-    starts[HALF_BINS + local] -= before >> 16u;
+    tile_starts[place] = sums.before.y + (sums.total.y << 16u);
   }
+  // Where each digit starts: after all smaller digits of the sequence, and the same digit in earlier tiles.
+  if (place < BINS) { starts[place] = sums.before.x + earlier; }
   workgroupBarrier();
 #for i in EACH
-  rank$i += (tile_starts[digit$i % HALF_BINS] >> half$i) & 0xffffu;
+  let rank$i = (x$i + (tile_starts[(x$i >> 16u) % HALF_BINS] >> ((x$i >> 23u) * 16u))) & 0xffffu;
   var out$i = last_pair();
 #endfor
 
@@ -173,7 +171,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #if SOURCE_ROWS
     out$i.index = (first + out$i.index + params.first_index) ^ INDEX_FLIP;
 #endif
-    let rank = starts[digit_of(out$i)] + slot - params.rank_base;
+    let digit = select(BINS - 1u, digit_of(out$i), slot < count);
+    let start = (tile_starts[digit % HALF_BINS] >> (digit / HALF_BINS * 16u)) & 0xffffu;
+    let rank = starts[digit] + slot - start - params.rank_base;
     if (slot < count && rank < params.rank_count) { put_to(to, rank, out$i); }
   }
 #endfor

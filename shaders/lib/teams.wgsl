@@ -9,22 +9,29 @@ struct Team {
   number: u32,     // earlier teams
   members: u32,
   rank: u32,       // members before this one
+  place: u32,      // the subgroup's invocations before it
+  subgroup: u32,   // the number of the subgroup's first team
   before: u32,     // and their bits
   all: u32,        // all members' bits
   bit: u32,        // the subgroup's invocations whose bits lie in earlier words
-  word: vec4<u32>, // all ones in the team's word of a ballot
 }
 
 var<workgroup> team_dealt: atomic<u32>;  // teams in the high half, invocations in the low one
-var<workgroup> team_count: u32;          // of the workgroup
 var<workgroup> team_wide: u32;           // 1 where a subgroup has invocations beyond the first word
+var<workgroup> team_facts: u32;          // twice as many as there are teams, and team_wide
+var<workgroup> team_sums: array<vec2<u32>, WORKGROUP>;  // [first team of a subgroup]
+
+// All ones in one word of a ballot.
+fn word_at(bit: u32) -> vec4<u32> {
+  return select(vec4<u32>(0u), vec4<u32>(0xffffffffu), vec4<u32>(0u, 32u, 64u, 96u) == vec4<u32>(bit));
+}
 
 fn word_of_ballot(ballot: vec4<u32>, word: vec4<u32>) -> u32 {
   let own = ballot & word;
   return own.x | own.y | own.z | own.w;
 }
 
-// All invocations of the workgroup call it together; ends with a barrier, after which team_count is known.
+// All invocations of the workgroup call it together; ends with a barrier, after which team_facts can be read by one of them.
 fn team_of(local: u32) -> Team {
   if (local == 0u) {
     atomicStore(&team_dealt, 0u);
@@ -57,20 +64,37 @@ fn team_of(local: u32) -> Team {
   before |= select(0u, same & ~with$b, bit$b == 1u);
   same &= with$b ^ (bit$b - 1u);
 #endfor
+  team_sums[local] = vec2<u32>();
   workgroupBarrier();
-  if (local == 0u) { team_count = atomicLoad(&team_dealt) >> 16u; }
-  workgroupBarrier();
+  if (local == 0u) { team_facts = (atomicLoad(&team_dealt) >> 16u) * 2u + team_wide; }
   return Team((dealt & 0xffffu) + start, (dealt >> 16u) + words.x + words.y + words.z + words.w, word_of_ballot(ones, word), rank,
-              before, all, word_of_ballot(vec4<u32>(0u, 32u, 64u, 96u), word), word);
+              number, dealt >> 16u, before, all, word_of_ballot(vec4<u32>(0u, 32u, 64u, 96u), word));
+}
+
+struct TeamScan { before: vec2<u32>, total: vec2<u32> }
+
+// Exclusive sums in the order of (first + rank), of `teams` in all. All invocations of the workgroup call it together, once.
+fn team_scan(team: Team, mine: vec2<u32>, teams: u32) -> TeamScan {
+  let sums = subgroupAdd(mine);
+  let before = subgroupExclusiveAdd(mine);
+  if (team.place == 0u) { team_sums[team.number] = sums; }
+  workgroupBarrier();
+  var scan = TeamScan(before, vec2<u32>());
+  for (var t = 0u; t < teams; t++) {
+    if (t < team.subgroup) { scan.before += team_sums[t]; }
+    scan.total += team_sums[t];
+  }
+  return scan;
 }
 
 // The bits of the team's members with the same digit of eight bits. All invocations of a workgroup call it together; `wide`: team_wide.
 fn peers_of(digit: u32, team: Team, wide: bool) -> u32 {
   var peers = team.all;
   if (wide) {
+    let word = word_at(team.bit);
 #for b in 8
     let bit$b = (digit >> $bu) & 1u;
-    peers &= word_of_ballot(subgroupBallot(bit$b == 1u), team.word) ^ (bit$b - 1u);
+    peers &= word_of_ballot(subgroupBallot(bit$b == 1u), word) ^ (bit$b - 1u);
 #endfor
   } else {
 #for b in 8

@@ -909,6 +909,7 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "EACH": -(-tile // workgroup),
                 "ALONE": int(t.barrier_free),
+                "SUBGROUPS": int(self.limits.subgroups and workgroup >= 256),  # an invocation for each digit
                 "DIGIT_WORD": word,
                 "COUNTED": int(bool(counted)),
             }
