@@ -115,7 +115,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         behind = atomicAdd(&room[counters + digit % HALF_BINS], countOneBits(peers) << half);
       }
       // The first of the peers has asked for all of them.
-      let all_behind = subgroupShuffle(behind, team.bit + countTrailingZeros(peers));
+      let all_behind = of_first(behind, peers, team);
       if (mine) { x$i += before + ((all_behind >> half) & 0xffffu); }
     }
 #endfor
@@ -151,10 +151,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
 #for w in PAIR_WORDS
 #for i in EACH
-#if SOURCE_ROWS
-  atomicStore(&room[rank$i], select(word_of_pair(pair$i, $wu), at$i, $wu == KEY_WORDS));
-#else
+#if SOURCE_PAIRS
   atomicStore(&room[rank$i], word_of_pair(pair$i, $wu));
+#else
+  atomicStore(&room[rank$i], select(word_of_pair(pair$i, $wu), at$i, $wu == KEY_WORDS));
 #endif
 #endfor
   workgroupBarrier();
@@ -168,8 +168,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in EACH
   {
     let slot = $iu * WORKGROUP + local;
-#if SOURCE_ROWS
-    out$i.index = (first + out$i.index + params.first_index) ^ INDEX_FLIP;
+#if !SOURCE_PAIRS
+    out$i.index = index_at(first + out$i.index);
 #endif
     let digit = select(BINS - 1u, digit_of(out$i), slot < count);
     let start = (tile_starts[digit % HALF_BINS] >> (digit / HALF_BINS * 16u)) & 0xffffu;
@@ -314,9 +314,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endfor
 #endif
-#if SOURCE_ROWS
+#if !SOURCE_PAIRS
 #for i in EACH
-  out$i.index = (first + (x$i & 0xffffu) + params.first_index) ^ INDEX_FLIP;
+  out$i.index = index_at(first + (x$i & 0xffffu));
 #endfor
 #else
   workgroupBarrier();

@@ -12,13 +12,14 @@ import wgdml.runtime.device as runtime
 from wgdml.plan import Algorithm, make_plan, tuning_for
 
 
-@pytest.fixture
-def sorter(monkeypatch):
+@pytest.fixture(params=[True, False], ids=["subgroups", "no-subgroups"])
+def sorter(request, monkeypatch):
     """A device that sorts by radix only, as a GPU would or as a software adapter does, in small tiles, however few the pairs."""
 
     def device(software, tile=1024, tiles=1, **limits):
         fresh = wgdml.Device()
-        fresh.plan_limits = replace(fresh.plan_limits, software=software, **limits)
+        subgroups = fresh.plan_limits.subgroups and request.param
+        fresh.plan_limits = replace(fresh.plan_limits, software=software, subgroups=subgroups, **limits)
 
         def plan(selection, plan_limits, **options):
             tuning = replace(tuning_for(plan_limits, selection.format.key_words), tile=tile, tiles=tiles)
@@ -80,3 +81,10 @@ def test_few_pairs_go_in_smaller_tiles(sorter):
     for n in (255, 256, 257, 20_000, 70_000):
         check(device, data.make("eight_values", "float32", (1, n), n), n)
     check(device, data.make("random", "float64", (3, 30_000), 3), 20_000)
+
+
+def test_tiles_of_twelve_items_an_invocation(sorter):
+    device = sorter(False, tile=3072)
+    for n in (3072, 3073, 20_000):
+        check(device, data.make("eight_values", "float32", (2, n), n), n)
+        check(device, data.make("random", "int64", (1, n), n), n, "largest")

@@ -275,28 +275,34 @@ def test_storage_buffers(every):
 
 def test_subgroups_only_where_they_are_planned(every):
     with_them = {v.kernel for v in every if uses_subgroups(code_of(v.text))}
-    assert with_them == {"reduce"}
+    assert with_them == {"reduce", "sort_scatter"}
     for variant in every:
         if not variant.limits.subgroups:
             assert not uses_subgroups(code_of(variant.text)), f"{variant.kernel} ({variant.origin})"
 
 
-def test_subgroups_change_no_more_of_a_plan_than_the_size_of_workgroups():
+def test_subgroups_change_no_more_of_a_plan_than_the_size_of_workgroups_and_tiles():
     for problem, options in problems(quick=True):
         with_them, without = (make_plan(problem, replace(GPU, subgroups=on), **options) for on in (True, False))
         assert {dict(d.constants)["SUBGROUPS"] for d in with_them.dispatches} == {1}
         assert {dict(d.constants)["SUBGROUPS"] for d in without.dispatches} == {0}
-        assert with_them.algorithms == without.algorithms and with_them.scratch_size == without.scratch_size
+        assert with_them.algorithms == without.algorithms
         for one, other in zip(with_them.dispatches, without.dispatches, strict=True):
-            assert (one.kernel, one.params, one.bindings) == (other.kernel, other.params, other.bindings)
+            assert one.kernel == other.kernel
             differing = {n for (n, v), (_, w) in zip(one.constants, other.constants, strict=True) if v != w}
-            assert differing <= {"SUBGROUPS", "WORKGROUP"}
+            if one.kernel.startswith("sort_") and "TILE" in dict(one.constants):
+                assert differing <= {"SUBGROUPS", "TILE", "EACH"}
+            elif one.kernel != "sort_scan":
+                assert differing <= {"SUBGROUPS", "WORKGROUP"} and one.params == other.params
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_shader_asks_where_its_subgroup_lies(file):
     # No specification says how invocations map to subgroups, nor that drivers' sizes are what they report.
     text = code_of((FOLDER / file).read_text(encoding="utf-8"))
+    if file == "lib/teams.wgsl":  # which asks a ballot whom it means
+        assert text.count("subgroupShuffle(value, team.bit + countTrailingZeros(peers))") == text.count("subgroupShuffle") == 1
+        text = text.replace("subgroupShuffle", "")
     assert not re.search(r"\b(subgroup_(size|id|invocation_id)|num_subgroups|subgroupShuffle\w*|quad\w+)\b", text), (
         f"shaders/{file}"
     )

@@ -113,7 +113,7 @@ def test_workgroups_of_every_size(forced, plain, workgroup, name):
 @pytest.mark.parametrize("name", ["uint8", "float32", "float64"])
 def test_reduce_of_pairs_and_of_strided_elements(forced, plain, name):
     device, plans = forced()
-    columns = data.make("few_distinct", name, (20_000, 3), 1)
+    columns = data.make("few_distinct", name, (100_003, 3), 1)
     for direction in DIRECTIONS:
         check(direction, columns, axis=0, device=device)
     assert_planned(plans, plain)

@@ -104,3 +104,6 @@ fn peers_of(digit: u32, team: Team, wide: bool) -> u32 {
   }
   return peers;
 }
+
+// The value of the first of the peers. WGSL promises that a bit's place in a ballot is its invocation's number in a shuffle.
+fn of_first(value: u32, peers: u32, team: Team) -> u32 { return subgroupShuffle(value, team.bit + countTrailingZeros(peers)); }

@@ -181,8 +181,8 @@ class Algorithms(Builder):
             self.reduce(parts, sequences, 1, sink)
 
     def column_load(self, source: Box, sequences: int = 0) -> tuple[int, int]:
-        """Words of a load down columns, and the adjacent sequences that it serves: as many as every row of the box can be cut in, to
-        four words. For the best of each of so few ``sequences`` that this would leave invocations idle, fewer.
+        """Words of a load down columns, and the adjacent sequences that it serves: as many as every row of the box can be cut in,
+        to four words. For the best of each of so few ``sequences`` that this would leave invocations idle, fewer.
         """
         s = source.selection
         size = s.format.bytes
@@ -913,10 +913,9 @@ class Algorithms(Builder):
                 "DIGIT_WORD": word,
                 "COUNTED": int(bool(counted)),
             }
-            if isinstance(segments[0], Box) and is_rows(segments[0]) and not t.barrier_free:
-                # Items are looked at one by one, of which a vector would bring more than are asked for.
-                words = max(1, self.selection.format.bytes // 4)
-                constants |= {"INPUT_WORDS": 1, "LOAD_WORDS": words, "PER_LOAD": 4 * words // self.selection.format.bytes}
+            if isinstance(segments[0], Box) and not t.barrier_free:
+                # Items are looked at one by one: a vector would bring more than are asked for.
+                constants |= {"SOURCE_ROWS": 0, "SOURCE_ELEMENTS": 1, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
             each = [-(-segment.length // tile) for segment in segments]  # tiles
             tiles = sum(each)
             starts = [sum(each[:i]) for i in range(len(each))]

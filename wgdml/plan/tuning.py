@@ -293,7 +293,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_columns=256,
         rank_length=8192,
         rank_work=1 << 25,
-        tile=tile,
+        # By subgroups, items of so many registers as leave several workgroups a processor.
+        tile=min(tile // 2 * 3, 12 * workgroup) if limits.subgroups else tile,
         tiles=128,
         sample_k=1 << 12,
         sample_length=1 << 22,
