@@ -888,7 +888,9 @@ class Algorithms(Builder):
         if isinstance(segments[0], Box):
             digits = [d for d in digits if d[0] < key_words]
         # Segments and windows each end in a tile of their own.
-        tile = min(t.tile, max(t.workgroup, power_of_two_below(n * sequences // t.tiles)))
+        ballots = self.limits.subgroups and t.workgroup >= 256 and not t.barrier_free  # an invocation for each digit
+        most = t.tile if ballots else power_of_two_below(t.tile)
+        tile = min(most, max(t.workgroup, power_of_two_below(n * sequences // t.tiles)))
         if t.barrier_free:  # an invocation a tile; its 256 counters must be worth it
             tile = min(max(t.tile, power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), power_of_two_above(n))
         workgroup = 16 if t.barrier_free else t.workgroup
@@ -909,7 +911,7 @@ class Algorithms(Builder):
                 "WORKGROUP": workgroup,
                 "EACH": -(-tile // workgroup),
                 "ALONE": int(t.barrier_free),
-                "SUBGROUPS": int(self.limits.subgroups and workgroup >= 256),  # an invocation for each digit
+                "SUBGROUPS": int(ballots),
                 "DIGIT_WORD": word,
                 "COUNTED": int(bool(counted)),
             }

@@ -92,7 +92,7 @@ class Tuning:
     lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
     rank_work: int  #: and how many comparisons that may take
-    tile: int  #: the most pairs of a radix sort's tile
+    tile: int  #: the most pairs of a radix sort's tile; without subgroups a power of two, this or less
     tiles: int  #: and tiles that fill the machine; fewer pairs go in smaller ones
     sample_k: int  #: the smallest k for which RADIX_SELECT looks at a sample
     sample_length: int  #: and the shortest sequence
@@ -293,8 +293,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_columns=256,
         rank_length=8192,
         rank_work=1 << 25,
-        # By subgroups, items of so many registers as leave several workgroups a processor.
-        tile=min(tile // 2 * 3, 12 * workgroup) if limits.subgroups else tile,
+        tile=tile // 2 * 3,
         tiles=128,
         sample_k=1 << 12,
         sample_length=1 << 22,
