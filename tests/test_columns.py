@@ -15,7 +15,7 @@ from wgdml.selection import Layout, Order, make_selection
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 
 #: As wide loads as elements allow, and so few invocations at work that every sequence is one's.
-WIDE = {"columns_loads": 0, "columns_items": 16, "loads_each": 1 << 30}
+WIDE = {"columns_loads": 0, "columns_items": 16, "columns_turned": 1 << 30, "loads_each": 1 << 30}
 
 
 def constants(plans):
@@ -45,11 +45,11 @@ def test_every_type(device, monkeypatch, name, numbers):
         ((1003, 3), 0, 64, 1),  # nothing is idle, whatever the number of columns
         ((100_000, 3), 0, 256, 48),
         ((30_000, 10), 0, 64, 58),
-        ((4097, 40), 0, 32, 16),
-        ((700, 500), 0, 32, 1),
-        ((4, 1000, 7, 7), 1, 32, 1),
+        ((4097, 40), 0, 16, 32),
+        ((700, 500), 0, 8, 10),
+        ((4, 1000, 7, 7), 1, 8, 15),
         ((8, 100, 16), 1, 8, 1),
-        ((16, 256, 64), 1, 32, 1),
+        ((16, 256, 64), 1, 8, 1),
         ((21, 300), 0, 2, 1),
         ((7, 4099), 0, 1, 1),
     ],
@@ -107,11 +107,12 @@ def test_loads_are_narrow_only_where_the_machine_is_not_full():
         return c["INPUT_WORDS"], c["PER_LOAD"], c["TEAM"], c["WORKGROUP"], len(plan.dispatches)
 
     assert first((4096, 65536), axis=0) == (4, 4, 8, 1024, 1)
-    assert first((64, 128, 256, 128)) == (4, 4, 1, 512, 1)
-    assert first((8, 21, 512, 512)) == (4, 4, 1, 512, 1)
-    assert first((1000, 1000), axis=0) == (1, 1, 32, 1024, 1)
-    assert first((8, 21, 256, 256), "float16") == (1, 2, 1, 512, 1)
-    assert first((32, 21, 256, 256), "float16") == (2, 4, 1, 512, 1)
+    assert first((64, 128, 256, 128)) == (4, 4, 1, 1024, 1)
+    assert first((8, 21, 512, 512)) == (4, 4, 1, 1024, 1)
+    assert first((16, 3, 1024, 1024)) == (4, 4, 1, 512, 1)
+    assert first((1000, 1000), axis=0) == (1, 1, 8, 1000, 2)
+    assert first((8, 21, 256, 256), "float16") == (1, 2, 1, 1024, 1)
+    assert first((32, 21, 256, 256), "float16") == (2, 4, 1, 1024, 1)
     assert first((4096, 65536), "uint8", axis=0) == (1, 4, 8, 1024, 1)
     assert first((1_000_000, 3), axis=0) == (1, 1, 256, 768, 2)
 

@@ -107,6 +107,7 @@ class Algorithms(Builder):
         spans = 1
         parts = None
         tree = True
+        turned = False
         if subsets:
             workgroup = t.workgroup
             # Where subsets are too few to fill the machine, a team's rows share one.
@@ -128,13 +129,14 @@ class Algorithms(Builder):
             wanted = t.workgroups * t.workgroup // 4
             cuts = max(1, min(max(wanted // groups, source.length // t.columns_rows), source.length // t.loads_each))
             if not t.barrier_free:
-                # As many rows at once, while each brings a cache line of 128 bytes, or all that lies side by side.
-                line = min(groups, max(1, 128 // (per_load * self.selection.format.bytes)))
+                # As many rows at once, while each brings so many bytes, or all that lies side by side.
+                line = min(groups, max(1, t.columns_line // (per_load * self.selection.format.bytes)))
                 team = min(power_of_two_below(cuts), power_of_two_below(workgroup // line))
             split = max(1, cuts // team)
             if not t.barrier_free and source.length <= 4 * team * t.columns_unroll:
                 split = 1  # a few rounds more take less than a second dispatch
-            if team == 1 and not t.barrier_free:
+            turned = team == t.columns_own == 1 < per_load and source.length <= t.columns_turned
+            if turned:
                 workgroup = t.few_workgroup
             elif team > 1:
                 across = -(-groups // -(-groups * team // workgroup))  # no idle invocations
@@ -150,7 +152,7 @@ class Algorithms(Builder):
         # Never more than the least workgroup memory that there is, so that several workgroups find room.
         together = min(per_load, team if tree else workgroup, power_of_two_below((16 << 10) // (workgroup * pair)))
         room = min(32 << 10, self.limits.max_compute_workgroup_storage_size)
-        turned = team == own == 1 < per_load and not subsets and not t.barrier_free and workgroup * per_load * pair <= room
+        turned = turned and workgroup * per_load * pair <= room
         self.emit(
             "reduce_columns",
             blocks * split,

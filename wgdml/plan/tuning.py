@@ -125,6 +125,8 @@ class Tuning:
     columns_own: int  #: and how many of those in the same row
     columns_loads: int  #: loads that each of ``short_invocations`` should have left where loads are wider than a word
     columns_items: int  #: and the most items of such a load
+    columns_line: int  #: bytes of a row that invocations read side by side at least, where it has so many
+    columns_turned: int  #: the longest sequences whose results change invocations, to be written side by side
     barrier_free: bool = False  #: teams of one invocation: barriers cost more than a second dispatch
 
 
@@ -246,6 +248,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             columns_own=4,
             columns_loads=0,
             columns_items=16,
+            columns_line=128,
+            columns_turned=0,
             barrier_free=True,
         )
     return Tuning(
@@ -326,6 +330,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         columns_own=1,
         columns_loads=32,
         columns_items=4,
+        columns_line=512,
+        columns_turned=4,
     )
 
 
