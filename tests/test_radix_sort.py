@@ -9,6 +9,7 @@ import pytest
 
 import wgdml
 import wgdml.runtime.device as runtime
+from wgdml import shaders
 from wgdml.plan import Algorithm, make_plan, tuning_for
 
 
@@ -88,3 +89,21 @@ def test_tiles_of_twelve_items_an_invocation(sorter):
     for n in (3072, 3073, 20_000):
         check(device, data.make("eight_values", "float32", (2, n), n), n)
         check(device, data.make("random", "int64", (1, n), n), n, "largest")
+
+
+def test_subgroups_beyond_a_word_of_a_ballot(sorter, monkeypatch):
+    """What such subgroups take, taken by those that fit into one."""
+    changed = []
+    assembled = shaders.assemble
+
+    def assemble(kernel, constants):
+        text = assembled(kernel, constants)
+        if "team_wide = 0u;" in text:
+            changed.append(kernel)
+        return text.replace("team_wide = 0u;", "team_wide = 1u;")
+
+    device = sorter(False)
+    monkeypatch.setattr(shaders, "assemble", assemble)
+    check(device, data.make("random", "float32", (2, 5000), 7), 5000)
+    check(device, data.make("eight_values", "int64", (1, 5000), 7), 5000)
+    assert set(changed) == ({"sort_scatter"} if device.plan_limits.subgroups else set())
