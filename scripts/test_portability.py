@@ -24,7 +24,7 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE = ["functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large"]
-SUITE += ["delegates", "networks", "select_kth", "select_lists", "select_rows"]
+SUITE += ["columns", "delegates", "networks", "radix_sort", "select_kth", "select_lists", "select_rows"]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 BATCH = 30  # tests of one process
 #: Where packages put SwiftShader's description for the Vulkan loader.
