@@ -32,11 +32,15 @@ def test_every_type(device, monkeypatch, name, numbers):
             check(direction, x, axis=1, device=device, case=kind)
     size = x.dtype.itemsize
     words = 4 if numbers else max(1, size // 4)
+    turned = set()
     for c in constants(plans):
         assert (c["INPUT_WORDS"], c["PER_LOAD"], c["LOADS_WHOLE"]) == (words, 4 * words // size, 1)
         pair = 4 * (1 + max(1, size // 4))
-        turned = c["TEAM"] == 1 < c["PER_LOAD"] and c["WORKGROUP"] * c["PER_LOAD"] * pair <= 32 << 10
-        assert c["TURNED"] == int(turned) == int(bool(numbers) and size > 1), c
+        room = min(32 << 10, device.plan_limits.max_compute_workgroup_storage_size)
+        fits = c["WORKGROUP"] * c["PER_LOAD"] * pair <= room
+        assert c["TURNED"] == int(bool(numbers) and c["PER_LOAD"] > 1 and fits), c
+        turned.add(c["TURNED"])
+    assert len(turned) == 1 and (not numbers or size == 1 or turned == {1})
 
 
 @pytest.mark.parametrize(
@@ -62,11 +66,14 @@ def test_teams(device, monkeypatch, shape, axis, team, split):
             check(direction, x, axis=axis, device=device, case=kind)
     for c, plan in zip(constants(plans), plans, strict=True):
         across = c["WORKGROUP"] // c["TEAM"]
-        assert c["TEAM"] == team and across * team == c["WORKGROUP"] <= 1024
+        most = device.plan_limits.max_compute_invocations_per_workgroup
+        assert across * c["TEAM"] == c["WORKGROUP"] <= most
         groups = prod(shape) // shape[axis] // c["PER_LOAD"]
         assert team == 1 or -(-groups // across) * across - groups < -(-groups // across)
-        assert prod(plan.dispatches[0].grid) == -(-groups // across) * split
-        assert len(plan.dispatches) == (1 if split == 1 else 2)
+        if most >= 1024:
+            assert c["TEAM"] == team
+            assert prod(plan.dispatches[0].grid) == -(-groups // across) * split
+            assert len(plan.dispatches) == (1 if split == 1 else 2)
 
 
 @pytest.mark.parametrize("length", [2, 7, 8, 9, 16, 17, 21, 63, 64, 65])
