@@ -41,13 +41,10 @@ fn put_second(start: Target, rank: u32, second: Key) { second_keys[start + rank 
 #endif
 
 #if TREE && TEAM > 32
-// The better of two rows, in the place of the first.
+// The better of two rows, in the place of the first. Teams that make delegates are no larger than 32.
 fn merge(at: u32, other: u32) {
   let best = pair_of(team_rows[at]);
   let candidate = pair_of(team_rows[other]);
-#if DELEGATES
-  team_seconds[at] = key_min(key_min(team_seconds[at], team_seconds[other]), key_max(candidate.key, best.key));
-#endif
   if (before(candidate, best)) { team_rows[at] = team_rows[other]; }
 }
 #endif
@@ -64,22 +61,22 @@ fn better(candidate: Pair, best: Pair) -> Pair {
 #if LOADS_WHOLE
 fn load(offset: u32) -> InputLoad { return input[offset / PER_LOAD]; }
 #if INPUT_WORDS == 1
-fn word_of(data: u32, word: u32) -> u32 { return data; }
+fn load_word(data: u32, word: u32) -> u32 { return data; }
 #else
-fn word_of(data: InputLoad, word: u32) -> u32 { return data[word]; }
+fn load_word(data: InputLoad, word: u32) -> u32 { return data[word]; }
 #endif
 fn bits_of(data: InputLoad, c: u32) -> Key {
 #if ELEMENT_BYTES == 8
-  return Key(word_of(data, 2u * c + 1u), word_of(data, 2u * c));
+  return Key(load_word(data, 2u * c + 1u), load_word(data, 2u * c));
 #endif
 #if ELEMENT_BYTES == 4
-  return word_of(data, c);
+  return load_word(data, c);
 #endif
 #if ELEMENT_BYTES == 2
-  return (word_of(data, c >> 1u) << (16u * (1u - (c & 1u)))) & 0xffff0000u;
+  return (load_word(data, c >> 1u) << (16u * (1u - (c & 1u)))) & 0xffff0000u;
 #endif
 #if ELEMENT_BYTES == 1
-  return (word_of(data, c >> 2u) << (24u - 8u * (c & 3u))) & 0xff000000u;
+  return (load_word(data, c >> 2u) << (24u - 8u * (c & 3u))) & 0xff000000u;
 #endif
 }
 #else

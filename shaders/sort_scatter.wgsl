@@ -47,8 +47,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #import teams
 
 const HALF_BINS: u32 = BINS / 2u;  // counters of 16 bits, digits d and d + HALF_BINS in a word
-const ROWS: u32 = 16u;             // teams that are counted at a time: all, but for small subgroups
-const ROOM: u32 = max(TILE, ROWS * HALF_BINS);
+const ROWS: u32 = 16u;             // teams that are counted at a time, as below: all, but for small subgroups
+const ROOM: u32 = max(EACH * WORKGROUP, ROWS * HALF_BINS);
 
 fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
   if (w == KEY_WORDS) { return Pair(pair.key, word); }

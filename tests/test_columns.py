@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import data
@@ -35,7 +36,7 @@ def test_every_type(device, monkeypatch, name, numbers):
     turned = set()
     for c in constants(plans):
         assert (c["INPUT_WORDS"], c["PER_LOAD"], c["LOADS_WHOLE"]) == (words, 4 * words // size, 1)
-        pair = 4 * (1 + max(1, size // 4))
+        pair = 16 if size == 8 else 8
         room = min(32 << 10, device.plan_limits.max_compute_workgroup_storage_size)
         fits = c["WORKGROUP"] * c["PER_LOAD"] * pair <= room
         assert c["TURNED"] == int(bool(numbers) and c["PER_LOAD"] > 1 and fits), c
@@ -69,7 +70,7 @@ def test_teams(device, monkeypatch, shape, axis, team, split):
         most = device.plan_limits.max_compute_invocations_per_workgroup
         assert across * c["TEAM"] == c["WORKGROUP"] <= most
         groups = prod(shape) // shape[axis] // c["PER_LOAD"]
-        assert team == 1 or -(-groups // across) * across - groups < -(-groups // across)
+        assert team == 1 or -(-groups // across) * across <= 1.25 * groups + 1  # hardly any are idle
         if most >= 1024:
             assert c["TEAM"] == team
             assert prod(plan.dispatches[0].grid) == -(-groups // across) * split
@@ -103,21 +104,40 @@ def test_rows_that_do_not_begin_with_a_load(device, monkeypatch, name):
         assert c["PER_LOAD"] == 1 or c["PER_LOAD"] * x.dtype.itemsize == 4 * c["INPUT_WORDS"]
 
 
+def first_of(shape, element="float32", axis=1, limits=None):
+    """The constants of the first dispatch of argmax, and how many there are."""
+    layout = Layout(shape, tuple(prod(shape[d + 1 :]) for d in range(len(shape))))
+    result = tuple(1 if d == axis else n for d, n in enumerate(shape))
+    indices = Layout(result, tuple(prod(result[d + 1 :]) for d in range(len(shape))))
+    problem = make_selection(element, layout, (axis,), 1, Order.MAXIMUM, values=None, indices=indices)
+    plan = make_plan(problem, limits or GPU, vectors=True)
+    return dict(plan.dispatches[0].constants), len(plan.dispatches)
+
+
+def test_any_number_of_columns_takes_one_of_a_few_kernels():
+    shapes = [(n, c) for c in range(2, 257) for n in (100, 1000, 10_000, 100_000, 1_234_567)]
+    kernels = {tuple(first_of(shape, axis=0)[0].items()) for shape in shapes}
+    assert len(kernels) <= 128  # of 1275 shapes
+
+
+def test_rows_of_a_team_keep_to_the_least_workgroup_memory():
+    limits = replace(GPU, max_compute_workgroup_storage_size=16 << 10)
+    for element, stored in (("float32", 8), ("int64", 16)):
+        for columns in (2, 3, 17, 40, 42, 100, 1000):
+            c, _ = first_of((220_000, columns), element, 0, limits)
+            assert c["TEAM"] > 1 and c["WORKGROUP"] * c["TOGETHER"] * stored <= 16 << 10, (element, columns)
+
+
 def test_loads_are_narrow_only_where_the_machine_is_not_full():
-    def first(shape, element="float32", axis=1):
-        layout = Layout(shape, tuple(prod(shape[d + 1 :]) for d in range(len(shape))))
-        result = tuple(1 if d == axis else n for d, n in enumerate(shape))
-        indices = Layout(result, tuple(prod(result[d + 1 :]) for d in range(len(shape))))
-        problem = make_selection(element, layout, (axis,), 1, Order.MAXIMUM, values=None, indices=indices)
-        plan = make_plan(problem, GPU, vectors=True)
-        c = dict(plan.dispatches[0].constants)
-        return c["INPUT_WORDS"], c["PER_LOAD"], c["TEAM"], c["WORKGROUP"], len(plan.dispatches)
+    def first(*given, **more):
+        c, dispatches = first_of(*given, **more)
+        return c["INPUT_WORDS"], c["PER_LOAD"], c["TEAM"], c["WORKGROUP"], dispatches
 
     assert first((4096, 65536), axis=0) == (4, 4, 8, 1024, 1)
     assert first((64, 128, 256, 128)) == (4, 4, 1, 1024, 1)
     assert first((8, 21, 512, 512)) == (4, 4, 1, 1024, 1)
     assert first((16, 3, 1024, 1024)) == (4, 4, 1, 512, 1)
-    assert first((1000, 1000), axis=0) == (1, 1, 8, 1000, 2)
+    assert first((1000, 1000), axis=0) == (1, 1, 8, 1024, 2)
     assert first((8, 21, 256, 256), "float16") == (1, 2, 1, 1024, 1)
     assert first((32, 21, 256, 256), "float16") == (2, 4, 1, 1024, 1)
     assert first((4096, 65536), "uint8", axis=0) == (1, 4, 8, 1024, 1)

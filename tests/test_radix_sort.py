@@ -17,6 +17,8 @@ from wgdml.plan import Algorithm, make_plan, tuning_for
 def sorter(request, monkeypatch):
     """A device that sorts by radix only, as a GPU would or as a software adapter does, in small tiles, however few the pairs."""
 
+    planned = []
+
     def device(software, tile=1024, tiles=1, **limits):
         fresh = wgdml.Device()
         subgroups = fresh.plan_limits.subgroups and request.param
@@ -24,11 +26,16 @@ def sorter(request, monkeypatch):
 
         def plan(selection, plan_limits, **options):
             tuning = replace(tuning_for(plan_limits, selection.format.key_words), tile=tile, tiles=tiles)
-            return make_plan(selection, plan_limits, **{**options, "algorithm": Algorithm.RADIX_SORT, "tuning": tuning})
+            planned.append(make_plan(selection, plan_limits, **{**options, "algorithm": Algorithm.RADIX_SORT, "tuning": tuning}))
+            return planned[-1]
 
         monkeypatch.setattr(runtime, "make_plan", plan)
         return fresh
 
+    def tiles():
+        return [dict(plan.dispatches[0].constants)["TILE"] for plan in planned]
+
+    device.tiles = tiles
     return device
 
 
@@ -82,13 +89,16 @@ def test_few_pairs_go_in_smaller_tiles(sorter):
     for n in (255, 256, 257, 20_000, 70_000):
         check(device, data.make("eight_values", "float32", (1, n), n), n)
     check(device, data.make("random", "float64", (3, 30_000), 3), 20_000)
+    assert sorter.tiles() == [256, 256, 256, 256, 512, 512]
 
 
 def test_tiles_of_twelve_items_an_invocation(sorter):
     device = sorter(False, tile=3072)
-    for n in (3072, 3073, 20_000):
+    for n in (4096, 6144, 20_000):
         check(device, data.make("eight_values", "float32", (2, n), n), n)
         check(device, data.make("random", "int64", (1, n), n), n, "largest")
+    by_ballots = device.plan_limits.subgroups
+    assert set(sorter.tiles()) == {3072 if by_ballots else 2048}  # without them a power of two
 
 
 def test_subgroups_beyond_a_word_of_a_ballot(sorter, monkeypatch):
@@ -98,9 +108,9 @@ def test_subgroups_beyond_a_word_of_a_ballot(sorter, monkeypatch):
 
     def assemble(kernel, constants):
         text = assembled(kernel, constants)
-        if "team_wide = 0u;" in text:
+        if "atomicStore(&team_wide, 0u);" in text:
             changed.append(kernel)
-        return text.replace("team_wide = 0u;", "team_wide = 1u;")
+        return text.replace("atomicStore(&team_wide, 0u);", "atomicStore(&team_wide, 1u);")
 
     device = sorter(False)
     monkeypatch.setattr(shaders, "assemble", assemble)

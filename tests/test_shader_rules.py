@@ -287,6 +287,9 @@ def test_subgroups_change_no_more_of_a_plan_than_the_size_of_workgroups_and_tile
         assert {dict(d.constants)["SUBGROUPS"] for d in with_them.dispatches} == {1}
         assert {dict(d.constants)["SUBGROUPS"] for d in without.dispatches} == {0}
         assert with_them.algorithms == without.algorithms
+        if not any(d.kernel == "sort_scatter" for d in without.dispatches):
+            assert with_them.scratch_size == without.scratch_size
+            assert [d.bindings for d in with_them.dispatches] == [d.bindings for d in without.dispatches]
         for one, other in zip(with_them.dispatches, without.dispatches, strict=True):
             assert one.kernel == other.kernel
             differing = {n for (n, v), (_, w) in zip(one.constants, other.constants, strict=True) if v != w}

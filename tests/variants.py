@@ -40,6 +40,7 @@ LIMITS = {
     "minimum, software": Limits(software=True),
     "lavapipe": Limits(128 << 20, (2 << 30) - 1, 1024, 32 << 10, software=True),
     "swiftshader": Limits(1 << 30, 1 << 30, 256, 32 << 10, software=True),
+    "many invocations, little memory": Limits(1 << 30, 1 << 30, 1024, 16 << 10, subgroups=True),
     "metal": Limits(1 << 30, 1 << 30, 1024, 32 << 10, subgroups=True),
     "gpu": GPU,
 }
@@ -184,6 +185,10 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Limits, Plan]]:
                     continue  # this algorithm cannot serve, or this machine is too small: a clean refusal
                 how = f"{problem.element} {problem.sequences} x {problem.length}, k {problem.k}, {name} limits"
                 yield f"{how}, {algorithm.value} forced" if algorithm else how, limits, plan
+                if any(d.kernel == "sort_scatter" for d in plan.dispatches) and not limits.software:
+                    # By subgroups or not, tiles are others.
+                    other = replace(limits, subgroups=not limits.subgroups)
+                    yield f"{how}, subgroups the other way", other, make_plan(problem, other, algorithm=algorithm, **options)
 
 
 @cache
@@ -213,9 +218,10 @@ def variants(quick: bool = False) -> tuple[Variant, ...]:
     for origin, limits, plan in plans(quick):
         for dispatch in plan.dispatches:
             relevant = {name: value for name, value in dispatch.constants if name in words(dispatch.kernel)}
-            # A plan with subgroups differs from one without in this constant alone, so each is judged both ways.
-            for subgroups in (False, True) if "SUBGROUPS" in relevant else (limits.subgroups,):
-                constants = relevant | ({"SUBGROUPS": int(subgroups)} if "SUBGROUPS" in relevant else {})
+            # Other plans with subgroups differ from those without in this constant alone, so each is judged both ways.
+            both = "SUBGROUPS" in relevant and dispatch.kernel != "sort_scatter"
+            for subgroups in (False, True) if both else (limits.subgroups,):
+                constants = relevant | ({"SUBGROUPS": int(subgroups)} if both else {})
                 key = dispatch.kernel, tuple(constants.items())
                 if key in seen:
                     continue

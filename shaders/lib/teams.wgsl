@@ -17,12 +17,12 @@ struct Team {
 }
 
 var<workgroup> team_dealt: atomic<u32>;  // teams in the high half, invocations in the low one
-var<workgroup> team_wide: u32;           // 1 where a subgroup has invocations beyond the first word
+var<workgroup> team_wide: atomic<u32>;   // 1 where a subgroup has invocations beyond the first word
 var<workgroup> team_facts: u32;          // twice as many as there are teams, and team_wide
 var<workgroup> team_sums: array<vec2<u32>, WORKGROUP>;  // [first team of a subgroup]
 
-// All ones in one word of a ballot.
-fn word_at(bit: u32) -> vec4<u32> {
+// All ones in the word of a ballot that begins with this bit.
+fn mask_of(bit: u32) -> vec4<u32> {
   return select(vec4<u32>(0u), vec4<u32>(0xffffffffu), vec4<u32>(0u, 32u, 64u, 96u) == vec4<u32>(bit));
 }
 
@@ -31,11 +31,11 @@ fn word_of_ballot(ballot: vec4<u32>, word: vec4<u32>) -> u32 {
   return own.x | own.y | own.z | own.w;
 }
 
-// All invocations of the workgroup call it together; ends with a barrier, after which team_facts can be read by one of them.
+// All invocations of the workgroup call it together; team_facts can be read behind another barrier.
 fn team_of(local: u32) -> Team {
   if (local == 0u) {
     atomicStore(&team_dealt, 0u);
-    team_wide = 0u;
+    atomicStore(&team_wide, 0u);
   }
   workgroupBarrier();
   let present = subgroupBallot(true);
@@ -44,9 +44,9 @@ fn team_of(local: u32) -> Team {
   let used = min(ones, vec4<u32>(1u));
   var dealt = 0u;
   if (number == 0u) {
+    if (ones.x < ones.x + ones.y + ones.z + ones.w) { atomicStore(&team_wide, 1u); }
     dealt = atomicAdd(&team_dealt, ((used.x + used.y + used.z + used.w) << 16u) + ones.x + ones.y + ones.z + ones.w);
   }
-  if (number >= ones.x) { team_wide = 1u; }
   dealt = subgroupBroadcastFirst(dealt);
   let starts = vec4<u32>(0u, ones.x, ones.x + ones.y, ones.x + ones.y + ones.z);
   let later = vec4<u32>(number) >= starts + ones;
@@ -66,7 +66,7 @@ fn team_of(local: u32) -> Team {
 #endfor
   team_sums[local] = vec2<u32>();
   workgroupBarrier();
-  if (local == 0u) { team_facts = (atomicLoad(&team_dealt) >> 16u) * 2u + team_wide; }
+  if (local == 0u) { team_facts = (atomicLoad(&team_dealt) >> 16u) * 2u + atomicLoad(&team_wide); }
   return Team((dealt & 0xffffu) + start, (dealt >> 16u) + words.x + words.y + words.z + words.w, word_of_ballot(ones, word), rank,
               number, dealt >> 16u, before, all, word_of_ballot(vec4<u32>(0u, 32u, 64u, 96u), word));
 }
@@ -91,7 +91,7 @@ fn team_scan(team: Team, mine: vec2<u32>, teams: u32) -> TeamScan {
 fn peers_of(digit: u32, team: Team, wide: bool) -> u32 {
   var peers = team.all;
   if (wide) {
-    let word = word_at(team.bit);
+    let word = mask_of(team.bit);
 #for b in 8
     let bit$b = (digit >> $bu) & 1u;
     peers &= word_of_ballot(subgroupBallot(bit$b == 1u), word) ^ (bit$b - 1u);
@@ -105,5 +105,6 @@ fn peers_of(digit: u32, team: Team, wide: bool) -> u32 {
   return peers;
 }
 
-// The value of the first of the peers. WGSL promises that a bit's place in a ballot is its invocation's number in a shuffle.
+// The value of the first of the peers. No memory is ordered by it, but what one of them has been answered by an atomic operation
+// before it, later such operations of all of them come after. WGSL promises that a bit's place in a ballot is its invocation's number in a shuffle.
 fn of_first(value: u32, peers: u32, team: Team) -> u32 { return subgroupShuffle(value, team.bit + countTrailingZeros(peers)); }

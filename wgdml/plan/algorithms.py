@@ -102,6 +102,10 @@ class Algorithms(Builder):
         words, per_load = self.column_load(source, 0 if subsets else sequences)
         columns = source.selection.batch[-1].size
         groups = sequences // columns * -(-columns // per_load)
+        # Bytes of a pair in workgroup memory, where three words take the room of four; and with a second key.
+        key_words = self.selection.format.key_words
+        stored = 8 * key_words
+        kept = stored + (4 * key_words if subsets else 0)
         team = 1
         workgroup = t.reduce_large
         spans = 1
@@ -135,24 +139,27 @@ class Algorithms(Builder):
             split = max(1, cuts // team)
             if not t.barrier_free and source.length <= 4 * team * t.columns_unroll:
                 split = 1  # a few rounds more take less than a second dispatch
+            room = min(32 << 10, self.limits.max_compute_workgroup_storage_size)
             turned = team == t.columns_own == 1 < per_load and source.length <= t.columns_turned
+            turned = turned and t.few_workgroup * per_load * stored <= room
             if turned:
                 workgroup = t.few_workgroup
             elif team > 1:
-                across = -(-groups // -(-groups * team // workgroup))  # no idle invocations
-                workgroup = across * team
+                # Hardly any idle invocations, but no kernel of its own for every number of columns.
+                across = -(-groups // -(-groups * team // workgroup))
+                step = max(1, power_of_two_below(across) // 4)
+                workgroup = -(-across // step) * step * team
             parts = self.new_pairs(sequences, split, side_by_side=True) if split > 1 else None
         own = min(t.columns_own, max(1, groups // t.lanes)) if team == 1 else 1
         blocks = -(-groups // (workgroup // team * own))
-        pair = 4 * (self.selection.format.key_words * (2 if subsets else 1) + 1)
         rows = -(-source.length // (team * split * spans))  # of an invocation
         unroll = max(1, t.columns_unroll // own)
-        if not subsets:
-            unroll = -(-rows // -(-rows // unroll))
+        ragged = not subsets and source.length % (team * split * unroll) > 0
+        if ragged and rows <= 4 * unroll:
+            unroll = -(-rows // -(-rows // unroll))  # rounds as equal as can be
+            ragged = source.length % (team * split * unroll) > 0
         # Never more than the least workgroup memory that there is, so that several workgroups find room.
-        together = min(per_load, team if tree else workgroup, power_of_two_below((16 << 10) // (workgroup * pair)))
-        room = min(32 << 10, self.limits.max_compute_workgroup_storage_size)
-        turned = turned and workgroup * per_load * pair <= room
+        together = min(per_load, team if tree else workgroup, power_of_two_below((16 << 10) // (workgroup * kept)))
         self.emit(
             "reduce_columns",
             blocks * split,
@@ -166,12 +173,12 @@ class Algorithms(Builder):
                 "DELEGATES": int(subsets > 0),
                 "SPANS": spans,
                 "OWN": own,
-                "LANES": min(t.lanes, workgroup),
+                "LANES": min(t.lanes, workgroup) if own > 1 else 1,
                 "TOGETHER": together,
                 "PER_LOAD": per_load,
                 "UNROLL": unroll,
                 "TAIL": t.again if subsets else 0,
-                "RAGGED": int(source.length % (team * split * unroll) > 0),
+                "RAGGED": int(ragged),
                 "INPUT_WORDS": words,
                 "LOADS_WHOLE": int(per_load * self.selection.format.bytes == 4 * words),
                 "TURNED": int(turned),

@@ -157,6 +157,10 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
     # select.wgsl keeps, an invocation, a delegate and two words, and at least as many candidates.
     while large * (2 * pair + 8) > limits.max_compute_workgroup_storage_size - 512:
         large //= 2
+    # lib/tree.wgsl keeps a pair an invocation, three words in the room of four, and a counter.
+    tree = min(1024, widest)
+    while tree * pair + 256 > limits.max_compute_workgroup_storage_size:
+        tree //= 2
     # sort_scatter.wgsl keeps a word of each item, with one place in eight to spare, a counter a digit and a scan.
     tile = 8 * workgroup
     while tile > workgroup and 4 * (tile + workgroup) + 1024 + 5 * workgroup > limits.max_compute_workgroup_storage_size:
@@ -319,7 +323,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         kth_least=min(512, kth),
         groups_a_rank=2,
         reduce_workgroup=workgroup,
-        reduce_large=min(1024, widest),
+        reduce_large=tree,
         reduce_loads=8,
         few_loads=16,
         few_workgroup=min(512, widest),
@@ -374,7 +378,8 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     fits = length <= t.sort_capacity
     by_radix = fits and in_order and length >= t.radix_row_length
     # Where more than three quarters of the loads would be read again, a sort of everything in registers is as fast.
-    if by_kth and k <= t.kth_k and (3 * loads >= 4 * k if by_radix else loads > k):
+    spares = 3 * loads >= 4 * k or (not by_radix and loads > k and length > 4 * k)
+    if by_kth and k <= t.kth_k and spares:
         return Algorithm.SELECT_KTH
     if columns and columns_at_once(length, sequences, k, t):
         return Algorithm.SELECT
@@ -386,7 +391,9 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     sort = Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
     if in_order and length > 256 and sequences * length > t.sort_items:
         sort = Algorithm.RADIX_SORT
-    if fits and (length <= 64 or 4 * k >= length or (by_radix and not columns and k > 64)):
+    # From this share of a sequence on, counting takes longer than a sort.
+    share = 8 if in_order and not columns and k >= 32 else 4
+    if fits and (length <= 64 or share * k >= length or (by_radix and not columns and k > 64)):
         return sort
     if k <= t.select_k and length >= 2 * k:
         return Algorithm.SELECT
