@@ -288,7 +288,8 @@ def as_shader(number: int, variant: Variant) -> dict[str, Any]:
         "name": f"{variant.kernel} #{number}, met in {variant.origin}",
         "text": variant.text,
         # The null backend has the specification's minimum limits: it can judge the sizes of what is planned for those.
-        "pipeline": variant.limits.max_compute_workgroup_storage_size == Limits().max_compute_workgroup_storage_size,
+        "pipeline": variant.limits.max_compute_workgroup_storage_size == Limits().max_compute_workgroup_storage_size
+        and variant.limits.max_compute_invocations_per_workgroup == Limits().max_compute_invocations_per_workgroup,
     }
 
 
