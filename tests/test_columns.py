@@ -9,9 +9,10 @@ import data
 import oracle
 import pytest
 from checks import check, planning, strided_tensor
+from variants import GPU, selection
 
-from wgdml.plan import Limits, make_plan
-from wgdml.selection import Layout, Order, make_selection
+from wgdml.plan import make_plan
+from wgdml.selection import Order
 
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 
@@ -104,13 +105,10 @@ def test_rows_that_do_not_begin_with_a_load(device, monkeypatch, name):
         assert c["PER_LOAD"] == 1 or c["PER_LOAD"] * x.dtype.itemsize == 4 * c["INPUT_WORDS"]
 
 
-def first_of(shape, element="float32", axis=1, limits=None):
+def first_of(shape, element="float32", axis=1, limits=GPU):
     """The constants of the first dispatch of argmax, and how many there are."""
-    layout = Layout(shape, tuple(prod(shape[d + 1 :]) for d in range(len(shape))))
-    result = tuple(1 if d == axis else n for d, n in enumerate(shape))
-    indices = Layout(result, tuple(prod(result[d + 1 :]) for d in range(len(shape))))
-    problem = make_selection(element, layout, (axis,), 1, Order.MAXIMUM, values=None, indices=indices)
-    plan = make_plan(problem, limits or GPU, vectors=True)
+    problem = selection(element, shape, (axis,), 1, Order.MAXIMUM, "indices")
+    plan = make_plan(problem, limits, vectors=True)
     return dict(plan.dispatches[0].constants), len(plan.dispatches)
 
 
@@ -142,7 +140,3 @@ def test_loads_are_narrow_only_where_the_machine_is_not_full():
     assert first((32, 21, 256, 256), "float16") == (2, 4, 1, 1024, 1)
     assert first((4096, 65536), "uint8", axis=0) == (1, 4, 8, 1024, 1)
     assert first((1_000_000, 3), axis=0) == (1, 1, 256, 768, 2)
-
-
-#: One NVIDIA H200.
-GPU = Limits(2**31 - 1, 2**31 - 1, 1024, 48 << 10, 65535, subgroups=True)

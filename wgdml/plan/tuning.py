@@ -301,7 +301,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_columns=256,
         rank_length=8192,
         rank_work=1 << 25,
-        tile=tile // 2 * 3,
+        tile=tile // 2 * 3,  # by subgroups an invocation keeps less, so that half as many items again find room
         tiles=128,
         sample_k=1 << 12,
         sample_length=1 << 22,
