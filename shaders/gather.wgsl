@@ -7,10 +7,14 @@
 // in different ones; the k-th of the groups' bests, or one with up to params.rank_count bests between, is the threshold.
 //   BESTS  of a sequence, where there are others than the delegates themselves; else 0
 //   OWN    delegates of an invocation
+//   COLLECTED  pairs that a workgroup collects before it asks for places in the list (lib/collected.wgsl); 0 where each asks
 #import chosen
 #import sink
 #import subsets
 #import kth
+#if COLLECTED > 0
+#import collected
+#endif
 
 #if SECONDS
 @group(0) @binding(7) var<storage, read_write> second_keys: array<Key>;  // [sequence][subset]
@@ -31,11 +35,16 @@ fn best_at(sequence: u32, place: u32) -> Pair {
 }
 #endif
 
-fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&counts[sequence], places); }
+#if COLLECTED > 0
+fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&counts[sequence], count); }
+fn places() -> u32 { return CAPACITY; }
+#else
+fn reserve(sequence: u32, count: u32) -> u32 { return atomicAdd(&counts[sequence], count); }
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
   if (place < CAPACITY) { put(sequence, place, pair); }
 }
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -62,7 +71,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (before(best$[m]x$i, items[$i])) { items[$i] = best$[m]x$i; }
 #endfor
 #endfor
-  if (local == 0u) { choose_none(); }
+  if (local == 0u) {
+    choose_none();
+#if COLLECTED > 0
+    collect_none();
+#endif
+  }
   let threshold = kth_of(&items, best_at(sequence, 0u), local, params.k, params.rank_count);
   if (live && id % BLOCKS == 0u && local == 0u) {
     sink_keys[threshold_place(sequence)] = threshold.key;
@@ -90,4 +104,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
   workgroupBarrier();
   read_chosen(sequence, row, local, threshold);
+#if COLLECTED > 0
+  put_collected(local, sequence);
+#endif
 }

@@ -1,5 +1,6 @@
-// Radix sort, step 1 of 3: how often each digit occurs in each tile: source (bindings 1 to 3) -> counts (6).
-// A tile is a workgroup's, or where ALONE an invocation's, which needs no barrier.
+// Radix sort, step 1 of 3: how often each digit occurs in each group of tiles, and in earlier tiles of the group: source (bindings 1 to 3) ->
+// counts (6), groups (7).
+// A group is a workgroup's, AT_ONCE tiles at a time; where ALONE, a tile is an invocation's, which needs no barrier, and a group of its own.
 #import source
 #import radix
 
@@ -26,34 +27,50 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
 #endfor
   }
-  for (var b = 0u; b < BINS; b++) { counts[count_at(sequence, b, tile)] = bins[b * WORKGROUP + local]; }
+  for (var b = 0u; b < BINS; b++) { groups[group_at(sequence, params.tile_base + tile, b)] = bins[b * WORKGROUP + local]; }
 }
 
 #else
 
-var<workgroup> bins: array<atomic<u32>, BINS>;
+var<workgroup> bins: array<atomic<u32>, GROUP * BINS>;  // [tile][digit]
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id / params.members, params.sequences - 1u);
-  let tile = id % params.members;
-  let live = id / params.members < params.sequences;
+  let groups_here = (params.members + GROUP - 1u) / GROUP;
+  let sequence = min(id / groups_here, params.sequences - 1u);
+  let group = id % groups_here;
+  let live = id / groups_here < params.sequences;
   let row = row_of(sequence);
-  let start = tile * TILE + local;
-  for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
-  // All loads are under way before the first is used.
-#for i in EACH
-  let digit$i = digit_of(pair_at(row, min(start + $iu * WORKGROUP, params.length - 1u)));
-#endfor
+  for (var b = local; b < GROUP * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   workgroupBarrier();
+  for (var tile = 0u; tile < GROUP; tile += AT_ONCE) {
+    // All loads are under way before the first is used.
+#for t in AT_ONCE
+    let start$t = (group * GROUP + tile + $tu) * TILE + local;
 #for i in EACH
-  if (start + $iu * WORKGROUP < params.length) { atomicAdd(&bins[digit$i], 1u); }
+    let digit$[t]x$i = digit_of(pair_within(row, min(start$t + $iu * WORKGROUP, params.length - 1u)));
 #endfor
+#endfor
+#for t in AT_ONCE
+#for i in EACH
+    if (start$t + $iu * WORKGROUP < params.length) { atomicAdd(&bins[(tile + $tu) * BINS + digit$[t]x$i], 1u); }
+#endfor
+#endfor
+  }
   workgroupBarrier();
   if (live) {
-    for (var b = local; b < BINS; b += WORKGROUP) { counts[count_at(sequence, b, tile)] = atomicLoad(&bins[b]); }
+    for (var b = local; b < BINS; b += WORKGROUP) {
+      var sum = 0u;
+#for t in GROUP
+#if GROUP > 1
+      counts[count_at(sequence, group * GROUP + $tu, b)] = sum;
+#endif
+      sum += atomicLoad(&bins[$tu * BINS + b]);
+#endfor
+      groups[group_at(sequence, params.tile_base / GROUP + group, b)] = sum;
+    }
   }
 }
 

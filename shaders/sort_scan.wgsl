@@ -1,44 +1,52 @@
-// Radix sort, step 2 of 3: for each digit of each sequence, the running sum of its counts over the tiles: counts (6), in place, and
-// their total (7). A line of counts is an invocation's where it is SHORT, else a workgroup's.
-#import scan
-#import params
+// Radix sort, step 2 of 3, where groups of tiles are many: for each digit of each sequence, the running sum of its counts over the groups, in
+// place, and behind the last one their total: groups (binding 7).
+// A workgroup serves LINES neighbouring lines, the counts of a digit of a sequence; RUNS invocations share a line, EACH groups at a time.
+#import groups
 
-@group(0) @binding(6) var<storage, read_write> counts: array<u32>;  // [sequence][digit][tile]
-@group(0) @binding(7) var<storage, read_write> totals: array<u32>;  // [sequence][digit]
+#if RUNS > 1
+var<workgroup> sums: array<u32, WORKGROUP>;  // [run][line]
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-#if SHORT
-  let line = linear_workgroup(workgroup, grid) * WORKGROUP + local;
-  if (line < params.sequences * BINS) {
-    var sum = 0u;
-    for (var tile = 0u; tile < params.split; tile++) {
-      let count = counts[line * params.split + tile];
-      counts[line * params.split + tile] = sum;
-      sum += count;
-    }
-    totals[line] = sum;
-  }
-#else
-  let id = linear_workgroup(workgroup, grid);
-  let live = id < params.sequences * BINS;
-  let line = min(id, params.sequences * BINS - 1u);
-  let start = line * params.split;
+  let line = linear_workgroup(workgroup, grid) * LINES + local % LINES;
+  let live = line < params.sequences * BINS;
+  let sequence = min(line / BINS, params.sequences - 1u);
+  let digit = line % BINS;
+  let run = local / LINES;
   var carry = 0u;
-  for (var tile = 0u; tile < params.split; tile += WORKGROUP * 4u) {
-    let at = tile + local * 4u;
-#for i in 4
-    let count$i = select(0u, counts[start + min(at + $iu, params.split - 1u)], at + $iu < params.split);
+  for (var start = 0u; start < params.split; start += RUNS * EACH) {
+    let begin = start + run * EACH;
+#for i in EACH
+    let count$i = select(0u, groups[group_at(sequence, min(begin + $iu, params.split - 1u), digit)], begin + $iu < params.split);
 #endfor
-    let sums = scan(local, count0 + count1 + count2 + count3);
-    var running = carry + sums.before;
-#for i in 4
-    if (live && at + $iu < params.split) { counts[start + at + $iu] = running; }
-    running += count$i;
+    var sum = carry;
+#if RUNS > 1
+    var own = 0u;
+#for i in EACH
+    own += count$i;
 #endfor
-    carry += sums.total;
-  }
-  if (live && local == 0u) { totals[line] = carry; }
+    sums[local] = own;
+    workgroupBarrier();
+    for (var other = 0u; other < RUNS; other += 8u) {
+#for r in 8
+      let sum$r = sums[(other + $ru) * LINES + local % LINES];
+#endfor
+#for r in 8
+      sum += select(0u, sum$r, other + $ru < run);
+      carry += sum$r;
+#endfor
+    }
+    workgroupBarrier();
 #endif
+#for i in EACH
+    if (live && begin + $iu < params.split) { groups[group_at(sequence, begin + $iu, digit)] = sum; }
+    sum += count$i;
+#endfor
+#if RUNS == 1
+    carry = sum;
+#endif
+  }
+  if (live && run == 0u) { groups[group_at(sequence, params.split, digit)] = carry; }
 }

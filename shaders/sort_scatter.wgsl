@@ -1,4 +1,4 @@
-// Radix sort, step 3 of 3: every pair to its place by this digit, stably: source (bindings 1 to 3), counts (6), totals (7) -> sink (4, 5).
+// Radix sort, step 3 of 3: every pair to its place by this digit, stably: source (bindings 1 to 3), counts (6), groups (7) -> sink (4, 5).
 #import radix
 #import sink
 
@@ -20,8 +20,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let count = min(TILE, params.length - start);
   var before = 0u;
   for (var b = 0u; b < BINS; b++) {
-    next[b * WORKGROUP + local] = before + counts[count_at(sequence, b, tile)] - params.rank_base;
-    before += totals[sequence * BINS + b];
+    let own = occurs(sequence, tile, b);
+    next[b * WORKGROUP + local] = before + own.earlier - params.rank_base;
+    before += own.total;
   }
   let to = target_of(sequence);
   for (var v = first_load(row, start); v < end_load(row, start + count); v++) {
@@ -48,7 +49,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
 const HALF_BINS: u32 = BINS / 2u;  // counters of 16 bits, digits d and d + HALF_BINS in a word
 const ROWS: u32 = 16u;             // teams that are counted at a time, as below: all, but for small subgroups
-const ROOM: u32 = max(EACH * WORKGROUP, ROWS * HALF_BINS);
+const TEAM_SUMS: u32 = ROWS * HALF_BINS;
+const ROOM: u32 = max(EACH * WORKGROUP, TEAM_SUMS + 2u * WORKGROUP);
 
 fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
   if (w == KEY_WORDS) { return Pair(pair.key, word); }
@@ -59,9 +61,11 @@ fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
 #endif
 }
 
-var<workgroup> room: array<atomic<u32>, ROOM>;      // counters, [team][digit], then what changes places
+var<workgroup> room: array<atomic<u32>, ROOM>;      // counters, [team][digit], and sums; then what changes places
 var<workgroup> tile_starts: array<u32, HALF_BINS>;  // the rank in the tile of each digit's first item, as the counters are
-var<workgroup> starts: array<u32, BINS>;            // the rank of each digit's first pair
+var<workgroup> starts: array<u32, BINS>;            // the rank of the digit's first pair, less that pair's place in the sorted tile
+
+fn tile_start(digit: u32) -> u32 { return (tile_starts[digit % HALF_BINS] >> (digit / HALF_BINS * 16u)) & 0xffffu; }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -78,17 +82,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   // All loads are under way before the first is used. Neighbours read neighbouring items, teams runs of them.
 #for i in EACH
   let at$i = team.first * EACH + $iu * team.members + team.rank;
-  let pair$i = pair_at(row, min(first + at$i, params.length - 1u));
+  let pair$i = pair_within(row, min(first + at$i, params.length - 1u));
 #endfor
 
   // How often each digit comes in the sequence, and in its earlier tiles.
   let place = team.first + team.rank;  // the digits' invocations, in the order that sums are taken in
-  var total = 0u;
-  var earlier = 0u;
-  if (place < BINS) {
-    total = totals[sequence * BINS + place];
-    earlier = counts[count_at(sequence, place, tile)];
-  }
+  var own = Occurs();
+  if (place < BINS) { own = occurs(sequence, tile, place); }
 
 #for i in EACH
   // The digit above, and below it the rank as it becomes known: few registers let many workgroups share a processor.
@@ -136,16 +136,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
     }
   }
-  let sums = team_scan(team, vec2<u32>(total, counted), teams);
+  let sums = team_scan(team, vec2<u32>(own.total, counted), teams);
   if (place < HALF_BINS) {
     // The low halves all come before the high ones.
     tile_starts[place] = sums.before.y + (sums.total.y << 16u);
   }
-  // Where each digit starts: after all smaller digits of the sequence, and the same digit in earlier tiles.
-  if (place < BINS) { starts[place] = sums.before.x + earlier; }
   workgroupBarrier();
+  // Where each digit starts: after all smaller digits of the sequence, and the same digit in earlier tiles.
+  if (place < BINS) { starts[place] = sums.before.x + own.earlier - tile_start(place) - params.rank_base; }
 #for i in EACH
-  let rank$i = (x$i + (tile_starts[(x$i >> 16u) % HALF_BINS] >> ((x$i >> 23u) * 16u))) & 0xffffu;
+  let rank$i = (x$i & 0xffffu) + tile_start(x$i >> 16u);
   var out$i = last_pair();
 #endfor
 
@@ -171,9 +171,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #if !SOURCE_PAIRS
     out$i.index = index_at(first + out$i.index);
 #endif
-    let digit = select(BINS - 1u, digit_of(out$i), slot < count);
-    let start = (tile_starts[digit % HALF_BINS] >> (digit / HALF_BINS * 16u)) & 0xffffu;
-    let rank = starts[digit] + slot - start - params.rank_base;
+    let rank = starts[digit_of(out$i)] + slot;
     if (slot < count && rank < params.rank_count) { put_to(to, rank, out$i); }
   }
 #endfor
@@ -210,7 +208,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 
   // All loads are under way before the first is used. Neighbours read neighbouring items.
 #for i in EACH
-  let pair$i = pair_at(row, min(first + $iu * WORKGROUP + local, params.length - 1u));
+  let pair$i = pair_within(row, min(first + $iu * WORKGROUP + local, params.length - 1u));
 #endfor
   let mine = local * (EACH + 1u);  // EACH consecutive places
   let across = local + local / EACH;  // and those that neighbours have side by side, ACROSS apart
@@ -223,10 +221,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var carry = 0u;
   for (var b = 0u; b < BINS; b += WORKGROUP) {
     let digit = min(b + local, BINS - 1u);
-    let total = select(0u, totals[sequence * BINS + digit], b + local < BINS);
-    let earlier = counts[count_at(sequence, digit, tile)];
-    let sums = scan(local, total);
-    if (b + local < BINS) { starts[digit] = carry + sums.before + earlier; }
+    let own = occurs(sequence, tile, digit);
+    let sums = scan(local, select(0u, own.total, b + local < BINS));
+    if (b + local < BINS) { starts[digit] = carry + sums.before + own.earlier; }
     carry += sums.total;
   }
 

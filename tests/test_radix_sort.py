@@ -32,10 +32,10 @@ def sorter(request, monkeypatch):
         monkeypatch.setattr(runtime, "make_plan", plan)
         return fresh
 
-    def tiles():
-        return [dict(plan.dispatches[0].constants)["TILE"] for plan in planned]
+    def constants(name):
+        return [dict(plan.dispatches[0].constants)[name] for plan in planned]
 
-    device.tiles = tiles
+    device.constants = constants
     return device
 
 
@@ -78,10 +78,24 @@ def test_more_than_a_binding_goes_by_windows(sorter):
     check(device, data.make("random", "uint8", (1, 20_000), 2), 15_000, "largest")
 
 
-def test_many_tiles_scan_by_workgroups(sorter):
-    device = sorter(False)
-    x = np.random.default_rng(5).integers(0, 1000, (1, 70_000)).astype(np.float32)
-    check(device, x, 70_000)
+@pytest.mark.parametrize(
+    ("rows", "n", "options", "group", "scanned"),
+    [
+        (2, 3_000, {"tile": 256}, 1, 0),  # a tile is a group
+        (1, 8_000, {"tile": 256}, 2, 0),
+        (1, 40_000, {"tile": 256}, 8, 0),  # more groups than one look
+        (3, 30_000, {"tile": 512}, 4, 0),
+        (1, 70_000, {"tile": 2048}, 4, 0),
+        (3, 40_000, {"tile": 256}, 8, 1),
+        (1, 140_000, {"tile": 256}, 8, 1),
+        (1, 140_000, {"tiles": 300}, 1, 1),  # in three rounds
+    ],
+)
+def test_groups_of_tiles(sorter, rows, n, options, group, scanned):
+    device = sorter(False, **options)
+    x = np.random.default_rng(5).integers(0, 1000, (rows, n)).astype(np.float32)
+    check(device, x, n)
+    assert sorter.constants("GROUP") == [group] and sorter.constants("SCANNED") == [scanned]
 
 
 def test_few_pairs_go_in_smaller_tiles(sorter):
@@ -89,7 +103,7 @@ def test_few_pairs_go_in_smaller_tiles(sorter):
     for n in (255, 256, 257, 20_000, 70_000):
         check(device, data.make("eight_values", "float32", (1, n), n), n)
     check(device, data.make("random", "float64", (3, 30_000), 3), 20_000)
-    assert sorter.tiles() == [256, 256, 256, 256, 512, 512]
+    assert sorter.constants("TILE") == [256, 256, 256, 256, 512, 512]
 
 
 def test_tiles_of_twelve_items_an_invocation(sorter):
@@ -98,7 +112,7 @@ def test_tiles_of_twelve_items_an_invocation(sorter):
         check(device, data.make("eight_values", "float32", (2, n), n), n)
         check(device, data.make("random", "int64", (1, n), n), n, "largest")
     by_ballots = device.plan_limits.subgroups
-    assert set(sorter.tiles()) == {3072 if by_ballots else 2048}  # without them a power of two
+    assert set(sorter.constants("TILE")) == {3072 if by_ballots else 2048}  # without them a power of two
 
 
 def test_subgroups_beyond_a_word_of_a_ballot(sorter, monkeypatch):

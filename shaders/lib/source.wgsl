@@ -141,6 +141,19 @@ fn first_whole(row: Row) -> u32 { return 0u; }
 fn end_whole(row: Row) -> u32 { return row.loads; }
 #endif
 
+// The pair at a position below params.length; nothing where the sequence has fewer.
+fn pair_within(row: Row, position: u32) -> Pair {
+#if SOURCE_PAIRS
+#if COUNTED
+  if (position >= row.loads) { return last_pair(); }
+#endif
+  return load(row, position);
+#else
+  let v = (position + row.skew) / PER_LOAD;
+  return item(row, v, load(row, v), (position + row.skew) % PER_LOAD);
+#endif
+}
+
 // The pair at a position of the sequence, or nothing past its end.
 fn pair_at(row: Row, position: u32) -> Pair {
 #if SOURCE_PAIRS
@@ -148,7 +161,5 @@ fn pair_at(row: Row, position: u32) -> Pair {
 #else
   if (position >= params.length) { return last_pair(); }
 #endif
-  let v = (position + row.skew) / PER_LOAD;
-  let data = load(row, v);
-  return item(row, v, data, (position + row.skew) % PER_LOAD);
+  return pair_within(row, position);
 }

@@ -1,7 +1,8 @@
 // Teams of at most 32 invocations of a subgroup, and ballots among them. Every invocation of a workgroup is in one team.
 //
 // WGSL promises neither how large a subgroup is nor which invocations share one, and nothing here depends on either: a team is those of
-// a subgroup that are active and whose bits lie in one word of a ballot; teams and their places are dealt out as they come.
+// a subgroup that are active and whose bits lie in one word of a ballot; teams and their places are dealt out as they come. A kernel has
+// TEAM_SUMS, the first of 2 WORKGROUP words of its memory `room` that teams keep sums in.
 #import pair
 
 struct Team {
@@ -19,7 +20,6 @@ struct Team {
 var<workgroup> team_dealt: atomic<u32>;  // teams in the high half, invocations in the low one
 var<workgroup> team_wide: atomic<u32>;   // 1 where a subgroup has invocations beyond the first word
 var<workgroup> team_facts: u32;          // twice as many as there are teams, and team_wide
-var<workgroup> team_sums: array<vec2<u32>, WORKGROUP>;  // [first team of a subgroup]
 
 // All ones in the word of a ballot that begins with this bit.
 fn mask_of(bit: u32) -> vec4<u32> {
@@ -64,7 +64,8 @@ fn team_of(local: u32) -> Team {
   before |= select(0u, same & ~with$b, bit$b == 1u);
   same &= with$b ^ (bit$b - 1u);
 #endfor
-  team_sums[local] = vec2<u32>();
+  atomicStore(&room[TEAM_SUMS + local], 0u);
+  atomicStore(&room[TEAM_SUMS + WORKGROUP + local], 0u);
   workgroupBarrier();
   if (local == 0u) { team_facts = (atomicLoad(&team_dealt) >> 16u) * 2u + atomicLoad(&team_wide); }
   return Team((dealt & 0xffffu) + start, (dealt >> 16u) + words.x + words.y + words.z + words.w, word_of_ballot(ones, word), rank,
@@ -77,12 +78,16 @@ struct TeamScan { before: vec2<u32>, total: vec2<u32> }
 fn team_scan(team: Team, mine: vec2<u32>, teams: u32) -> TeamScan {
   let sums = subgroupAdd(mine);
   let before = subgroupExclusiveAdd(mine);
-  if (team.place == 0u) { team_sums[team.number] = sums; }
+  if (team.place == 0u) {  // [first team of a subgroup]
+    atomicStore(&room[TEAM_SUMS + team.number], sums.x);
+    atomicStore(&room[TEAM_SUMS + WORKGROUP + team.number], sums.y);
+  }
   workgroupBarrier();
   var scan = TeamScan(before, vec2<u32>());
   for (var t = 0u; t < teams; t++) {
-    if (t < team.subgroup) { scan.before += team_sums[t]; }
-    scan.total += team_sums[t];
+    let other = vec2<u32>(atomicLoad(&room[TEAM_SUMS + t]), atomicLoad(&room[TEAM_SUMS + WORKGROUP + t]));
+    if (t < team.subgroup) { scan.before += other; }
+    scan.total += other;
   }
   return scan;
 }
@@ -93,13 +98,13 @@ fn peers_of(digit: u32, team: Team, wide: bool) -> u32 {
   if (wide) {
     let word = mask_of(team.bit);
 #for b in 8
-    let bit$b = (digit >> $bu) & 1u;
-    peers &= word_of_ballot(subgroupBallot(bit$b == 1u), word) ^ (bit$b - 1u);
+    let one$b = (digit & $[1 << b]u) != 0u;
+    peers &= word_of_ballot(subgroupBallot(one$b), word) ^ select(0xffffffffu, 0u, one$b);
 #endfor
   } else {
 #for b in 8
-    let bit$b = (digit >> $bu) & 1u;
-    peers &= subgroupBallot(bit$b == 1u).x ^ (bit$b - 1u);
+    let one$b = (digit & $[1 << b]u) != 0u;
+    peers &= subgroupBallot(one$b).x ^ select(0xffffffffu, 0u, one$b);
 #endfor
   }
   return peers;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from .dispatch import MEETING, WINDOW, Box, Builder, Final, Pairs, Sink, Source, is_rows
@@ -570,8 +570,8 @@ class Algorithms(Builder):
         pays = own > 1 and subsets <= t.delegate_seconds * k
         seconds = self.arena.take(sequences * subsets * 4 * form.key_words) if pays else None
         # A list of candidates a sequence, then the sequences' thresholds.
-        room = self.new_pairs(1, sequences * (capacity + 1))
-        candidates = replace(room, step=capacity, length=capacity)
+        lists = self.new_pairs(1, sequences * (capacity + 1))
+        candidates = replace(lists, step=capacity, length=capacity)
         counts = self.arena.take(sequences * 4)
         members = -(-covering // subsets)
         self.emit(
@@ -597,9 +597,10 @@ class Algorithms(Builder):
             subsets=subsets,
         )
         # Every workgroup finds the threshold, so no more of them than are at work at once; but what they choose must have room.
-        room_each = (self.limits.max_compute_workgroup_storage_size - KTH_BYTES - 8 * wide) // (4 * wide)
-        blocks = max(1, min(subsets // 64, t.gather_workgroups // sequences), -(-subsets // (wide * room_each)))
+        room = self.limits.max_compute_workgroup_storage_size - KTH_BYTES - 8 * wide
+        blocks = max(1, min(subsets // 64, t.gather_workgroups // sequences), -(-subsets // (wide * (room // (4 * wide)))))
         each = -(-subsets // (wide * blocks))
+        collected = 0 if t.barrier_free else min(1024, (room - 4 * wide * each) // (8 * form.key_words))
         again = {2: delegates.keys, 3: delegates.indices, 6: counts}
         self.emit(
             "gather",
@@ -618,6 +619,7 @@ class Algorithms(Builder):
                 "EACH": max(1, groups // wide),
                 "MERGED": max(1, bests_each // max(groups, wide)),
                 "CAPACITY": capacity,
+                "COLLECTED": max(0, collected),
             },
             k=k,
             members=members,
@@ -824,7 +826,7 @@ class Algorithms(Builder):
                 constants={
                     "BINS": bins,
                     "EACH_BINS": bins // t.workgroup,
-                    "ROOM": 1024 if self.limits.max_compute_workgroup_storage_size >= 32768 else 512,
+                    "COLLECTED": 1024 if self.limits.max_compute_workgroup_storage_size >= 32768 else 512,
                     "LANES": t.lanes if t.barrier_free else 0,
                     "FALLBACK": fallback,
                 },
@@ -904,22 +906,39 @@ class Algorithms(Builder):
             tile = min(max(t.tile, power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), power_of_two_above(n))
         workgroup = 16 if t.barrier_free else t.workgroup
         tiles_each = workgroup if t.barrier_free else 1  # a workgroup
-        most_tiles = -(-n // tile) + len(segments) + -(-n // self.pairs_a_binding())
-        counts = self.arena.take(sequences * 256 * most_tiles * 4)
-        totals = self.arena.take(sequences * 256 * 4)
-        scratch = {6: counts, 7: totals}
+        # Groups so few that each tile sums them up by itself: at one look, of few sequences at some. Else as many as fill the
+        # machine, and a dispatch that sums them up.
+        most_groups = t.sort_groups * max(1, 4 // sequences)
+        group = power_of_two_above(-(-n // (tile * t.sort_groups)))
+        group = min(group, t.sort_group, power_of_two_below(32 * workgroup // tile))
+        if n > most_groups * group * tile:
+            group = min(t.sort_group, power_of_two_below(n * sequences // (tile * t.tiles)))
+
+        def groups_of(lengths: Iterable[int]) -> list[int]:
+            return [-(-length // (tile * group)) for length in lengths]
+
+        later = [length for _, length in self.cuts(n, sequences)]
+        room = max(sum(groups_of(segment.length for segment in segments)), sum(groups_of(later)))
+        sums = self.arena.take(sequences * 256 * (room + 1) * 4)
+        scratch = {7: sums} | ({6: self.arena.take(sequences * 256 * room * group * 4)} if group > 1 else {})
         buffers = self.sort_buffers(segments, sequences, n, len(digits) - 1, sink if k == n else None)
         for number, (word, shift, bits) in enumerate(digits):
             last = number == len(digits) - 1
             target = sink if last else buffers[(len(digits) - number) % 2]
             kept = k if last else n
             counted = {8: lengths} if lengths and number == 0 else {}
-            constants = {
-                "BINS": 256,
+            each = groups_of(segment.length for segment in segments)
+            groups = sum(each)
+            starts = [group * sum(each[:i]) for i in range(len(each))]  # tiles
+            tiles = [-(-segment.length // tile) for segment in segments]
+            scanned = t.barrier_free or groups > most_groups
+            shared = {"BINS": 256, "ALONE": int(t.barrier_free)}
+            constants = shared | {
                 "TILE": tile,
+                "GROUP": group,
+                "SCANNED": int(scanned),
                 "WORKGROUP": workgroup,
                 "EACH": -(-tile // workgroup),
-                "ALONE": int(t.barrier_free),
                 "SUBGROUPS": int(ballots),
                 "DIGIT_WORD": word,
                 "COUNTED": int(bool(counted)),
@@ -927,38 +946,34 @@ class Algorithms(Builder):
             if isinstance(segments[0], Box) and not t.barrier_free:
                 # Items are looked at one by one: a vector would bring more than are asked for.
                 constants |= {"SOURCE_ROWS": 0, "SOURCE_ELEMENTS": 1, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
-            each = [-(-segment.length // tile) for segment in segments]  # tiles
-            tiles = sum(each)
-            starts = [sum(each[:i]) for i in range(len(each))]
-            for segment, start, count in zip(segments, starts, each, strict=True):
+            for segment, start, count, wanted in zip(segments, starts, tiles, each, strict=True):
                 self.emit(
                     "sort_count",
-                    -(-sequences * count // tiles_each),
+                    -(-sequences * wanted // tiles_each),
                     segment,
                     None,
                     scratch=scratch | counted,
-                    constants=constants,
+                    constants=constants | {"AT_ONCE": min(group, max(1, power_of_two_below(16 * workgroup // tile)))},
                     k=k,
-                    split=tiles,
+                    split=groups,
                     digit_shift=shift,
                     digit_bits=bits,
                     tile_base=start,
                     members=count,
                 )
-            lines = sequences * 256
-            short = tiles <= 32 or t.barrier_free
-            # Where a line is a workgroup's, four counts an invocation.
-            scanning = 64 if short else max(32, min(t.workgroup, power_of_two_above(-(-tiles // 4))))
-            self.emit(
-                "sort_scan",
-                -(-lines // scanning) if short else lines,
-                None,
-                None,
-                scratch=scratch,
-                constants={"BINS": 256, "WORKGROUP": scanning, "SHORT": int(short)},
-                split=tiles,
-            )
-            for segment, start, count in zip(segments, starts, each, strict=True):
+            if scanned:
+                # Eight neighbours are what memory is read by.
+                lines, runs, items = (64, 1, 1) if t.barrier_free else (8, t.workgroup // 8, 8)
+                self.emit(
+                    "sort_scan",
+                    -(-sequences * 256 // lines),
+                    None,
+                    None,
+                    scratch={7: sums},
+                    constants=shared | {"WORKGROUP": lines * runs, "LINES": lines, "RUNS": runs, "EACH": items},
+                    split=groups,
+                )
+            for segment, start, count in zip(segments, starts, tiles, strict=True):
                 for piece, first, length in self.windows(target, kept, sequences):
                     self.emit(
                         "sort_scatter",
@@ -968,7 +983,7 @@ class Algorithms(Builder):
                         scratch=scratch | counted,
                         constants=constants,
                         k=k,
-                        split=tiles,
+                        split=groups,
                         digit_shift=shift,
                         digit_bits=bits,
                         tile_base=start,
@@ -985,11 +1000,20 @@ class Algorithms(Builder):
 
     def windows(self, sink: Sink, n: int, sequences: int) -> list[tuple[Sink, int, int]]:
         """A sink for n items a sequence in pieces that fit a binding: (piece, first rank, ranks)."""
-        most = self.pairs_a_binding()
-        if not isinstance(sink, Pairs) or sequences * n <= most:
+        if not isinstance(sink, Pairs):
+            return [(sink, 0, n)]
+        cuts = self.cuts(n, sequences)
+        if len(cuts) == 1:
             return [(sink, 0, n)]
         key_words = self.selection.format.key_words
-        return [(sink.window(first, min(most, n - first), key_words), first, min(most, n - first)) for first in range(0, n, most)]
+        return [(sink.window(first, length, key_words), first, length) for first, length in cuts]
+
+    def cuts(self, n: int, sequences: int) -> list[tuple[int, int]]:
+        """Where pairs, n a sequence, are cut in pieces that fit a binding: (first, length)."""
+        most = self.pairs_a_binding()
+        if sequences * n <= most:
+            return [(0, n)]
+        return [(first, min(most, n - first)) for first in range(0, n, most)]
 
     def sort_buffers(self, sources: Sequence[Source], sequences: int, n: int, passes: int, sink: Sink | None) -> list[Pairs]:
         """The two buffers that the passes before the last go between; the last one reads the first.

@@ -94,6 +94,8 @@ class Tuning:
     rank_work: int  #: and how many comparisons that may take
     tile: int  #: the most pairs of a radix sort's tile; without subgroups a power of two, this or less
     tiles: int  #: and tiles that fill the machine; fewer pairs go in smaller ones
+    sort_group: int  #: the most neighbouring tiles whose counts are made together
+    sort_groups: int  #: and as many such groups as a tile sums up at one look
     sample_k: int  #: the smallest k for which RADIX_SELECT looks at a sample
     sample_length: int  #: and the shortest sequence
     sample_work: int  #: and the smallest product of both
@@ -221,6 +223,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             rank_work=1 << 62,
             tile=tile // 2,
             tiles=1,
+            sort_group=1,
+            sort_groups=1,
             sample_k=1 << 12,
             sample_length=1 << 20,
             sample_work=0,
@@ -301,8 +305,11 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_columns=256,
         rank_length=8192,
         rank_work=1 << 25,
-        tile=tile // 2 * 3,  # by subgroups an invocation keeps less, so that half as many items again find room
+        # By subgroups an invocation keeps less, so that half as many items again find room; but not of keys of two words.
+        tile=tile // 2 * 3 if key_words == 1 else tile,
         tiles=128,
+        sort_group=8,
+        sort_groups=16,
         sample_k=1 << 12,
         sample_length=1 << 22,
         sample_work=1 << 36,
