@@ -1,4 +1,4 @@
-// The k-th pair of those that a workgroup holds in registers, EACH an invocation, by histograms of digits in workgroup memory, most
+// The k-th pair of those that a workgroup holds in registers, EACH an invocation, up to 32, by histograms of digits in workgroup memory, most
 // significant first. Each digit begins with a bit that differs anywhere: data of few values have few of those.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import pair
@@ -23,7 +23,11 @@ fn words_of(pair: Pair) -> vec3<u32> {
 }
 
 fn word_of(words: vec3<u32>, word: u32) -> u32 {
+#if KEY_WORDS == 1
+  return select(words.x, words.y, word == 1u);
+#else
   return select(select(words.x, words.y, word == 1u), words.z, word == 2u);
+#endif
 }
 
 fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
@@ -72,9 +76,11 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
   kth_clear(local);
   let first = words_of(any_pair);
   var mine = vec3<u32>();
+  var open = 0u;  // a bit for each item that may still be the k-th: a truth value each would take the registers of many items
 #for i in EACH
-  var open$i = (*items)[$i].index != NO_INDEX;
-  mine |= select(vec3<u32>(), words$i ^ first, open$i);
+  let there$i = (*items)[$i].index != NO_INDEX;
+  mine |= select(vec3<u32>(), words$i ^ first, there$i);
+  open |= select(0u, $[1 << i]u, there$i);
 #endfor
   let differing = kth_differing(local, mine);
   var found = first & ~differing;
@@ -93,7 +99,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
     let shift = high - size;
 #for i in EACH
     let digit$i = (word_of(words$i, word) >> shift) & ones(size);
-    if (open$i) { atomicAdd(&kth_bins[digit$i], 1u); }
+    if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
     workgroupBarrier();
     var count = 0u;
@@ -115,7 +121,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
 #endfor
     if (settled) { break; }
 #for i in EACH
-    open$i = open$i && digit$i == place.x;
+    open &= ~select($[1 << i]u, 0u, digit$i == place.x);
 #endfor
     high = shift;
   }

@@ -461,7 +461,9 @@ class Algorithms(Builder):
             workgroup //= 2
         # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
         whole = min(4, per_load) * chosen if sequences * workgroup <= t.short_invocations else 0
-        capacity = max(longest, min(room(workgroup), whole))
+        if longest > 32 * workgroup:
+            raise ValueError(f"select_kth takes k up to {16 * workgroup} by {workgroup} invocations, not k={k}")
+        capacity = max(longest, min(room(workgroup), whole, 32 * workgroup))
         # Where half of the subsets would be read again, twice as many.
         own = min(t.kth_subsets * (2 if 4 * k > t.kth_subsets * workgroup else 1), -(-covering // workgroup))
         subsets = own * workgroup
