@@ -1,6 +1,7 @@
 // Radix sort, step 2 of 3, where groups of tiles are many: for each digit of each sequence, the running sum of its counts over the groups, in
 // place, and behind the last one their total: groups (binding 7).
-// A workgroup serves LINES neighbouring lines, the counts of a digit of a sequence; RUNS invocations share a line, EACH groups at a time.
+// A workgroup serves LINES neighbouring lines, the counts of a digit of a sequence; RUNS invocations, one or a multiple of eight, share a line,
+// EACH groups of each at a time.
 #import groups
 
 #if RUNS > 1

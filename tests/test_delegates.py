@@ -120,6 +120,22 @@ def test_all_that_counts_in_few_subsets(forced, name, k, software):
         check("top_k-largest", x, k=k, device=device, case=f"subsets {chosen}")
 
 
+def test_more_than_a_workgroup_collects(forced):
+    """Nearly all of the candidates in the subsets of one workgroup: those beyond its room ask for places one by one."""
+    device, plans = forced(Algorithm.DELEGATES, gather_collects=1)
+    n, k = 300_000, 1000
+    rng = np.random.default_rng(3)
+    x = rng.random((1, n), np.float32)
+    check("top_k-largest", x, k=k, device=device)
+    first, gather = (dict(d.constants) for d in plans[-1].dispatches[:2])
+    subset = np.arange(n) // first["PER_LOAD"] % params_of(plans[-1].dispatches[0])["subsets"]
+    mine = np.flatnonzero(subset // 8 % gather["BLOCKS"] == 0)
+    many = gather["COLLECTED"] + 500
+    assert 500 < many < min(len(mine), gather["CAPACITY"])
+    x[0, rng.permutation(mine)[:many]] += 10
+    check("top_k-largest", x, k=k, device=device)
+
+
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
 def test_subsets_read_again_only_for_a_second_load(forced, name):
     """Subsets with none of the first k, with one load of them, with two, with so many that the list overflows; and equal keys."""

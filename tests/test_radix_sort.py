@@ -106,6 +106,28 @@ def test_few_pairs_go_in_smaller_tiles(sorter):
     assert sorter.constants("TILE") == [256, 256, 256, 256, 512, 512]
 
 
+def test_windows_that_take_a_group_more_than_the_input(sorter):
+    device = sorter(False, max_storage_buffer_binding_size=66 << 10)
+    check(device, data.make("random", "float16", (1, 32_700), 1), 32_700)
+
+
+def test_windows_of_many_groups(sorter):
+    device = sorter(False, max_storage_buffer_binding_size=1 << 20)
+    check(device, data.make("few_distinct", "float16", (1, 600_000), 1), 600_000)
+    assert sorter.constants("SCANNED") == [1]
+
+
+def test_several_sequences_are_no_windows(sorter):
+    """Their keys fill a binding to the last byte, where a window has to be a little less."""
+    device = sorter(False, tile=3072, max_storage_buffer_binding_size=65_776)
+    check(device, data.make("random", "float16", (5, 3277), 1), 3277)
+
+
+def test_keys_of_two_words_take_smaller_tiles():
+    limits = replace(wgdml.plan.Limits(), subgroups=True)
+    assert [tuning_for(limits, words).tile // tuning_for(limits, words).workgroup for words in (1, 2)] == [12, 8]
+
+
 def test_tiles_of_twelve_items_an_invocation(sorter):
     device = sorter(False, tile=3072)
     for n in (4096, 6144, 20_000):

@@ -1,4 +1,5 @@
-// How often each digit occurs in each group of a radix sort's tiles; after sort_scan in earlier groups, and behind the last one in all.
+// How often each of BINS digits occurs in each group of a radix sort's tiles; after sort_scan in earlier groups, and behind the last one in
+// all of them. ALONE: sort_count.wgsl.
 #import params
 
 @group(0) @binding(7) var<storage, read_write> groups: array<u32>;

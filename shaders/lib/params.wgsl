@@ -29,7 +29,7 @@ struct Params {
   rank_base: u32,      // emit: first rank of this dispatch
   rank_count: u32,     // radix sort: ranks from rank_base on that the bound sink holds, others are left alone; lists: places;
                        // gather, kth: how many bests more than k may not come after it; trim: pairs of a list that stays as it is
-  tile_base: u32,      // radix sort: this dispatch's first tile
+  tile_base: u32,      // radix sort: this dispatch's first tile, which begins a group
   // One entry a dimension of the batch, innermost first: size, strides of input, values and indices.
   batch: array<vec4<u32>, 8>,
   // One entry a selected dimension, innermost first: size, input stride, step of the flattened index, whole size.

@@ -1,7 +1,7 @@
 // What the steps of the radix sort share: least significant digit first, stable, tiles of TILE items, BINS digits. GROUP neighbouring tiles
 // are a group: a sequence has params.split of those.
 //   DIGIT_WORD  word of the pair that holds the digit: 0 high key word ... KEY_WORDS = index
-//   SCANNED     1 where sort_scan sums up the groups; else who asks does
+//   SCANNED     1 where sort_scan sums up the groups; else who asks does, LOOK at a time
 #import source
 #import groups
 
@@ -27,12 +27,12 @@ fn occurs(sequence: u32, tile: u32, digit: u32) -> Occurs {
   var found = Occurs(groups[group_at(sequence, params.split, digit)], groups[group_at(sequence, group, digit)]);
 #else
   var found = Occurs();
-  for (var g = 0u; g < params.split; g += 16u) {
+  for (var g = 0u; g < params.split; g += LOOK) {
     // All loads are under way before the first is used.
-#for u in 16
+#for u in LOOK
     let count$u = groups[group_at(sequence, min(g + $uu, params.split - 1u), digit)];
 #endfor
-#for u in 16
+#for u in LOOK
     found.total += select(0u, count$u, g + $uu < params.split);
     found.earlier += select(0u, count$u, g + $uu < group);
 #endfor

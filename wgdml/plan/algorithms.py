@@ -602,7 +602,7 @@ class Algorithms(Builder):
         room = self.limits.max_compute_workgroup_storage_size - KTH_BYTES - 8 * wide
         blocks = max(1, min(subsets // 64, t.gather_workgroups // sequences), -(-subsets // (wide * (room // (4 * wide)))))
         each = -(-subsets // (wide * blocks))
-        collected = 0 if t.barrier_free else min(1024, (room - 4 * wide * each) // (8 * form.key_words))
+        collected = min(1024, (room - 4 * wide * each) // (8 * form.key_words)) if capacity >= t.gather_collects else 0
         again = {2: delegates.keys, 3: delegates.indices, 6: counts}
         self.emit(
             "gather",
@@ -621,7 +621,7 @@ class Algorithms(Builder):
                 "EACH": max(1, groups // wide),
                 "MERGED": max(1, bests_each // max(groups, wide)),
                 "CAPACITY": capacity,
-                "COLLECTED": max(0, collected),
+                "COLLECTED": collected if collected >= 256 else 0,
             },
             k=k,
             members=members,
@@ -900,7 +900,6 @@ class Algorithms(Builder):
         digits = list(_digits(self.key_bits(), self.selection.length, 8, key_words))[::-1]
         if isinstance(segments[0], Box):
             digits = [d for d in digits if d[0] < key_words]
-        # Segments and windows each end in a tile of their own.
         ballots = self.limits.subgroups and t.workgroup >= 256 and not t.barrier_free  # an invocation for each digit
         most = t.tile if ballots else power_of_two_below(t.tile)
         tile = min(most, max(t.workgroup, power_of_two_below(n * sequences // t.tiles)))
@@ -908,8 +907,8 @@ class Algorithms(Builder):
             tile = min(max(t.tile, power_of_two_above(-(-n * sequences // (16 * t.workgroups)))), power_of_two_above(n))
         workgroup = 16 if t.barrier_free else t.workgroup
         tiles_each = workgroup if t.barrier_free else 1  # a workgroup
-        # Groups so few that each tile sums them up by itself: at one look, of few sequences at some. Else as many as fill the
-        # machine, and a dispatch that sums them up.
+        # Groups so few that each tile sums them up by itself, at one look, or where sequences are few at several; an invocation
+        # counts no more than 32 items for that. Else as many as fill the machine, and a dispatch that sums them up.
         most_groups = t.sort_groups * max(1, 4 // sequences)
         group = power_of_two_above(-(-n // (tile * t.sort_groups)))
         group = min(group, t.sort_group, power_of_two_below(32 * workgroup // tile))
@@ -919,6 +918,7 @@ class Algorithms(Builder):
         def groups_of(lengths: Iterable[int]) -> list[int]:
             return [-(-length // (tile * group)) for length in lengths]
 
+        # Segments, and the windows of later passes, each end in a group of their own.
         later = [length for _, length in self.cuts(n, sequences)]
         room = max(sum(groups_of(segment.length for segment in segments)), sum(groups_of(later)))
         sums = self.arena.take(sequences * 256 * (room + 1) * 4)
@@ -929,16 +929,17 @@ class Algorithms(Builder):
             target = sink if last else buffers[(len(digits) - number) % 2]
             kept = k if last else n
             counted = {8: lengths} if lengths and number == 0 else {}
-            each = groups_of(segment.length for segment in segments)
-            groups = sum(each)
-            starts = [group * sum(each[:i]) for i in range(len(each))]  # tiles
-            tiles = [-(-segment.length // tile) for segment in segments]
+            own_groups = groups_of(segment.length for segment in segments)
+            own_tiles = [-(-segment.length // tile) for segment in segments]
+            first_tiles = [group * sum(own_groups[:i]) for i in range(len(own_groups))]
+            groups = sum(own_groups)
             scanned = t.barrier_free or groups > most_groups
             shared = {"BINS": 256, "ALONE": int(t.barrier_free)}
             constants = shared | {
                 "TILE": tile,
                 "GROUP": group,
                 "SCANNED": int(scanned),
+                "LOOK": t.sort_groups,
                 "WORKGROUP": workgroup,
                 "EACH": -(-tile // workgroup),
                 "SUBGROUPS": int(ballots),
@@ -948,10 +949,10 @@ class Algorithms(Builder):
             if isinstance(segments[0], Box) and not t.barrier_free:
                 # Items are looked at one by one: a vector would bring more than are asked for.
                 constants |= {"SOURCE_ROWS": 0, "SOURCE_ELEMENTS": 1, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
-            for segment, start, count, wanted in zip(segments, starts, tiles, each, strict=True):
+            for segment, start, tiles, workgroups in zip(segments, first_tiles, own_tiles, own_groups, strict=True):
                 self.emit(
                     "sort_count",
-                    -(-sequences * wanted // tiles_each),
+                    -(-sequences * workgroups // tiles_each),
                     segment,
                     None,
                     scratch=scratch | counted,
@@ -961,7 +962,7 @@ class Algorithms(Builder):
                     digit_shift=shift,
                     digit_bits=bits,
                     tile_base=start,
-                    members=count,
+                    members=tiles,
                 )
             if scanned:
                 # Eight neighbours are what memory is read by.
@@ -975,11 +976,11 @@ class Algorithms(Builder):
                     constants=shared | {"WORKGROUP": lines * runs, "LINES": lines, "RUNS": runs, "EACH": items},
                     split=groups,
                 )
-            for segment, start, count in zip(segments, starts, tiles, strict=True):
+            for segment, start, tiles in zip(segments, first_tiles, own_tiles, strict=True):
                 for piece, first, length in self.windows(target, kept, sequences):
                     self.emit(
                         "sort_scatter",
-                        -(-sequences * count // tiles_each),
+                        -(-sequences * tiles // tiles_each),
                         segment,
                         piece,
                         scratch=scratch | counted,
@@ -989,7 +990,7 @@ class Algorithms(Builder):
                         digit_shift=shift,
                         digit_bits=bits,
                         tile_base=start,
-                        members=count,
+                        members=tiles,
                         rank_base=first,
                         rank_count=length,
                     )
@@ -1011,7 +1012,7 @@ class Algorithms(Builder):
         return [(sink.window(first, length, key_words), first, length) for first, length in cuts]
 
     def cuts(self, n: int, sequences: int) -> list[tuple[int, int]]:
-        """Where pairs, n a sequence, are cut in pieces that fit a binding: (first, length)."""
+        """Where pairs, n a sequence, are cut in pieces that fit a binding: (first, length). Several sequences are one piece."""
         most = self.pairs_a_binding()
         if sequences * n <= most:
             return [(0, n)]

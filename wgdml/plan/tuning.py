@@ -112,6 +112,7 @@ class Tuning:
     delegate_seconds: int  #: the most subsets for each of the k where they have second keys, if several an invocation
     delegate_columns: int  #: the most of each sequence, where sequences lie side by side
     gather_workgroups: int  #: as many as are at work at once where each has a processor to itself
+    gather_collects: int  #: the shortest list whose pairs ask for places together
     kth_workgroup: int  #: the most invocations that look for a threshold among the delegates
     kth_least: int  #: and the fewest
     groups_a_rank: float  #: SELECT's groups for each of the k
@@ -241,6 +242,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             delegate_seconds=8,
             delegate_columns=1024,
             gather_workgroups=2,
+            gather_collects=1 << 62,
             kth_workgroup=kth,
             kth_least=kth,
             groups_a_rank=2,
@@ -326,6 +328,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         delegate_seconds=0,
         delegate_columns=min(4096, power_of_two_below(limits.max_compute_workgroup_storage_size // (2 * pair))),
         gather_workgroups=128,
+        gather_collects=4096,
         kth_workgroup=kth,
         kth_least=min(512, kth),
         groups_a_rank=2,
