@@ -104,7 +104,7 @@ class Search:
         # The shader's own buffer becomes a tensor: the distances stay where they are.
         distances = wgdml.Tensor.from_buffer(self.distances, "int32", (self.queries, count), device=self.device)
         best = wgdml.top_k(distances, k, axis=1, mode="smallest")
-        found = Found(best.values.numpy(), best.indices.numpy())
+        found = Found(*wgdml.to_numpy(*best))
         return Found(found.distances, found.indices, computed - started, time.perf_counter() - computed)
 
 

@@ -45,6 +45,59 @@ def test_numpy_gives_an_array_of_its_own(device):
     assert tensor.numpy()[0] == 0
 
 
+def test_several_tensors_are_read_with_one_wait(device, monkeypatch):
+    x = np.arange(1000, dtype=np.int32)
+    storage = wgdml.asarray(x, device=device).buffer
+    odd = np.arange(13, dtype=np.uint8)
+    tensors = [
+        wgdml.asarray(odd, device=device),
+        wgdml.Tensor.from_buffer(storage, "int16", (5, 3), (6, 2), 10, device=device),
+        wgdml.asarray(np.empty((2, 0), np.float64), device=device),
+        wgdml.Tensor.from_buffer(storage, "int32", (2, 3), (0, 300), 40, device=device),
+    ]
+    want = [odd, strided(x.view(np.int16), (5, 3), (6, 2), 5), np.empty((2, 0)), np.broadcast_to(x[10:611:300], (2, 3))]
+    maps: list[int] = []
+    mapped = device._staging.map
+    monkeypatch.setattr(device._staging, "map", lambda buffer, size: maps.append(size) or mapped(buffer, size))
+    got = wgdml.to_numpy(*tensors)
+    assert len(maps) == 1
+    for actual, expected in zip(got, want, strict=True):
+        oracle.assert_same(actual, expected)
+        assert actual.flags.writeable
+    assert wgdml.to_numpy() == ()
+    assert len(maps) == 1
+
+
+def test_to_numpy_beyond_a_staging_buffer(device):
+    long, short = data.make("random", "uint8", 20_000_003), np.arange(3)
+    got = wgdml.to_numpy(*(wgdml.asarray(x, device=device) for x in (short, long, short)))
+    for actual, expected in zip(got, (short, long, short), strict=True):
+        oracle.assert_same(actual, expected)
+
+
+def test_to_numpy_of_two_devices_and_of_arrays(device):
+    x = np.arange(5.0)
+    with wgdml.Device() as other:
+        got = wgdml.to_numpy(wgdml.asarray(x, device=other), x, *wgdml.top_k(wgdml.asarray(-x, device=device), 2))
+    for actual, expected in zip(got, (x, x, -x[:2], np.array([0, 1])), strict=True):
+        oracle.assert_same(actual, expected)
+    assert got[1] is x
+
+
+def test_to_numpy_refuses_other_things(device):
+    tensor = wgdml.asarray(np.arange(3), device=device)
+    with pytest.raises(TypeError, match="tensors must be wgdml.Tensors or NumPy arrays, not list"):
+        wgdml.to_numpy(tensor, [1, 2])  # type: ignore[arg-type]
+    unreadable = device.gpu_device.create_buffer(size=16, usage=wgpu.BufferUsage.STORAGE)
+    with pytest.raises(ValueError, match="COPY_SRC"):
+        wgdml.to_numpy(tensor, wgdml.Tensor.from_buffer(unreadable, "int32", 4, device=device))
+    gone = wgdml.asarray(np.arange(3), device=device)
+    gone.buffer.destroy()
+    with pytest.raises(ValueError, match="destroyed"):
+        wgdml.to_numpy(tensor, gone)
+    oracle.assert_same(tensor.numpy(), np.arange(3))
+
+
 def test_array_protocol(device):
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     tensor = wgdml.asarray(x, device=device)

@@ -30,6 +30,7 @@ from .runtime import (
     adapters,
     asarray,
     default_device,
+    to_numpy,
 )
 
 __all__ = [
@@ -60,5 +61,6 @@ __all__ = [
     "asarray",
     "default_device",
     "sort",
+    "to_numpy",
     "top_k",
 ]

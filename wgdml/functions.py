@@ -315,13 +315,14 @@ def _run(x: Any, device: Device, plan: Callable[[Any, Any], tuple[Any, ...]], wa
         return [np.empty(output.shape, output.dtype) for output in call.outputs]
     memories = [device.allocate_class(call.input_memory)]
     resources = {"input": (memories[0].buffer, 0)}
-    for role, dtype, shape, _, nbytes, size in call.outputs:
+    for role, _, _, _, nbytes, size in call.outputs:
         memory = device.allocate_class(size)
         memories.append(memory)
         resources[role] = memory.buffer, 0
-        results.append((memory.buffer, shape, dtype, nbytes))
+        results.append((memory.buffer, 0, nbytes))
     device.write(np.ascontiguousarray(x), memories[0].buffer)
-    return device.run_and_read(call.prepared, resources, results)
+    read = device.read(results, (call.prepared, resources))
+    return [data.view(output.dtype).reshape(output.shape) for data, output in zip(read, call.outputs, strict=True)]
 
 
 def _make(x: Tensor | NDArray[Any], device: Device, layout: tuple[Any, ...], planned: tuple[Any, ...]) -> _Call:

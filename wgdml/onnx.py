@@ -17,7 +17,7 @@ except ImportError as missing:
     raise ImportError('wgdml.onnx needs the onnx package: pip install "wgdml[onnx]"') from missing
 
 from .functions import argmax, argmin, top_k
-from .runtime import Device, Tensor, asarray, default_device
+from .runtime import Device, Tensor, asarray, default_device, to_numpy
 
 __all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -97,7 +97,8 @@ class BackendRep(base.BackendRep):
         for node in self._nodes:
             results = _run(node, self._opset, [values[name] for name in node.input], self.device)
             values |= zip(node.output, results, strict=True)
-        outputs = [np.asarray(values[name]) for name in self._outputs]
+        wanted = [values[name] for name in self._outputs]
+        outputs = to_numpy(*(x if isinstance(x, Tensor) else np.asarray(x) for x in wanted))
         named: tuple[Any, ...] = base.namedtupledict("Outputs", self._outputs)(*outputs)
         return named
 
@@ -138,7 +139,7 @@ class Backend(base.Backend):
         _check_operators([node])
         super().run_node(node, inputs, device, outputs_info, **kwargs)
         opset = int(kwargs.get("opset_version", defs.onnx_opset_version()))
-        results = [t.numpy() for t in _run(node, opset, inputs, kwargs.get("wgdml_device") or default_device())]
+        results = to_numpy(*_run(node, opset, inputs, kwargs.get("wgdml_device") or default_device()))
         named: tuple[Any, ...] = base.namedtupledict("Outputs", list(node.output))(*results)
         return named
 

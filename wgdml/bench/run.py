@@ -90,7 +90,8 @@ class Prepared:
         self.plan.record(compute_pass, self.resources)
 
     def answer(self) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
-        return (None if self.values is None else self.values.numpy()), self.indices.numpy()
+        *values, indices = wgdml.to_numpy(*(t for t in (self.values, self.indices) if t is not None))
+        return (values[0] if values else None), indices
 
 
 def prepare(
@@ -128,10 +129,10 @@ def prepare(
     return Prepared(plan, resources, values, indices, [x])
 
 
-def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, Any]:
-    """The case through the public functions."""
+def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, ...]:
+    """The case through the public functions: values, but of argmax, and indices."""
     if case.operator == "argmax":
-        return None, wgdml.argmax(x, axis=case.axis, keepdims=True, device=device)
+        return (wgdml.argmax(x, axis=case.axis, keepdims=True, device=device),)
     return wgdml.top_k(x, case.k, axis=case.axis, device=device)
 
 
@@ -139,8 +140,8 @@ def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any, budget: float)
     """Median microseconds by the host's clock from ``x``, an array or a Tensor, to NumPy results; and what is wrong with them."""
 
     def whole() -> tuple[Any, Any]:
-        values, indices = call(case, x, device)
-        return (None if values is None else np.asarray(values)), np.asarray(indices)
+        *values, indices = wgdml.to_numpy(*call(case, x, device))
+        return (values[0] if values else None), indices
 
     values, indices = whole()
     problem = oracle.differences(case, want, (values, indices.astype(np.uint32)))

@@ -4,7 +4,7 @@ from .adapter import NoAdapterError, adapters
 from .device import Device, default_device
 from .errors import DeviceLostError
 from .operator import BindingProperties, CompiledOperator, Operator
-from .tensor import Tensor, asarray
+from .tensor import Tensor, asarray, to_numpy
 
 __all__ = [
     "BindingProperties",
@@ -17,4 +17,5 @@ __all__ = [
     "adapters",
     "asarray",
     "default_device",
+    "to_numpy",
 ]

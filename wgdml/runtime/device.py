@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -411,60 +411,62 @@ class Device:
             self._refuse()
         try:
             encoder = self.gpu_device.create_command_encoder()
-            compute_pass = encoder.begin_compute_pass()
-            prepared.record(compute_pass, resources)
-            compute_pass.end()
+            self._record(encoder, prepared, resources)
             self.gpu_device.queue.submit([encoder.finish()])
         except wgpu.GPUError as error:
             self._raise(error, "running a plan")
 
-    def run_and_read(
+    @staticmethod
+    def _record(encoder: Any, prepared: PreparedPlan, resources: Mapping[str, tuple[Any, int]]) -> None:
+        compute_pass = encoder.begin_compute_pass()
+        prepared.record(compute_pass, resources)
+        compute_pass.end()
+
+    def read(
         self,
-        prepared: PreparedPlan,
-        resources: Mapping[str, tuple[Any, int]],
-        wanted: list[tuple[Any, tuple[int, ...], np.dtype[Any], int]],
-    ) -> list[NDArray[Any]]:
-        """Runs a plan and reads ``wanted``, (buffer, shape, data type, bytes) each from the buffer's start, in one submission."""
+        wanted: Sequence[tuple[Any, int, int]],
+        plan: tuple[PreparedPlan, Mapping[str, tuple[Any, int]]] | None = None,
+    ) -> list[NDArray[np.uint8]]:
+        """Bytes of buffers, (buffer, offset, size) each, as new arrays; offsets are multiples of four.
+
+        They are read after all submitted work and, if given, a plan with its resources: with one submission and one wait where a
+        staging buffer holds them all.
+        """
         if self._gone:
             self._refuse()
-        size = sum(-(-count // 8) * 8 for _, _, _, count in wanted)  # wgpu-py maps at multiples of eight
-        if size > CHUNK:
-            self.run(prepared, resources)
-            return [self.read(buffer, 0, count).view(dtype).reshape(shape) for buffer, shape, dtype, count in wanted]
-        staging = self._staging.take(size)
+        total = sum(-(-size // 8) * 8 for _, _, size in wanted)  # wgpu-py maps at multiples of eight
+        doing = "reading from the device" if plan is None else "running a plan"
+        if total > CHUNK:
+            if plan is not None:
+                self.run(*plan)
+            try:
+                return [self._staging.download(buffer, offset, -(-size // 4) * 4)[:size] for buffer, offset, size in wanted]
+            except (wgpu.GPUError, RuntimeError, AttributeError) as error:
+                self._raise(error, doing)
+        staging = self._staging.take(total)
         try:
             encoder = self.gpu_device.create_command_encoder()
-            compute_pass = encoder.begin_compute_pass()
-            prepared.record(compute_pass, resources)
-            compute_pass.end()
+            if plan is not None:
+                self._record(encoder, *plan)
             start = 0
-            for buffer, _, _, count in wanted:
-                encoder.copy_buffer_to_buffer(buffer, 0, staging, start, -(-count // 4) * 4)
-                start += -(-count // 8) * 8
+            for buffer, offset, size in wanted:
+                encoder.copy_buffer_to_buffer(buffer, offset, staging, start, -(-size // 4) * 4)
+                start += -(-size // 8) * 8
             self.gpu_device.queue.submit([encoder.finish()])
-            mapped = self._staging.map(staging, size)
-            results: list[NDArray[Any]] = []
+            mapped = self._staging.map(staging, total)
+            results: list[NDArray[np.uint8]] = []
             start = 0
-            for _, shape, dtype, count in wanted:
-                results.append(np.ndarray(shape, dtype, mapped, start).copy())
-                start += -(-count // 8) * 8
+            for _, _, size in wanted:
+                results.append(np.ndarray(size, np.uint8, mapped, start).copy())
+                start += -(-size // 8) * 8
             staging.unmap()
         except BaseException as error:
             staging.destroy()  # it may be mapped, or about to be
             if isinstance(error, wgpu.GPUError | RuntimeError | AttributeError):
-                self._raise(error, "running a plan")
+                self._raise(error, doing)
             raise
         self._staging.give(staging)
         return results
-
-    def read(self, buffer: Any, offset: int, size: int) -> NDArray[np.uint8]:
-        """Bytes of a buffer after all submitted work, as a new array; offset is a multiple of four."""
-        if self._gone:
-            self._refuse()
-        try:
-            return self._staging.download(buffer, offset, -(-size // 4) * 4)[:size]
-        except (wgpu.GPUError, RuntimeError, AttributeError) as error:
-            self._raise(error, "reading from the device")
 
     def write(self, data: NDArray[Any], buffer: Any) -> None:
         """A contiguous array to a buffer's start, before all work that is submitted later."""

@@ -17,7 +17,7 @@ from ..selection import FORMATS
 from .device import Device, device_of
 from .memory import Memory
 
-__all__ = ["Tensor", "asarray", "element_name", "packed_strides"]
+__all__ = ["Tensor", "asarray", "element_name", "packed_strides", "to_numpy"]
 
 _DLPACK_CPU = (1, 0)
 _DLPACK_HOST = (1, 3, 11, 13)  # memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA
@@ -233,20 +233,24 @@ class Tensor:
     # -- out of the device --
 
     def numpy(self) -> NDArray[Any]:
-        """The elements as a new NumPy array, after all submitted work."""
-        if not self.size:
-            return np.empty(self.shape, self.dtype)
+        """The elements as a new NumPy array, after all submitted work; ``to_numpy`` reads several tensors at once."""
+        return to_numpy(self)[0]
+
+    def _span(self) -> tuple[Any, int, int]:
+        """What to read for all elements: the buffer, a byte offset in whole words, and bytes from there."""
         if not self._buffer.usage & wgpu.BufferUsage.COPY_SRC:
             raise ValueError("numpy() needs a buffer with usage COPY_SRC")
         self._check_alive("the tensor")
-        item = self.dtype.itemsize
         count = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         start = self.offset // 4 * 4
-        data = self.device.read(self._buffer, start, self.offset + count * item - start)
-        elements = data[self.offset - start :][: count * item].view(self.dtype)
+        return self._buffer, start, self.offset + count * self.dtype.itemsize - start
+
+    def _elements(self, span: NDArray[np.uint8]) -> NDArray[Any]:
+        """The array that the bytes of ``_span`` are."""
+        elements = span[self.offset % 4 :].view(self.dtype)
         if self.strides == packed_strides(self.shape):
             return elements.reshape(self.shape)
-        steps = tuple(s * item for s in self.strides)
+        steps = tuple(s * self.dtype.itemsize for s in self.strides)
         return np.lib.stride_tricks.as_strided(elements, self.shape, steps).copy()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -305,6 +309,30 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor
     tensor = Tensor._empty(device, array.dtype, array.shape, "x")
     device.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
+
+
+def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The elements of tensors as new NumPy arrays, after all submitted work, with one wait for all: ``numpy()`` waits each time.
+
+    ``values, indices = wgdml.to_numpy(*wgdml.top_k(x, k))``. NumPy arrays among them are returned as they are. Raises
+    ``TypeError`` for anything else, ``ValueError`` for a tensor whose buffer is destroyed or has no usage COPY_SRC.
+    """
+    arrays: list[Any] = [None] * len(tensors)
+    places: dict[Device, list[int]] = {}
+    for place, tensor in enumerate(tensors):
+        if isinstance(tensor, np.ndarray):
+            arrays[place] = tensor
+        elif not isinstance(tensor, Tensor):
+            raise TypeError(f"tensors must be wgdml.Tensors or NumPy arrays, not {type(tensor).__name__}")
+        elif tensor.size:
+            places.setdefault(tensor.device, []).append(place)
+        else:
+            arrays[place] = np.empty(tensor.shape, tensor.dtype)
+    spans = {device: [tensors[place]._span() for place in wanted] for device, wanted in places.items()}  # type: ignore[union-attr]
+    for device, wanted in places.items():
+        for place, data in zip(wanted, device.read(spans[device]), strict=True):
+            arrays[place] = tensors[place]._elements(data)  # type: ignore[union-attr]
+    return tuple(arrays)
 
 
 def as_numpy(x: ArrayLike) -> NDArray[Any]:
