@@ -86,7 +86,7 @@ def test_to_numpy_of_two_devices_and_of_arrays(device):
 
 def test_to_numpy_refuses_other_things(device):
     tensor = wgdml.asarray(np.arange(3), device=device)
-    with pytest.raises(TypeError, match="tensors must be wgdml.Tensors or NumPy arrays, not list"):
+    with pytest.raises(TypeError, match=r"tensors must be wgdml\.Tensors or NumPy arrays, not list"):
         wgdml.to_numpy(tensor, [1, 2])  # type: ignore[arg-type]
     unreadable = device.gpu_device.create_buffer(size=16, usage=wgpu.BufferUsage.STORAGE)
     with pytest.raises(ValueError, match="COPY_SRC"):

@@ -81,6 +81,7 @@ class Preset:
     cases: tuple[Case, ...]
     curves: tuple[Case, ...]
     source: str
+    adapter: str = ""  # part of the name of the one that the figures and goals are from, where times elsewhere say nothing of them
 
 
 SOURCES = {
@@ -195,7 +196,7 @@ _LARGE_K = tuple(
 
 #: By name. "quick" is the smoke test: every operator in a few seconds, on any adapter.
 PRESETS = {
-    "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"]),
+    "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"], "NVIDIA H200"),
     "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
     "large-k": Preset("large-k", _LARGE_K, (), "none"),
     "quick": Preset("quick", _QUICK, (), "none"),
