@@ -33,6 +33,10 @@ class Algorithms(Builder):
             return False
         return source.selection.batch[-1].input_stride == 1
 
+    def spread(self, invocations: int, workgroups: int) -> int:
+        """The size of workgroups that need not be large, where there should be so many."""
+        return min(self.tuning.workgroup, max(self.tuning.lanes, power_of_two_below(invocations // workgroups)))
+
     # -- k = 1 --
 
     def reduce(self, source: Source, sequences: int, k: int, sink: Sink) -> None:
@@ -55,8 +59,10 @@ class Algorithms(Builder):
         if isinstance(source, Pairs) and source.length <= 4096:
             team = min(workgroup, power_of_two_above(source.length))
         elif t.barrier_free:
+            # A second dispatch takes as long as many loads.
             team = 1
-            split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // t.loads_each))
+            split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // (16 * t.loads_each)))
+            workgroup = self.spread(sequences * split, t.workgroups // 4)
         else:
             # Short sequences: an invocation for every few loads, while the machine has room. Long ones: whole workgroups.
             room = power_of_two_below(t.workgroups * t.workgroup // sequences)
@@ -412,7 +418,7 @@ class Algorithms(Builder):
         # groups of 32 items for minutes, and takes gigabytes.
         per_load = self.load_shape()[1] if is_rows(source) else 1
         unroll = max(1, min(t.unroll, 16 // per_load, power_of_two_below(loads // (4 * k * team))))
-        workgroup = min(t.workgroup, max(t.lanes, power_of_two_below(sequences // t.workgroups)))
+        workgroup = self.spread(sequences, t.workgroups)
         pair = 8 * self.selection.format.key_words
         while team > 1 and workgroup * k * pair > self.limits.max_compute_workgroup_storage_size:
             workgroup //= 2
@@ -684,7 +690,8 @@ class Algorithms(Builder):
         padded = capacity + capacity // each
         split = int(padded * 8 * key_words > room)
         pair = 4 if split else 8 * key_words
-        teams = max(1, min(t.workgroup // team, room // (padded * pair)))
+        most = max(self.spread(sequences * team, t.workgroups), team) if t.barrier_free else t.workgroup
+        teams = max(1, min(most // team, room // (padded * pair)))
         self.emit(
             "sort_rows",
             -(-sequences // teams),

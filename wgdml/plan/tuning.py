@@ -89,6 +89,8 @@ class Tuning:
     lists_length: int  #: and the longest sequence
     lists_work: int  #: and the largest product of both
     lists_sequences: int  #: and the fewest of them
+    lists_few_k: int  #: but where these are fewer, the largest k
+    lists_few_length: int  #: and the longest sequence
     lists_columns: int  #: the longest of sequences side by side, before DELEGATES
     rank_length: int  #: the longest list that is sorted by counting
     rank_work: int  #: and how many comparisons that may take
@@ -214,11 +216,13 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
             kth_k=kth_k,
             kth_few=16,
             kth_many=16,
-            kth_length=1 << 14,
+            kth_length=1 << 12,
             lists_k=64 // key_words,
             lists_length=1 << 16,
             lists_work=(1 << 20) // key_words,
             lists_sequences=8,
+            lists_few_k=20 // key_words,
+            lists_few_length=4096,
             lists_columns=4096,
             rank_length=512,
             rank_work=1 << 62,
@@ -304,6 +308,8 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         lists_length=4096,
         lists_work=1 << 62,
         lists_sequences=8192,
+        lists_few_k=0,
+        lists_few_length=0,
         lists_columns=256,
         rank_length=8192,
         rank_work=1 << 25,
@@ -373,9 +379,11 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
         return Algorithm.SELECT_ROWS
     if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
-    lists = in_order and k <= t.lists_k and length >= 4 * k and sequences >= t.lists_sequences
-    if lists and length <= (t.lists_columns if columns else t.lists_length) and k * length < t.lists_work:
+    lists = in_order and k <= t.lists_k and length >= 4 * k and k * length < t.lists_work
+    if lists and sequences >= t.lists_sequences and length <= (t.lists_columns if columns else t.lists_length):
         return Algorithm.LISTS  # one dispatch, one read
+    if lists and k <= t.lists_few_k and 64 < length <= t.lists_few_length:
+        return Algorithm.LISTS
     # From here on counting, whose work grows with the square of k, takes longer than histograms.
     smallest = t.kth_many if sequences > t.workgroups // 20 else t.kth_few
     by_kth = in_order and not columns and (k >= smallest or length >= t.kth_length)
