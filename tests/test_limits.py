@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 import oracle
@@ -19,6 +20,7 @@ import wgdml
 import wgdml.runtime.device as runtime
 from wgdml import DataType, TensorDesc
 from wgdml.plan import Algorithm, Limits, make_plan
+from wgdml.plan.dispatch import _grid
 from wgdml.selection import Layout, Order, make_selection
 
 SMALL = np.arange(10, dtype=np.float32)
@@ -147,6 +149,15 @@ def test_grids_are_folded(algorithm):
     selection = make_selection("float32", source, (1,), k, Order.DESCENDING, values=out, indices=out)
     plan = make_plan(selection, limits, algorithm=algorithm)
     assert all(1 <= count <= most for dispatch in plan.dispatches for count in dispatch.grid), plan.dispatches
+
+
+@pytest.mark.parametrize("most", [70, 65535])
+def test_folded_grids_hold_hardly_more_than_they_must(most):
+    for workgroups in (1, most, most + 1, 75_000, 131_071, 2 * most**2 + 1, most**3):
+        if workgroups <= most**3:
+            grid = _grid(workgroups, most)
+            assert all(1 <= count <= most for count in grid)
+            assert workgroups <= prod(grid) < workgroups + grid[1] * grid[2], (workgroups, grid)
 
 
 def test_ranks_and_sizes_at_their_limits(device):

@@ -4,7 +4,7 @@
 // two words, x high and y low. The constants that tell the types apart fold away: no branch on the data type is left.
 //   KEY_WORDS  1 or 2
 //   SIGN_BIT   0x80000000 for signed and float types, 0 for unsigned
-//   MINUS      0x80000000 for floats, whose sign stands beside a magnitude: as a number in two's complement, -0.0 is +0.0; 0 otherwise
+//   MINUS      0x80000000 for floats, whose sign stands beside a magnitude and of whose zeros neither comes first; 0 otherwise
 //   LARGEST    the largest magnitude (high word) that is a number; above it lie the NaNs; 0xffffffff where there are none
 //   NAN_KEY    the word of the key of every NaN
 //   DIRECTION  the used bits of a key to put the largest first, 0 to put the smallest first
@@ -50,22 +50,18 @@ fn key_equal(a: Key, b: Key) -> bool { return a.x == b.x && a.y == b.y; }
 fn key_min(a: Key, b: Key) -> Key { return select(a, b, key_less(b, a)); }
 fn key_max(a: Key, b: Key) -> Key { return select(a, b, key_less(a, b)); }
 
-// The number of two words, or its negative where `minus` is all ones.
-fn negated(number: Key, minus: u32) -> Key {
-  let low = (number.y ^ minus) - minus;
-  return Key((number.x ^ minus) + select(0u, 1u, minus != 0u && low == 0u), low);
-}
-
+// Negative numbers are complemented here, as their negative would carry from word to word; -0.0 is told apart.
 fn key_of(bits: Key) -> Key {
-  let magnitude = Key(bits.x & ~MINUS, bits.y);
-  let ordered = negated(magnitude, minus_of(bits.x)) + Key(SIGN_BIT, 0u);
-  let nan = magnitude.x > LARGEST || (magnitude.x == LARGEST && bits.y != 0u && MINUS != 0u);
+  let magnitude = bits.x & ~MINUS;
+  let minus = select(0u, minus_of(bits.x), (magnitude | bits.y) != 0u);
+  let ordered = Key((magnitude ^ minus) + SIGN_BIT, bits.y ^ minus);
+  let nan = MINUS != 0u && magnitude + select(0u, 1u, bits.y != 0u) > LARGEST;
   return select(ordered ^ Key(DIRECTION), Key(NAN_KEY), nan);
 }
 
 fn bits_from(key: Key) -> Key {
   let number = (key ^ Key(DIRECTION)) - Key(SIGN_BIT, 0u);
-  return negated(number, minus_of(number.x)) | Key(number.x & MINUS, 0u);
+  return (number ^ Key(minus_of(number.x))) | Key(number.x & MINUS, 0u);
 }
 
 fn bits_are_known(key: Key, bits: Key) -> bool {

@@ -64,9 +64,10 @@ class Algorithms(Builder):
             split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // (16 * t.loads_each)))
             workgroup = self.spread(sequences * split, t.workgroups // 4)
         else:
-            # Short sequences: an invocation for every few loads, while the machine has room. Long ones: whole workgroups.
-            room = power_of_two_below(t.workgroups * t.workgroup // sequences)
-            fewest = power_of_two_above(loads // t.loads_each)
+            # Short sequences: an invocation for every few loads, while the machine has room, else for twice as many. Neighbours read
+            # a line of memory together.
+            room = power_of_two_below(t.short_invocations // sequences)
+            fewest = max(4, power_of_two_above(-(-loads // (2 * t.reduce_loads))))
             team = min(workgroup, power_of_two_above(loads // t.reduce_loads), max(room, fewest))
             if loads > at_once * (t.few_workgroup if sequences <= t.workgroups // 64 else workgroup):
                 cut = min(workgroup, t.few_workgroup)
@@ -690,7 +691,7 @@ class Algorithms(Builder):
         padded = capacity + capacity // each
         split = int(padded * 8 * key_words > room)
         pair = 4 if split else 8 * key_words
-        most = max(self.spread(sequences * team, t.workgroups), team) if t.barrier_free else t.workgroup
+        most = min(t.short_workgroup, self.spread(sequences * team, t.workgroups))
         teams = max(1, min(most // team, room // (padded * pair)))
         self.emit(
             "sort_rows",

@@ -185,11 +185,10 @@ PARAMS = [
 
 
 def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
-    """``workgroups`` folded into three dimensions, each within the limit; the kernels ignore what is too many."""
-    x = min(workgroups, limit)
-    y = min(-(-workgroups // x), limit)
-    z = -(-workgroups // (x * y))
-    return x, y, z
+    """``workgroups`` folded into three dimensions, each within the limit; hardly any are too many, which the kernels do in vain."""
+    z = -(-workgroups // limit**2)
+    y = -(-workgroups // (limit * z))
+    return -(-workgroups // (y * z)), y, z
 
 
 def is_rows(box: Box) -> bool:

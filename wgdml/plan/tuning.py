@@ -276,7 +276,7 @@ def tuning_for(limits: Limits, key_words: int) -> Tuning:
         loads_each=8,
         sort_capacity=min(capacity, 8192),
         sort_items=1 << 62,
-        radix_row_length=512,
+        radix_row_length=257 if key_words == 1 else 513,
         radix_row_workgroup=min(64, workgroup),
         radix_row_each=16,
         radix_row_digit=4,
