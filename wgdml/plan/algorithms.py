@@ -64,8 +64,8 @@ class Algorithms(Builder):
             split = max(1, min(t.workgroups * workgroup // 4 // sequences, loads // (16 * t.loads_each)))
             workgroup = self.spread(sequences * split, t.workgroups // 4)
         else:
-            # Short sequences: an invocation for every few loads, while the machine has room, else for twice as many. Neighbours read
-            # a line of memory together.
+            # Short sequences: an invocation for every few loads, while the machine has room, else for twice as many. Neighbours
+            # read a line of memory together.
             room = power_of_two_below(t.short_invocations // sequences)
             fewest = max(4, power_of_two_above(-(-loads // (2 * t.reduce_loads))))
             team = min(workgroup, power_of_two_above(loads // t.reduce_loads), max(room, fewest))
