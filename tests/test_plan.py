@@ -1,6 +1,7 @@
 """The plan layer, without a GPU: what a plan binds, launches and needs, for every kind of selection and adapter."""
 
 import ast
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -333,3 +334,20 @@ def test_only_the_runtime_knows_wgpu():
             if isinstance(node, ast.ImportFrom):
                 modules = [node.module or "", *(a.name for a in node.names)]
             assert not {m.split(".")[0] for m in modules} & {"wgpu", "runtime", "functions"}, path
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    slots=st.integers(2, 64),
+    rows=st.sampled_from([1, 2, 7, 8, 200, 9000]),
+    k=st.integers(2, 3000),
+    element=st.sampled_from(["float32", "uint8", "int64"]),
+    limits=st.sampled_from([*ADAPTERS.values(), replace(GPU, subgroups=True)]),
+)
+def test_merges_of_blocks_have_plans(slots, rows, k, element, limits):
+    """The partial results of blocks, k a row each, lie along two axes, which not every algorithm takes."""
+    result = Layout((1, rows, k), (0, k, 1))
+    source = Layout((slots, rows, k), (rows * k + 3, k, 1))
+    s = make_selection(element, source, (0, 2), k, Order.DESCENDING, values=result, indices=result)
+    with suppress(MemoryError):
+        assert make_plan(replace(s, value_step=1, index_step=1), limits).dispatches

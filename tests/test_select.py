@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import data
@@ -10,7 +11,9 @@ import oracle
 import pytest
 from checks import check, params_of, planning, strided_tensor
 
+import wgdml
 from wgdml.plan import Algorithm
+from wgdml.selection import Layout, Order, make_selection
 
 
 @pytest.fixture
@@ -70,3 +73,27 @@ def test_down_columns(forced, name, side_by_side, n, k, parts):
         x = data.make("few_distinct", name, (n, 70), n) % 50
         x[:: constants["TEAM"], ::3] = 60 + np.arange(members)[:, None] % 60
         check("top_k-largest", x, axis=0, k=k, device=device, case="one subset")
+
+
+@pytest.mark.parametrize("software", [False, True], ids=["as a GPU", "as a software adapter"])
+@pytest.mark.parametrize(("slots", "rows", "k"), [(64, 1, 7), (64, 9, 7), (20, 2, 20), (7, 3, 100), (64, 1, 600), (3, 40, 3)])
+def test_along_two_axes(forced, software, slots, rows, k):
+    """As partial results of blocks are merged: equal items in the order of both axes."""
+    device, _ = forced(None, software)
+    x = data.make("eight_values", "float32", (slots, rows, k), 5)
+    result = Layout((1, rows, k), (0, k, 1))
+    selection = make_selection(
+        "float32", Layout(x.shape, (rows * k, k, 1)), (0, 2), k, Order.DESCENDING, values=result, indices=result
+    )
+    values, indices = (
+        wgdml.asarray(np.zeros((rows, k), np.float32), device=device),
+        wgdml.asarray(np.zeros((rows, k), np.uint32), device=device),
+    )
+    resources = {
+        name: (t.buffer, 0) for name, t in (("input", wgdml.asarray(x, device=device)), ("values", values), ("indices", indices))
+    }
+    device.run(device.prepare(replace(selection, value_step=1, index_step=1)), resources)
+    flat = x.swapaxes(0, 1).reshape(rows, -1)
+    want = np.argsort(-flat, axis=1, kind="stable")[:, :k]
+    oracle.assert_same(indices.numpy(), want.astype(np.uint32))
+    oracle.assert_same(values.numpy(), np.take_along_axis(flat, want, 1))

@@ -22,8 +22,10 @@ class Algorithms(Builder):
             raise ValueError(f"{algorithm} takes the first of equal items, not the last")
         if algorithm is None:
             in_order = isinstance(source, Box)
+            one_axis = isinstance(source, Box) and len(source.selection.axes) == 1
+            columns = one_axis and self.is_columns(source)
             loads = self.covering(source)[1] if isinstance(source, Box) else source.length
-            algorithm = choose_algorithm(source.length, sequences, k, self.is_columns(source), in_order, loads, self.tuning)
+            algorithm = choose_algorithm(source.length, sequences, k, columns, in_order, loads, self.tuning, one_axis=one_axis)
         self.algorithms.append(algorithm)
         getattr(self, algorithm.value)(source, sequences, k, sink)
 

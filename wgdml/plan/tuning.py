@@ -363,23 +363,26 @@ def columns_at_once(length: int, sequences: int, k: int, tuning: Tuning) -> bool
     return at_once and k <= t.select_columns_k and length >= 2 * k
 
 
-def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_order: bool, loads: int, tuning: Tuning) -> Algorithm:
+def choose_algorithm(
+    length: int, sequences: int, k: int, columns: bool, in_order: bool, loads: int, tuning: Tuning, *, one_axis: bool = True
+) -> Algorithm:
     """The algorithm for ``sequences`` sequences of ``length`` items. The order of the rules is the order of preference.
 
     ``columns``: neighbouring sequences lie side by side in memory. ``in_order``: items are the input's own, not pairs that
-    an earlier dispatch left. ``loads``: the most that cover a sequence; its length where there is an item a load. The figures
-    behind the rules are in ``benchmarks/LOG.md``.
+    an earlier dispatch left. ``loads``: the most that cover a sequence; its length where there is an item a load. ``one_axis``:
+    items lie along one axis. The figures behind the rules are in ``benchmarks/LOG.md``.
     """
     t = tuning
+    along = in_order and one_axis
     if k == 1:
         return Algorithm.REDUCE
     if not in_order and length <= min(2048, t.rank_length) and sequences * length <= 32768 and not t.barrier_free:
         return Algorithm.RANK  # nothing waits for anything
-    if in_order and not columns and k <= t.select_rows_k and 48 * k <= length <= min(t.select_rows_length, 1024 + 4 * sequences):
+    if along and not columns and k <= t.select_rows_k and 48 * k <= length <= min(t.select_rows_length, 1024 + 4 * sequences):
         return Algorithm.SELECT_ROWS
-    if in_order and not columns and k <= t.networks_k and k < length <= t.networks_length:
+    if along and not columns and k <= t.networks_k and k < length <= t.networks_length:
         return Algorithm.NETWORKS
-    lists = in_order and k <= t.lists_k and length >= 4 * k and k * length < t.lists_work
+    lists = along and k <= t.lists_k and length >= 4 * k and k * length < t.lists_work
     if lists and sequences >= t.lists_sequences and length <= (t.lists_columns if columns else t.lists_length):
         return Algorithm.LISTS  # one dispatch, one read
     if lists and k <= t.lists_few_k and 64 < length <= t.lists_few_length:
@@ -391,7 +394,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     # There must be delegates for twice the k.
     share = t.delegate_share * (1 if sequences <= t.delegate_sequences else 4)
     longest = length >= max(32 * k, share * sequences // (1 if k <= t.kth_k else 2))
-    if by_kth and k <= t.delegate_k and longest and loads > 2 * power_of_two_above(k):
+    if by_kth and along and k <= t.delegate_k and longest and loads > 2 * power_of_two_above(k):
         return Algorithm.DELEGATES
     fits = length <= t.sort_capacity
     by_radix = fits and in_order and length >= t.radix_row_length
@@ -404,7 +407,7 @@ def choose_algorithm(length: int, sequences: int, k: int, columns: bool, in_orde
     if columns and k <= 64 and length >= 16 * k:
         return Algorithm.DELEGATES
     most = t.select_k if columns else t.delegate_k
-    if in_order and k <= most and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
+    if along and k <= most and length >= max(t.delegate_length, 256 * k) and sequences <= t.delegate_sequences:
         return Algorithm.DELEGATES
     sort = Algorithm.SORT_ROWS_RADIX if by_radix else Algorithm.SORT_ROWS
     if in_order and length > 256 and sequences * length > t.sort_items:
