@@ -166,6 +166,31 @@ def test_a_destroyed_buffer(device):
         works(device)
 
 
+def test_a_mapped_buffer(device):
+    """Submitting it would end the process."""
+    gpu = device.gpu_device
+    buffer = gpu.create_buffer(size=64, usage=STORAGE, mapped_at_creation=True)
+    tensor = wgdml.Tensor.from_buffer(buffer, "float32", 16, device=device)
+    desc = wgdml.TensorDesc(wgdml.DataType.FLOAT32, (16,))
+    operator = device.compile_operator(
+        device.create_operator(
+            wgdml.ArgmaxOperatorDesc(desc, wgdml.TensorDesc(wgdml.DataType.UINT32, (1,)), (0,), wgdml.AxisDirection.INCREASING)
+        )
+    )
+    for use in (
+        tensor.numpy,
+        lambda: wgdml.to_numpy(tensor),
+        lambda: wgdml.sort(tensor),
+        lambda: operator(tensor),
+        lambda: operator(buffer),
+    ):
+        with pytest.raises(ValueError, match=r"mapped.*unmap"):
+            use()
+    buffer.unmap()
+    assert tensor.numpy().tolist() == [0] * 16 and wgdml.sort(tensor).numpy().tolist() == [0] * 16
+    assert operator(buffer)["output_tensor"].numpy().tolist() == [0]
+
+
 def test_a_destroyed_output(device):
     compiled = argmax_of(device, 100)
     source, output = buffer_of(device, np.arange(100, dtype=np.float32)), buffer_of(device, np.zeros(64, np.uint32))

@@ -68,6 +68,13 @@ def test_several_tensors_are_read_with_one_wait(device, monkeypatch):
     assert len(maps) == 1
 
 
+def test_results_own_their_elements(device):
+    """As NumPy's own do, which may then be resized in place."""
+    for x in (np.arange(10.0), np.arange(24, dtype=np.int16).reshape(4, 6)):
+        best = wgdml.top_k(x, 3, device=device)
+        assert best.values.flags.owndata and best.indices.flags.owndata and best.values.flags.writeable
+
+
 def test_to_numpy_beyond_a_staging_buffer(device):
     long, short = data.make("random", "uint8", 20_000_003), np.arange(3)
     got = wgdml.to_numpy(*(wgdml.asarray(x, device=device) for x in (short, long, short)))

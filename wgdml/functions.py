@@ -187,13 +187,12 @@ def _check_size(x: Tensor | NDArray[Any]) -> None:
 
 
 class _Output(NamedTuple):
-    """One result of a call: its role in the plan, its data type and layout, its bytes, and the size of a buffer for them."""
+    """One result of a call: its role in the plan, its data type and layout, and the size of a buffer for it."""
 
     role: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    nbytes: int
     memory: int
 
 
@@ -303,7 +302,7 @@ def _run(x: Any, device: Device, plan: Callable[[Any, Any], tuple[Any, ...]], wa
     results: list[Any] = []
     if tensor:
         resources = {"input": (x._buffer, start)}
-        for role, dtype, shape, strides, _, size in call.outputs:
+        for role, dtype, shape, strides, size in call.outputs:
             memory = device.allocate_class(size)
             resources[role] = memory.buffer, 0
             results.append(Tensor._make(device, memory.buffer, dtype, shape, strides, 0, memory))
@@ -315,14 +314,13 @@ def _run(x: Any, device: Device, plan: Callable[[Any, Any], tuple[Any, ...]], wa
         return [np.empty(output.shape, output.dtype) for output in call.outputs]
     memories = [device.allocate_class(call.input_memory)]
     resources = {"input": (memories[0].buffer, 0)}
-    for role, _, _, _, nbytes, size in call.outputs:
+    for role, dtype, shape, _, size in call.outputs:
         memory = device.allocate_class(size)
         memories.append(memory)
         resources[role] = memory.buffer, 0
-        results.append((memory.buffer, 0, nbytes))
+        results.append((memory.buffer, 0, shape, dtype))
     device.write(np.ascontiguousarray(x), memories[0].buffer)
-    read = device.read(results, (call.prepared, resources))
-    return [data.view(output.dtype).reshape(output.shape) for data, output in zip(read, call.outputs, strict=True)]
+    return device.read(results, (call.prepared, resources))
 
 
 def _make(x: Tensor | NDArray[Any], device: Device, layout: tuple[Any, ...], planned: tuple[Any, ...]) -> _Call:
@@ -335,7 +333,7 @@ def _make(x: Tensor | NDArray[Any], device: Device, layout: tuple[Any, ...], pla
     for role, dtype in (("values", x.dtype if has_values else None), ("indices", index_dtype)):
         if dtype is not None:
             size = prod(shape) * dtype.itemsize
-            outputs.append(_Output(role, dtype, shape, packed_strides(shape), size, device.class_of(f"the result's {role}", size)))
+            outputs.append(_Output(role, dtype, shape, packed_strides(shape), device.class_of(f"the result's {role}", size)))
     if not prod(shape):
         return _Call(None, tuple(outputs), source_memory)
     packed = Layout(rows or (1,), packed_strides(rows or (1,)))

@@ -186,12 +186,11 @@ def bench_command(
     output.print(f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({shape})")
     for name, state in document["peers"].items():
         output.print(f"{name}: {state}", markup=False, soft_wrap=True)
-    # Figures of another GPU are something to hold a GPU against; of another day's CPU they are nothing.
-    figures = ("torch", "raft", "cub") if table.name == "gpu" else ()
-    output.print(report.case_table(document["cases"], figures))
+    # Figures of another day's GPU are something to hold one of its kind against; of a CPU they are nothing.
+    figures = ("torch", "raft", "cub") if table.name == "gpu" and document["figures_hold"] else ()
+    output.print(report.case_table(document["cases"], figures, goals=document["figures_hold"]))
     if figures:
-        judged = "" if document["figures_hold"] else "; not this adapter, so nothing is held against them"
-        output.print(f"goal and *: {table.source}{judged}", soft_wrap=True)
+        output.print(f"goal and *: {table.source}", soft_wrap=True)
     for result in document["cases"]:
         if "steps" in result:
             output.print(report.steps_table(result))

@@ -74,8 +74,11 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
         finally:
             staging.unmap()
 
-    # A software adapter works on the processors that the host works on: there the calling thread's own time is the host's.
-    shared = device.adapter_info["adapter_type"] == "CPU" and time.get_clock_info("thread_time").resolution < 1e-6
+    # A software adapter works on the processors that the host works on: there the calling thread's own time is the host's, if the
+    # system has a fine clock for it (Windows' ticks every 16 ms).
+    shared = device.adapter_info["adapter_type"] == "CPU" and time.get_clock_info("thread_time").implementation.startswith(
+        "clock_gettime"
+    )
     tensors = _per_call(
         clock,
         {

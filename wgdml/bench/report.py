@@ -44,10 +44,10 @@ def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) 
     return table
 
 
-def case_table(results: list[Result], shown_figures: tuple[str, ...] = ()) -> Table:
-    """One row a result. ``shown_figures``: others' figures of another day to show, where the run itself has none."""
+def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals: bool = True) -> Table:
+    """One row a result. ``shown_figures``: others' figures of another day, where the run itself has none; ``goals``: the goals too."""
     peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
-    with_goals = any(r["goal_us"] for r in results)
+    with_goals = goals and any(r["goal_us"] for r in results)
     figures = [name for name in shown_figures if name not in peers and any(name in r["figures"] for r in results)]
     end_to_end = any("numpy_to_numpy_us" in r for r in results)
     table = _table(
@@ -159,7 +159,8 @@ def draw(document: dict[str, Any], file: str) -> None:
         marks = [(r["peers"][name]["us"], p) for r, p in zip(rows, places, strict=True) if r["peers"].get(name, {}).get("us")]
         colour = _COLOURS[1 + number % (len(_COLOURS) - 1)]
         axes.scatter([m[0] for m in marks], [m[1] for m in marks], s=28, color=colour, label=name, zorder=4, edgecolors="white")
-    for key, label, style in (("floor_us", "input read once", "solid"), ("goal_us", "goal", "dotted")):
+    goals = (("goal_us", "goal", "dotted"),) if document["figures_hold"] else ()
+    for key, label, style in (("floor_us", "input read once", "solid"), *goals):
         marks = [(r[key], p) for r, p in zip(rows, places, strict=True) if r.get(key)]
         low, high = [p - 0.4 for _, p in marks], [p + 0.4 for _, p in marks]
         if marks:

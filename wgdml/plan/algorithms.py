@@ -855,8 +855,11 @@ class Algorithms(Builder):
             before = (word, shift, bits)
 
     def clear(self, region: tuple[int, int]) -> None:
-        words = region[1] // 4
-        self.emit("clear", -(-words // self.tuning.workgroup), None, None, scratch={6: region}, length=words)
+        start, size = region
+        most = self.limits.max_storage_buffer_binding_size // WINDOW * WINDOW
+        for part in range(start, start + size, most):
+            words = min(most, start + size - part) // 4
+            self.emit("clear", -(-words // self.tuning.workgroup), None, None, scratch={6: (part, 4 * words)}, length=words)
 
     def rank(self, source: Source, sequences: int, k: int, sink: Sink, counts: tuple[int, int] | None = None) -> None:
         """By counting; the work grows with the square of the length. ``counts``: where each sequence's own length is."""

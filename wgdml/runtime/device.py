@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
@@ -395,6 +396,13 @@ class Device:
                     raise ValueError(f"{name} is over a buffer that has been destroyed") from None
                 self._raise(error, f"looking at {name}")
 
+    @staticmethod
+    def check_unmapped(**buffers: Any) -> None:
+        """``ValueError``, naming them, for buffers that the host has mapped, or asked for: submitting one would end the process."""
+        for name, buffer in buffers.items():
+            if buffer.map_state != "unmapped":
+                raise ValueError(f"{name} is over a buffer that the host has mapped ({buffer.map_state}): unmap it first")
+
     def _alive_layout(self) -> tuple[Any, Any]:
         binding = {"binding": 0, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": "read-only-storage"}}
         try:
@@ -424,23 +432,27 @@ class Device:
 
     def read(
         self,
-        wanted: Sequence[tuple[Any, int, int]],
+        wanted: Sequence[tuple[Any, int, tuple[int, ...], np.dtype[Any]]],
         plan: tuple[PreparedPlan, Mapping[str, tuple[Any, int]]] | None = None,
-    ) -> list[NDArray[np.uint8]]:
-        """Bytes of buffers, (buffer, offset, size) each, as new arrays; offsets are multiples of four.
+    ) -> list[NDArray[Any]]:
+        """Packed arrays of buffers, (buffer, offset in bytes, shape, data type) each, as new arrays; offsets are multiples of four.
 
         They are read after all submitted work and, if given, a plan with its resources: with one submission and one wait where a
         staging buffer holds them all.
         """
         if self._gone:
             self._refuse()
-        total = sum(-(-size // 8) * 8 for _, _, size in wanted)  # wgpu-py maps at multiples of eight
+        sizes = [prod(shape) * dtype.itemsize for _, _, shape, dtype in wanted]
+        total = sum(-(-size // 8) * 8 for size in sizes)  # wgpu-py maps at multiples of eight
         doing = "reading from the device" if plan is None else "running a plan"
         if total > CHUNK:
             if plan is not None:
                 self.run(*plan)
             try:
-                return [self._staging.download(buffer, offset, -(-size // 4) * 4)[:size] for buffer, offset, size in wanted]
+                return [
+                    self._staging.download(buffer, offset, -(-size // 4) * 4)[:size].view(dtype).reshape(shape)
+                    for (buffer, offset, shape, dtype), size in zip(wanted, sizes, strict=True)
+                ]
             except (wgpu.GPUError, RuntimeError, AttributeError) as error:
                 self._raise(error, doing)
         staging = self._staging.take(total)
@@ -449,15 +461,15 @@ class Device:
             if plan is not None:
                 self._record(encoder, *plan)
             start = 0
-            for buffer, offset, size in wanted:
+            for (buffer, offset, _, _), size in zip(wanted, sizes, strict=True):
                 encoder.copy_buffer_to_buffer(buffer, offset, staging, start, -(-size // 4) * 4)
                 start += -(-size // 8) * 8
             self.gpu_device.queue.submit([encoder.finish()])
             mapped = self._staging.map(staging, total)
-            results: list[NDArray[np.uint8]] = []
+            results: list[NDArray[Any]] = []
             start = 0
-            for _, _, size in wanted:
-                results.append(np.ndarray(size, np.uint8, mapped, start).copy())
+            for (_, _, shape, dtype), size in zip(wanted, sizes, strict=True):
+                results.append(np.ndarray(shape, dtype, mapped, start).copy())
                 start += -(-size // 8) * 8
             staging.unmap()
         except BaseException as error:

@@ -114,7 +114,9 @@ class CompiledOperator:
     def __call__(self, input_tensor: Any, /) -> dict[str, Tensor]:
         """Runs the operator into new tensors, by the desc's field names; submits and does not wait."""
         outputs = {name: self._new(name, desc) for name, desc in self.tensors.items() if name != "input_tensor"}
-        self.device.run(*self._bind({"input_tensor": input_tensor, **outputs}))
+        prepared, resources = self._bind({"input_tensor": input_tensor, **outputs})
+        self.device.check_unmapped(input_tensor=resources["input"][0])
+        self.device.run(prepared, resources)
         return outputs
 
     def _new(self, name: str, desc: contract.TensorDesc) -> Tensor:

@@ -19,6 +19,7 @@ from .memory import Memory
 
 __all__ = ["Tensor", "asarray", "element_name", "packed_strides", "to_numpy"]
 
+_BYTES = np.dtype(np.uint8)
 _DLPACK_CPU = (1, 0)
 _DLPACK_HOST = (1, 3, 11, 13)  # memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA
 
@@ -174,8 +175,9 @@ class Tensor:
         return self._buffer
 
     def _check_alive(self, name: str) -> None:
-        """``ValueError`` for a buffer that the caller has destroyed."""
+        """``ValueError`` for a buffer that the caller has destroyed, or holds mapped."""
         if self._memory is None or self._memory.shared:
+            self.device.check_unmapped(**{name: self._buffer})
             self.device.check_alive(**{name: self._buffer})
 
     @property
@@ -236,14 +238,14 @@ class Tensor:
         """The elements as a new NumPy array, after all submitted work; ``to_numpy`` reads several tensors at once."""
         return to_numpy(self)[0]
 
-    def _span(self) -> tuple[Any, int, int]:
-        """What to read for all elements: the buffer, a byte offset in whole words, and bytes from there."""
+    def _span(self) -> tuple[Any, int, tuple[int, ...], np.dtype[Any]]:
+        """What ``Device.read`` takes for all elements: the buffer, a byte offset in whole words, and how many bytes from there."""
         if not self._buffer.usage & wgpu.BufferUsage.COPY_SRC:
             raise ValueError("numpy() needs a buffer with usage COPY_SRC")
         self._check_alive("the tensor")
         count = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         start = self.offset // 4 * 4
-        return self._buffer, start, self.offset + count * self.dtype.itemsize - start
+        return self._buffer, start, (self.offset + count * self.dtype.itemsize - start,), _BYTES
 
     def _elements(self, span: NDArray[np.uint8]) -> NDArray[Any]:
         """The array that the bytes of ``_span`` are."""
@@ -312,10 +314,11 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor
 
 
 def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The elements of tensors as new NumPy arrays, after all submitted work, with one wait for all: ``numpy()`` waits each time.
+    """The elements of tensors as new NumPy arrays, after all submitted work.
 
-    ``values, indices = wgdml.to_numpy(*wgdml.top_k(x, k))``. NumPy arrays among them are returned as they are. Raises
-    ``TypeError`` for anything else, ``ValueError`` for a tensor whose buffer is destroyed or has no usage COPY_SRC.
+    ``values, indices = wgdml.to_numpy(*wgdml.top_k(x, k))``. Tensors of a device that have up to 16 MiB in all take one wait,
+    where ``numpy()`` waits for each. NumPy arrays among them are returned as they are. Raises ``TypeError`` for anything else,
+    ``ValueError`` for a tensor whose buffer is destroyed, mapped or without usage COPY_SRC.
     """
     arrays: list[Any] = [None] * len(tensors)
     places: dict[Device, list[int]] = {}
