@@ -45,7 +45,7 @@ def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) 
 
 
 def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals: bool = True) -> Table:
-    """One row a result. ``shown_figures``: others' figures of another day, where the run itself has none; ``goals``: show them too."""
+    """One row a result. ``shown_figures``: others' figures of another day, where the run itself has none; ``goals``: and these."""
     peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
     with_goals = goals and any(r["goal_us"] for r in results)
     figures = [name for name in shown_figures if name not in peers and any(name in r["figures"] for r in results)]
