@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -76,6 +76,12 @@ class Inputs:
         self._kept = None
 
 
+def _read(results: Sequence[Any]) -> tuple[Any, Any]:
+    """Values, or None where there are only indices, and indices as arrays."""
+    *values, indices = wgdml.to_numpy(*results)
+    return (values[0] if values else None), indices
+
+
 @dataclass
 class Prepared:
     """A case bound to buffers: ready to be recorded any number of times."""
@@ -90,8 +96,7 @@ class Prepared:
         self.plan.record(compute_pass, self.resources)
 
     def answer(self) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
-        *values, indices = wgdml.to_numpy(*(t for t in (self.values, self.indices) if t is not None))
-        return (values[0] if values else None), indices
+        return _read([t for t in (self.values, self.indices) if t is not None])
 
 
 def prepare(
@@ -140,8 +145,7 @@ def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any, budget: float)
     """Median microseconds by the host's clock from ``x``, an array or a Tensor, to NumPy results; and what is wrong with them."""
 
     def whole() -> tuple[Any, Any]:
-        *values, indices = wgdml.to_numpy(*call(case, x, device))
-        return (values[0] if values else None), indices
+        return _read(call(case, x, device))
 
     values, indices = whole()
     problem = oracle.differences(case, want, (values, indices.astype(np.uint32)))
