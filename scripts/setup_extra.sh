@@ -35,7 +35,7 @@ for what in "$@"; do
             cp tests/web/package-lock.json tests/web/node_modules/wgdml-lock.json
         fi
         ;;
-    chromium) apt_install chromium chromium ;;
+    chromium) have google-chrome || apt_install chromium chromium ;;
     opengl)
         if ! ldconfig -p | grep -q libEGL.so; then apt_install no-such-command libegl1 libegl-mesa0 libgl1-mesa-dri; fi
         ;;

@@ -12,7 +12,7 @@ const hex = async (bytes) => [...new Uint8Array(await crypto.subtle.digest('SHA-
 
 const ARRAYS = { uint8: Uint8Array, uint32: Uint32Array, int32: Int32Array, float32: Float32Array, float64: Float64Array };
 
-/** Values as a cloud of points, left to right; the chosen ones in colour. */
+/** Values as a cloud of points, left to right, on a logarithmic scale; the chosen ones in colour. */
 function draw(canvas, values, chosen) {
   const context = canvas.getContext('2d');
   const { width, height } = canvas;
@@ -26,7 +26,7 @@ function draw(canvas, values, chosen) {
   };
   context.clearRect(0, 0, width, height);
   context.fillStyle = '#6b7a90';
-  for (let i = 0; i < values.length; i += Math.max(1, Math.floor(values.length / 4000))) point(i, 1.5);
+  for (let i = 0; i < values.length; i += Math.max(1, Math.floor(values.length / 4000))) point(i, values.length < 500 ? 3 : 1.5);
   context.fillStyle = '#d6452b';
   for (const i of chosen) point(i, 5);
 }
@@ -39,14 +39,17 @@ function show(example, input, results, right) {
   verdict.className = right ? 'right' : 'wrong';
   verdict.textContent = right ? `every bit as expected, in ${example.milliseconds} ms with compilation` : 'WRONG: not the expected bits';
   section.append(title, verdict);
-  const row = new ARRAYS[example.dtype](input.buffer).subarray(0, example.length);
+  // The first sequence: a row, or a column that is `step` elements from one to the next.
+  const step = example.axis === 1 ? 1 : example.shape[1];
+  const sequence = (array, length) => Array.from({ length }, (_, i) => array[i * step]);
+  const elements = (bytes, length) => sequence(new ARRAYS[example.dtype](bytes.buffer), length);
+  const length = example.shape[example.axis];
   const canvas = document.createElement('canvas');
   Object.assign(canvas, { width: 720, height: 120 });
-  if (results.values && example.k === example.length) {
-    draw(canvas, new ARRAYS[example.dtype](results.values.buffer).subarray(0, example.k), []);
+  if (example.k === length) {
+    draw(canvas, elements(results.values, length), []);
   } else {
-    const indices = new Uint32Array(results.indices.buffer).subarray(0, example.k);
-    draw(canvas, row, example.axis_step === 1 ? indices : []);
+    draw(canvas, elements(input, length), sequence(new Uint32Array(results.indices.buffer), example.k));
   }
   section.append(canvas);
   document.querySelector('main').append(section);
@@ -56,12 +59,8 @@ async function main() {
   const status = document.querySelector('#status');
   const report = { adapter: '', subgroups: false, cases: [], error: null };
   try {
-    const { files, cases: all } = await (await fetch('plans.json')).json();
-    const texts = {};
-    await Promise.all(files.map(async (name) => {
-      texts[name] = await (await fetch(`shaders/${name}.wgsl`)).text();
-    }));
-    const runner = await Runner.open(texts);
+    const { shaders, cases: all } = await (await fetch('plans.json')).json();
+    const runner = await Runner.open(shaders);
     const { vendor, architecture, device, description } = runner.adapter.info;
     report.adapter = [vendor, architecture, device, description].filter(Boolean).join(' ');
     status.textContent = `running on ${report.adapter || 'an adapter without a name'}`;

@@ -1,19 +1,18 @@
-// Runs plans that wgdml made: kernels, constants, parameters, bindings and grids, nothing else.
-import { assemble } from './assemble.js';
+// Runs plans that wgdml made: shader texts, parameters, bindings and grids, nothing else. serve.py's as_data says what each has.
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 export class Runner {
-  /** `files`: the text of each WGSL file by name. Throws where there is no adapter. */
-  static async open(files) {
+  /** `shaders`: each with its text and the type of each of its slots. Throws where there is no adapter. */
+  static async open(shaders) {
     const adapter = await navigator.gpu?.requestAdapter();
     if (!adapter) throw new Error('this browser gives no WebGPU adapter');
     const device = await adapter.requestDevice({ requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [] });
-    return new Runner(adapter, device, files);
+    return new Runner(adapter, device, shaders);
   }
 
-  constructor(adapter, device, files) {
-    Object.assign(this, { adapter, device, files, pipelines: new Map() });
+  constructor(adapter, device, shaders) {
+    Object.assign(this, { adapter, device, shaders, pipelines: new Map() });
   }
 
   get hasSubgroups() { return this.device.features.has('subgroups'); }
@@ -22,49 +21,47 @@ export class Runner {
     return this.device.createBuffer({ size: Math.max(16, Math.ceil(size / 16) * 16), usage });
   }
 
-  async #pipeline({ kernel, constants, bindings }) {
-    const slots = [0, ...bindings.map(({ slot }) => slot)];
-    const text = assemble(kernel, constants, this.files);
-    // Browsers demand the directive, and wgpu refuses it: the library's own texts come without.
-    const code = /\bsubgroup\w+\(/.test(text) ? `enable subgroups; ${text}` : text;
-    const key = `${slots} ${code}`;
-    if (!this.pipelines.has(key)) {
-      const type = (slot) => ({ 0: 'uniform', 1: 'read-only-storage' })[slot] ?? 'storage';
+  async #pipeline(number) {
+    if (!this.pipelines.has(number)) {
+      const { text, slots } = this.shaders[number];
+      const module = this.device.createShaderModule({ code: text });
+      const wrong = (await module.getCompilationInfo()).messages.find(({ type }) => type === 'error');
+      if (wrong) throw new Error(`shader ${number}, line ${wrong.lineNum}: ${wrong.message}`);
       const layout = this.device.createBindGroupLayout({
-        entries: slots.map((binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type: type(binding) } })),
+        entries: Object.entries(slots).map(([slot, type]) => (
+          { binding: Number(slot), visibility: GPUShaderStage.COMPUTE, buffer: { type } })),
       });
       const pipeline = await this.device.createComputePipelineAsync({
         layout: this.device.createPipelineLayout({ bindGroupLayouts: [layout] }),
-        compute: { module: this.device.createShaderModule({ code }), entryPoint: 'main' },
+        compute: { module, entryPoint: 'main' },
       });
-      this.pipelines.set(key, { pipeline, layout });
+      this.pipelines.set(number, { pipeline, layout });
     }
-    return this.pipelines.get(key);
+    return this.pipelines.get(number);
   }
 
   /** Bytes in, {values, indices} as bytes out, of those that the plan has. */
-  async run({ plan, outputs }, input) {
+  async run({ scratch_size, dispatches, outputs }, input) {
     const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, MAP_READ } = GPUBufferUsage;
     this.device.pushErrorScope('validation');
     const buffers = { input: this.#buffer(input.byteLength, STORAGE | COPY_DST) };
     this.device.queue.writeBuffer(buffers.input, 0, input);
     for (const [name, size] of Object.entries(outputs)) buffers[name] = this.#buffer(size, STORAGE | COPY_SRC);
-    buffers.scratch = this.#buffer(plan.scratch_size, STORAGE);
+    buffers.scratch = this.#buffer(scratch_size, STORAGE);
     const spare = [];
 
     const encoder = this.device.createCommandEncoder();
     const pass = encoder.beginComputePass();
-    for (const dispatch of plan.dispatches) {
-      const { pipeline, layout } = await this.#pipeline(dispatch);
+    for (const dispatch of dispatches) {
+      const { pipeline, layout } = await this.#pipeline(dispatch.shader);
       const block = bytesOf(dispatch.params);
       const params = this.#buffer(block.byteLength, UNIFORM | COPY_DST);
       this.device.queue.writeBuffer(params, 0, block);
       spare.push(params);
-      const entries = [{ binding: 0, resource: { buffer: params, size: block.byteLength } }];
-      for (const { slot, resource, offset, size } of dispatch.bindings) {
-        const buffer = buffers[resource];
-        entries.push({ binding: slot, resource: { buffer, offset, size: Math.min(size, buffer.size - offset) } });
-      }
+      const entries = dispatch.bindings.map(({ slot, buffer: name, offset, size }) => {
+        const buffer = name === 'params' ? params : buffers[name];
+        return { binding: slot, resource: { buffer, offset, size: Math.min(size, buffer.size - offset) } };
+      });
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, this.device.createBindGroup({ layout, entries }));
       pass.dispatchWorkgroups(...dispatch.grid);

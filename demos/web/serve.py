@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The kernels in a browser: builds a static site from the library's own WGSL files and plans, and serves it.
+"""The kernels in a browser: builds a static site from the library's own plans and shader texts, and serves it.
 
-``python demos/web/serve.py`` prints the address to open; ``--export FOLDER`` only writes the site. Needs no GPU here: the browser
-brings its own. Answers are expected as NumPy gives them, and the page compares every bit.
+``python demos/web/serve.py`` prints the address to open. ``--export FOLDER`` only writes the site, which then needs no Python. The
+browser brings the GPU. ``plans.json`` holds whole WGSL texts, so the page assembles nothing. Answers are expected as NumPy gives
+them, and the page compares every bit.
 """
 
 from __future__ import annotations
@@ -14,21 +15,20 @@ import functools
 import hashlib
 import http.server
 import json
+import re
 import shutil
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wgdml import shaders
-from wgdml.plan import Limits, make_plan
+from wgdml.plan import Algorithm, Dispatch, Limits, make_plan
 from wgdml.selection import Layout, Order, make_selection
 
 HERE = Path(__file__).resolve().parent
-SHADERS = HERE.parent.parent / "shaders"
-PAGE = ("index.html", "main.js", "run.js", "assemble.js")
+PAGE = ("index.html", "main.js", "run.js")
 
 #: Name, data type, shape, axis, k, descending?, and a mask of the input's bits: few bits make many ties.
 CASES: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
@@ -67,54 +67,104 @@ def answer(x: np.ndarray, axis: int, k: int, descending: bool) -> tuple[np.ndarr
     return np.take_along_axis(unsigned, indices, axis).view(x.dtype), indices.astype(np.uint32)
 
 
+_BINDING = re.compile(r"@binding\((\d+)\) var<([^>]+)>")
+_SUBGROUPS = re.compile(r"\bsubgroup\w+\(")
+
+
+def as_data(dispatch: Dispatch) -> dict[str, Any]:
+    """A dispatch as the page runs it. Nothing else here looks inside one.
+
+    ``text`` is complete, and ``slots`` has the type of every binding that it declares. ``bindings`` has a range of a buffer for
+    each; the buffer ``"params"`` holds the bytes of ``params``.
+    """
+    text = shaders.assemble(dispatch.kernel, dict(dispatch.constants))
+    types = {
+        "uniform": "uniform",
+        "storage": "read-only-storage",
+        "storage, read": "read-only-storage",
+        "storage, read_write": "storage",
+    }
+    declared = {int(slot): types[space] for slot, space in _BINDING.findall(text)}
+    ranges = {0: ("params", 0, len(dispatch.params))}
+    ranges |= {b.slot: (b.resource, b.offset, b.size) for b in dispatch.bindings if b.slot in declared}
+    return {
+        # Browsers demand the directive, and wgpu refuses it: the library's own texts come without.
+        "text": f"enable subgroups; {text}" if _SUBGROUPS.search(text) else text,
+        "slots": {slot: declared[slot] for slot in ranges},
+        "params": base64.b64encode(dispatch.params).decode(),
+        "bindings": [{"slot": slot, "buffer": name, "offset": first, "size": n} for slot, (name, first, n) in ranges.items()],
+        "grid": dispatch.grid,
+    }
+
+
 def case(
-    name: str, dtype: str, shape: tuple[int, int], axis: int, k: int, descending: bool, mask: int, *, subgroups: bool = False
+    name: str,
+    dtype: str,
+    shape: tuple[int, int],
+    axis: int,
+    k: int,
+    descending: bool,
+    mask: int,
+    *,
+    subgroups: bool = False,
+    algorithm: Algorithm | None = None,
 ) -> dict[str, Any]:
+    """A problem, its input and expected answer, and the dispatches that solve it."""
     x = input_of(dtype, shape, mask)
     values, indices = answer(x, axis, k, descending)
     out = Layout(values.shape, (values.shape[1], 1))
     order = Order.DESCENDING if descending else Order.ASCENDING
     selection = make_selection(dtype, Layout(shape, (shape[1], 1)), (axis,), k, order, values=out, indices=out)
     # Within the specification's minimum limits: any browser that has WebGPU can run it, or, with subgroups, most.
-    plan = make_plan(selection, Limits(subgroups=subgroups), vectors=x.nbytes % 16 == 0)
+    plan = make_plan(selection, Limits(subgroups=subgroups), algorithm=algorithm, vectors=x.nbytes % 16 == 0)
     return {
         "name": f"{name}, by subgroups" if subgroups else name,
         "subgroups": subgroups,
         "dtype": dtype,
         "shape": shape,
         "axis": axis,
-        "axis_step": 1 if axis == 1 else shape[1],
-        "length": shape[axis],
         "k": k,
+        "descending": descending,
         "input": {"words": x.nbytes // 4, "mask": mask},
         "outputs": {"values": values.nbytes, "indices": indices.nbytes},
         "expected": {
             "values": hashlib.sha256(values.tobytes()).hexdigest(),
             "indices": hashlib.sha256(indices.tobytes()).hexdigest(),
         },
-        "plan": {
-            "scratch_size": plan.scratch_size,
-            "dispatches": [
-                {
-                    "kernel": d.kernel,
-                    "constants": dict(d.constants),
-                    "params": base64.b64encode(d.params).decode(),
-                    "bindings": [asdict(b) for b in d.bindings],
-                    "grid": d.grid,
-                }
-                for d in plan.dispatches
-            ],
-        },
+        "scratch_size": plan.scratch_size,
+        "dispatches": [as_data(dispatch) for dispatch in plan.dispatches],
     }
 
 
 #: Whose kernels have two texts, with subgroups and without.
 SUBGROUP_CASES = [CASES[0], ("argmin of 3 rows of 50,000 bytes", "uint8", (3, 50_000), 1, 1, False, 0xFFFFFFFF)]
 
+#: Small problems, one of which each algorithm can serve.
+SMALL: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
+    ("the first 9 of 100 rows of 96", "float32", (100, 96), 1, 9, True, 0xFFFFFFFF),
+    ("the first 50 of 2 rows of 40,000", "float32", (2, 40_000), 1, 50, True, 0xFFFFFFFF),
+    ("the best of 100 rows of 1,000", "float32", (100, 1_000), 1, 1, True, 0xFFFFFFFF),
+]
+
+
+def algorithm_cases() -> dict[Algorithm, dict[str, Any]]:
+    """Every algorithm that reads elements, on the first small problem that it can serve, whatever the planner would choose."""
+    found: dict[Algorithm, dict[str, Any]] = {}
+    for algorithm in Algorithm:
+        for name, *problem in SMALL:
+            with contextlib.suppress(ValueError):
+                found[algorithm] = case(f"{name}, by {algorithm.value}", *problem, algorithm=algorithm)
+                break
+    return found
+
 
 def all_cases() -> list[dict[str, Any]]:
     """Those with subgroups last: a browser without them leaves them out."""
-    return [case(*each) for each in CASES] + [case(*each, subgroups=True) for each in SUBGROUP_CASES]
+    return [
+        *(case(*each) for each in CASES),
+        *algorithm_cases().values(),
+        *(case(*each, subgroups=True) for each in SUBGROUP_CASES),
+    ]
 
 
 def export(folder: Path) -> None:
@@ -122,9 +172,13 @@ def export(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in PAGE:
         shutil.copyfile(HERE / name, folder / name)
-    shutil.copytree(SHADERS, folder / "shaders", dirs_exist_ok=True)
-    files = [*shaders.names(), *(f"lib/{path.stem}" for path in sorted((SHADERS / "lib").glob("*.wgsl")))]
-    site = {"files": files, "cases": all_cases()}
+    cases = all_cases()
+    # Cases share texts: each is written, and compiled, once.
+    numbers: dict[str, int] = {}
+    for dispatch in (dispatch for each in cases for dispatch in each["dispatches"]):
+        shader = json.dumps({key: dispatch.pop(key) for key in ("text", "slots")})
+        dispatch["shader"] = numbers.setdefault(shader, len(numbers))
+    site = {"shaders": [json.loads(shader) for shader in numbers], "cases": cases}
     (folder / "plans.json").write_text(json.dumps(site), encoding="utf-8")
 
 

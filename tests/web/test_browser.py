@@ -6,7 +6,6 @@ import base64
 import functools
 import http.server
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -22,9 +21,9 @@ sys.path[:0] = [str(ROOT / "demos" / "web"), str(ROOT / "tests")]
 
 import oracle  # noqa: E402
 import serve  # noqa: E402
-from variants import judged_by_tint, uses_subgroups, variants  # noqa: E402
+from variants import judged_by_tint, uses_subgroups  # noqa: E402
 
-from wgdml import shaders  # noqa: E402
+from wgdml.plan import Algorithm  # noqa: E402
 
 FLAGS = [
     "--headless=new",
@@ -81,55 +80,44 @@ def browse(site: Path, seconds: float = 300) -> dict:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory) -> dict:
-    site = tmp_path_factory.mktemp("site")
-    serve.export(site)
+def site(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    serve.export(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(site) -> dict:
     report = browse(site)
     assert report["error"] is None, report["error"]
     print(f"adapter: {report['adapter']}, subgroups: {report['subgroups']}")
     return report
 
 
-def test_every_answer_is_exact(report):
+def test_every_answer_is_exact(site, report):
     """Against the tests' oracle, which shares nothing with the page's own expectation."""
-    cases = [*serve.CASES, *serve.SUBGROUP_CASES] if report["subgroups"] else serve.CASES
-    assert len(report["cases"]) == len(cases)
-    for (name, dtype, shape, axis, k, descending, mask), got in zip(cases, report["cases"], strict=True):
-        values, indices = oracle.top_k(serve.input_of(dtype, shape, mask), k, axis, descending)
+    cases = json.loads((site / "plans.json").read_text())["cases"]
+    cases = [case for case in cases if report["subgroups"] or not case["subgroups"]]
+    assert [case["name"] for case in cases] == [got["name"] for got in report["cases"]]
+    for case, got in zip(cases, report["cases"], strict=True):
+        x = serve.input_of(case["dtype"], case["shape"], case["input"]["mask"])
+        values, indices = oracle.top_k(x, case["k"], case["axis"], case["descending"])
         results = {key: base64.b64decode(text) for key, text in got["results"].items()}
-        oracle.assert_same(np.frombuffer(results["indices"], np.uint32).reshape(indices.shape), indices.astype(np.uint32), name)
-        oracle.assert_same(np.frombuffer(results["values"], dtype).reshape(values.shape), values, name)
-        assert got["right"], name
+        indices = indices.astype(np.uint32)
+        oracle.assert_same(np.frombuffer(results["indices"], np.uint32).reshape(indices.shape), indices, case["name"])
+        oracle.assert_same(np.frombuffer(results["values"], case["dtype"]).reshape(values.shape), values, case["name"])
+        assert got["right"], case["name"]
 
 
-def test_the_cases_meet_most_kernels():
-    kernels = {d["kernel"] for each in serve.CASES for d in serve.case(*each)["plan"]["dispatches"]}
-    assert len(kernels) >= 12 and "gather" in kernels, kernels
+def test_every_algorithm_runs_in_the_page():
+    """All but the one that reads pairs alone, which serves the others."""
+    assert set(serve.algorithm_cases()) == set(Algorithm) - {Algorithm.RANK}
 
 
 def test_the_cases_with_subgroups_use_them():
-    dispatches = [d for each in serve.SUBGROUP_CASES for d in serve.case(*each, subgroups=True)["plan"]["dispatches"]]
-    kernels = {d["kernel"] for d in dispatches if uses_subgroups(shaders.assemble(d["kernel"], d["constants"]))}
-    assert kernels == {"reduce"}
-
-
-def test_the_page_assembles_the_same_texts(tmp_path):
-    """assemble.js against shaders.py, on a sample of what the planner makes."""
-    sample = variants(quick=True)[::7]
-    sources = {name: shaders.source(name) for name in shaders.names()}
-    sources |= {f"lib/{path.stem}": path.read_text() for path in (ROOT / "shaders" / "lib").glob("*.wgsl")}
-    given = {"files": sources, "cases": [[v.kernel, v.constants, shaders.assemble(v.kernel, v.constants)] for v in sample]}
-    (tmp_path / "cases.json").write_text(json.dumps(given))
-    shutil.copyfile(ROOT / "demos" / "web" / "assemble.js", tmp_path / "assemble.mjs")
-    (tmp_path / "check.mjs").write_text(
-        "import { readFileSync } from 'node:fs';\n"
-        "import { assemble } from './assemble.mjs';\n"
-        "const { files, cases } = JSON.parse(readFileSync('cases.json'));\n"
-        "for (const [kernel, constants, text] of cases) if (assemble(kernel, constants, files) !== text) throw new Error(kernel);\n"
-        "console.log(cases.length);\n"
-    )
-    run = subprocess.run(["node", "check.mjs"], cwd=tmp_path, capture_output=True, text=True, env=dict(os.environ))
-    assert run.returncode == 0 and run.stdout.strip() == str(len(sample)), run.stderr
+    for each in serve.SUBGROUP_CASES:
+        texts = [dispatch["text"] for dispatch in serve.case(*each, subgroups=True)["dispatches"]]
+        assert any(uses_subgroups(text) for text in texts), each
 
 
 def test_tint_is_a_strict_judge():
