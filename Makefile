@@ -82,11 +82,11 @@ test-portability:
 fuzz:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; $(IN_ENVIRONMENT) HYPOTHESIS_PROFILE=long WGDML_FUZZ=$${CASES:-10000} \
-		.venv/bin/python -m pytest tests/test_fuzz.py --hypothesis-seed=$$seed --hypothesis-show-statistics $(ARGS)
+		.venv/bin/python -m pytest tests/api/test_fuzz.py --hypothesis-seed=$$seed --hypothesis-show-statistics $(ARGS)
 
 soak:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
-	@$(IN_ENVIRONMENT) WGDML_SOAK=1 .venv/bin/python -m pytest tests/test_load.py -s $(ARGS)
+	@$(IN_ENVIRONMENT) WGDML_SOAK=1 .venv/bin/python -m pytest tests/runtime/test_load.py -s $(ARGS)
 
 lock: setup
 	@sh scripts/lock.sh

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 """Runs the functional tests on every driver that this machine can have, with its limits and with WebGPU's least; prints one table.
 
-Lavapipe runs them without subgroups too. Needs Mesa's Vulkan (lavapipe) and OpenGL drivers, and Chromium's package, which brings
-SwiftShader.
+``--write`` puts the table into docs/reliability.md. Lavapipe runs the tests without subgroups too. Needs Mesa's Vulkan (lavapipe)
+and OpenGL drivers, and Chromium's package, which brings SwiftShader.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import importlib.metadata
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,10 +27,18 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-SUITE = ["functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large"]
-SUITE += ["columns", "delegates", "networks", "radix_sort", "select_kth", "select_lists", "select_rows"]
+PAGE = ROOT / "docs/reliability.md"
+START, END = "<!-- portability -->", "<!-- /portability -->"  # what ``--write`` writes stands between these
+API = ("functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large")
+KERNELS = ("every_algorithm", "workgroup_memory", "subgroups")
+#: The files of tests, each by its folder and its name.
+SUITE = [f"{folder}/{name}" for folder, names in (("api", API), ("kernels", KERNELS)) for name in names]
+#: What a software adapter runs with subgroup operations at all: kernels by force.
+OF_SUBGROUPS = [f"kernels/{name}" for name in KERNELS]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-BATCH = 30  # tests of one process
+#: Tests of one process: SwiftShader takes 10 to 45 MB for each kernel that is kept.
+BATCH = {"api": 30, "kernels": 6}
+WORKERS = os.cpu_count() or 1  # processes at a time
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -36,15 +48,22 @@ SWIFTSHADER = [
 ]
 
 
+def path_of(name: str) -> str:
+    folder, _, name = name.partition("/")
+    return f"tests/{folder}/test_{name}.py"
+
+
 @dataclass
 class Row:
     """One configuration and what became of it."""
 
     name: str
     environment: dict[str, str]
+    suite: list[str] = field(default_factory=lambda: SUITE)  #: All that it runs.
     device: str = ""
     passed: int = 0
     failed: int = 0
+    suites: dict[str, list[int]] = field(default_factory=dict)  #: passed and failed of each suite
     seconds: float = 0.0
     problem: str = ""
     failures: list[str] = field(default_factory=list)
@@ -67,15 +86,31 @@ def configurations() -> list[Row]:
         rows.append(Row(name, environment))
         rows.append(Row(f"{name}-minimum", {**environment, "WGDML_LIMITS": "minimum"}))
         if name == "lavapipe":
-            rows.append(Row(f"{name}-no-subgroups", {**environment, "WGDML_SUBGROUPS": "off"}))
+            rows.append(Row(f"{name}-no-subgroups", {**environment, "WGDML_SUBGROUPS": "off"}, OF_SUBGROUPS))
     return rows
 
 
 DESCRIBE = """
 import wgdml
 d = wgdml.default_device()
-print(d.adapter_info["device"], "via", d.adapter_info["backend_type"])
+print(d.adapter_info["device"], "via", d.adapter_info["backend_type"] + ",", d.adapter_info["description"])
 """
+
+
+@dataclass
+class Batch:
+    """Tests of one file that one process runs."""
+
+    name: str  #: of the suite
+    part: int
+    parts: int
+    passed: int = 0
+    failures: list[str] = field(default_factory=list)
+    problem: str = ""
+
+    @property
+    def file(self) -> str:
+        return path_of(self.name)
 
 
 def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
@@ -87,57 +122,103 @@ def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
         return
     row.device = found.stdout.strip().splitlines()[-1]
     start = time.perf_counter()
+    batches = batches_of(row, [name for name in suite if name in row.suite], extra, environment)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for batch in pool.map(lambda batch: run_batch(batch, extra, environment, timeout), batches):
+            row.passed += batch.passed
+            row.failed += len(batch.failures)
+            row.failures += batch.failures
+            row.problem = batch.problem or row.problem
+            passed, failed = row.suites.get(batch.name, [0, 0])
+            row.suites[batch.name] = [passed + batch.passed, failed + len(batch.failures)]
+            so_far = f"{row.passed} passed, {row.failed} failed, {time.perf_counter() - start:.0f} s"
+            print(f"    {row.name}: {batch.file} {batch.part}/{batch.parts}: {so_far}", file=sys.stderr, flush=True)
+    row.seconds = time.perf_counter() - start
+
+
+def batches_of(row: Row, suite: list[str], extra: list[str], environment: dict[str, str]) -> list[Batch]:
+    """The tests of each suite, cut for processes of their own."""
+    batches = []
     for name in suite:
-        file = f"tests/test_{name}.py"
+        file = path_of(name)
         command = [*PYTEST, "--collect-only", "-qq", "-o", "addopts=", *extra, file]
         listed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         tests = int((re.search(rf"^{file}: (\d+)", listed.stdout, re.MULTILINE) or [0, 0])[1])
         if not tests:
             row.problem = f"{file}: no tests: {(listed.stdout + listed.stderr).strip()[-300:]}"
-        # In processes of their own: SwiftShader takes 10 to 45 MB for each kernel that is kept: two processes
-        # of a hundred tests of operators filled 23 GB.
-        parts = -(-tests // BATCH)
-        for part in range(parts):
-            run_batch(row, file, [*extra, f"--part={part + 1}/{parts}", file], environment, timeout)
-            so_far = f"{row.passed} passed, {row.failed} failed, {time.perf_counter() - start:.0f} s"
-            print(f"    {row.name}: {file} {part + 1}/{parts}: {so_far}", file=sys.stderr, flush=True)
-    row.seconds = time.perf_counter() - start
+        parts = -(-tests // BATCH[name.partition("/")[0]])
+        batches += [Batch(name, part + 1, parts) for part in range(parts)]
+    return batches
 
 
-def run_batch(row: Row, file: str, arguments: list[str], environment: dict[str, str], timeout: float) -> None:
+def run_batch(batch: Batch, extra: list[str], environment: dict[str, str], timeout: float) -> Batch:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [*PYTEST, f"--junitxml={report}", *arguments]
+        command = [*PYTEST, f"--junitxml={report}", *extra, f"--part={batch.part}/{batch.parts}", batch.file]
         try:
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
-            row.problem = f"{file}: not done after {timeout:.0f} s"
-            return
-        if not report.is_file():
-            row.problem = f"{file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
-            return
-        cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+            batch.problem = f"{batch.file}: not done after {timeout:.0f} s"
+            return batch
+        cases = list(ElementTree.parse(report).getroot().iter("testcase")) if report.is_file() else []
         if not cases:
-            row.problem = f"{file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
+            batch.problem = f"{batch.file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
         for case in cases:
             bad = case.find("failure") is not None or case.find("error") is not None
             # A test that was skipped has not passed: the suite has no reason to skip any.
             if bad or case.find("skipped") is not None:
-                row.failed += 1
-                row.failures.append(f"{case.get('classname', '').removeprefix('tests.')}::{case.get('name')}")
+                batch.failures.append(f"{case.get('classname', '').removeprefix('tests.')}::{case.get('name')}")
             else:
-                row.passed += 1
+                batch.passed += 1
+    return batch
+
+
+def markdown(rows: list[Row], suite: list[str]) -> str:
+    """The result for the documentation: when, of what, with what, and a table of suites and configurations."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True, text=True)
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("wgpu", "numpy")]
+    lines = [
+        f"- Date {datetime.date.today()}, commit `{commit.stdout.strip() or 'unknown'}`",
+        f"- Python {platform.python_version()}, {', '.join(versions)}, {os.cpu_count()} CPU cores",
+        "",
+        "| suite | " + " | ".join(row.name for row in rows) + " |",
+        "|---|" + "---:|" * len(rows),
+    ]
+    for name in suite:
+        cells = []
+        for row in rows:
+            passed, failed = row.suites.get(name, [0, 0])
+            cells.append((f"{passed:,}" if name in row.suite else "") + (f", **{failed} failed**" if failed else ""))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines.append("| **passed** | " + " | ".join(f"{row.passed:,}" for row in rows) + " |")
+    lines.append("| **failed** | " + " | ".join(str(row.failed) for row in rows) + " |")
+    lines.append("| **seconds** | " + " | ".join(f"{row.seconds:,.0f}" for row in rows) + " |")
+    lines += ["", "| configuration | device | |", "|---|---|---|"]
+    lines += [f"| {row.name} | {row.device} | {' '.join(row.problem.split()).replace('|', '/')} |" for row in rows]
+    return "\n".join(lines)
+
+
+def write(text: str, page: Path = PAGE) -> None:
+    before, _, rest = page.read_text(encoding="utf-8").partition(START)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise ValueError(f"{page} must have {START} and, after it, {END}")
+    page.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}", encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = [row.name for row in configurations()]
     parser.add_argument("--only", action="append", choices=names, help="one configuration (may be repeated)")
-    parser.add_argument("--suite", default=",".join(SUITE), help="which tests/test_*.py, by name; default %(default)s")
+    parser.add_argument("--suite", default=",".join(SUITE), help="which tests, by folder/name; default %(default)s")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds for one batch of tests")
     parser.add_argument("--json", type=Path, help="also write the rows there")
+    parser.add_argument("--write", action="store_true", help=f"also write the table into {PAGE.relative_to(ROOT)}")
     options, extra = parser.parse_known_args()
-    suite = [name for name in options.suite.split(",") if (ROOT / f"tests/test_{name}.py").is_file()]
+    suite = options.suite.split(",")
+    missing = [path_of(name) for name in suite if not (ROOT / path_of(name)).is_file()]
+    if missing:
+        parser.error(f"there is no {', '.join(missing)}")
     rows = [row for row in configurations() if not options.only or row.name in options.only]
     for row in rows:
         print(f"{row.name} ...", file=sys.stderr, flush=True)
@@ -155,6 +236,8 @@ def main() -> int:
     Console(width=None if sys.stdout.isatty() else 140).print(table)
     if options.json:
         options.json.write_text(json.dumps([vars(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+    if options.write:
+        write(markdown(rows, suite))
     return 1 if any(row.failed or row.problem or not row.passed for row in rows) else 0
 
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import data
 import numpy as np
 import oracle
-import pytest
 import wgpu
 
 import wgdml
-import wgdml.runtime.device as runtime
-from wgdml.plan import Algorithm, Dispatch, Limits, Plan, make_plan, tuning_for
-from wgdml.plan.dispatch import PARAMS
-from wgdml.selection import Selection
 
 #: Every function in every direction.
 OPERATORS = (
@@ -134,25 +127,3 @@ def check_subsets(device: wgdml.Device, name: str, n: int, k: int, subsets: int)
 def packed(shape: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides in elements."""
     return tuple(itertools.accumulate(reversed(tuple(shape)[1:]), lambda a, b: a * b, initial=1))[::-1]
-
-
-def planning(
-    monkeypatch: pytest.MonkeyPatch, gpu_device: Any, algorithm: Algorithm | None = None, software: bool = False, **numbers: int
-) -> tuple[wgdml.Device, list[Plan]]:
-    """A device that plans as for a GPU or a software adapter, with one algorithm and other numbers if need be; and its plans."""
-    plans: list[Plan] = []
-
-    def plan(problem: Selection, limits: Limits, **options: Any) -> Plan:
-        tuning = replace(tuning_for(limits, problem.format.key_words), **numbers)
-        plans.append(make_plan(problem, limits, tuning=tuning, algorithm=algorithm, **options))
-        return plans[-1]
-
-    device = wgdml.Device(gpu_device)
-    device.plan_limits = replace(device.plan_limits, software=software)
-    monkeypatch.setattr(runtime, "make_plan", plan)
-    return device, plans
-
-
-def params_of(dispatch: Dispatch) -> dict[str, int]:
-    """The scalars of a dispatch's parameter block."""
-    return dict(zip(PARAMS, struct.unpack_from(f"<{len(PARAMS)}I", dispatch.params), strict=True))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import signal
 import tempfile
+from contextlib import suppress
+from functools import partial
 
 # Vulkan loaders complain on stderr without it; it has to be there before wgpu is imported.
 os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
 
 import hypothesis
 import pytest
+from planning import KEPT
 
 # A shell starts what it runs in the background with Ctrl-C ignored; the tests of interrupts send themselves the signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -50,3 +55,33 @@ def device():
         return wgdml.default_device()
     except wgdml.NoAdapterError as error:
         pytest.fail(f"the tests need a WebGPU adapter: {error}", pytrace=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_kernels():
+    """A software adapter holds 2 to 4 MB for each kernel, and the tests have many: the default device keeps fewer than it would."""
+    import wgdml
+    from wgdml.runtime import default
+
+    default.made_by(partial(wgdml.Device, kept=KEPT))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def freed():
+    """Devices that only cycles refer to go after each file, and what glibc keeps of their memory."""
+    yield
+    gc.collect()
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture
+def forced(device):
+    """Makes a device that plans as asked (``planning.planned_device``), and the list of what it plans."""
+    from planning import planned_device
+
+    def make(*asked, **numbers):
+        own, planned = planned_device(device.gpu_device, *asked, **numbers)
+        return own, planned.plans
+
+    return make

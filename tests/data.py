@@ -147,6 +147,17 @@ def nan_payloads(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[in
     return np.where(rng.random(shape) < 0.25, nans, oracle.bits(_random_bits(rng, dtype, shape))).view(dtype)
 
 
+def one_stride(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
+    """Of each row's loads of 16 bytes, every so many hold all that is best: one subset has all that a list should hold."""
+    width = shape[-1] if shape else 1
+    apart = 1 << int(rng.integers(2, 9))
+    mine = np.arange(width) // (16 // dtype.itemsize) % apart == int(rng.integers(0, apart))
+    low, high = rng.integers(0, 4, shape), rng.integers(4, 100, shape)
+    if dtype == np.bool_:
+        low, high = low * 0, high * 0 + 1
+    return np.where(mine, high, low).reshape(shape).astype(dtype)
+
+
 _ANY: dict[str, Generator] = {
     "random": random,
     "sorted": sorted_,
@@ -159,6 +170,7 @@ _ANY: dict[str, Generator] = {
     "mostly_plus_infinity": mostly_plus_infinity,
     "extremes": extremes,
     "negative": negative,
+    "one_stride": one_stride,
 }
 _FLOAT: dict[str, Generator] = {
     "denormals": denormals,

@@ -1,8 +1,9 @@
 """Every shader variant that the planner can emit: the planner is run over a grid of problems and limits and the WGSL collected.
 
-The constants fall in two kinds. Those that shape the text or an array (algorithm, layout, width of the element, outputs,
-dimensions, limits) are swept in full against each other, as far as the planner lets them meet. Those that are only numbers to the
-compiler (the masks of an element's order) are swept against every kernel, on one layout each.
+The constants fall in three kinds. Those that shape the text or an array (algorithm, layout, width of the element, k, limits) are
+swept in full against each other, as far as the planner lets them meet. What is written, and how wide loads may be, are swept
+against all of the planner's own choices, and against forced algorithms for a few k. Those that are only numbers to the compiler
+(the masks of an element's order) are swept against every kernel, on one layout each.
 
 ``python tests/variants.py`` lets two compilers judge each one: Naga, as wgpu uses it, and Tint, as Dawn and Chromium use it, which
 also rejects barriers in control flow that is not uniform. It needs Node and, in tests/web, ``npm ci``.
@@ -19,30 +20,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from wgdml import shaders
-from wgdml.plan import Algorithm, Limits, Plan, make_plan
-from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection
+from planning import GPU
 
-GPU = Limits(
-    max_storage_buffer_binding_size=(2 << 30) - 4,
-    max_buffer_size=4 << 30,
-    max_compute_invocations_per_workgroup=1024,
-    max_compute_workgroup_storage_size=48 << 10,
-    subgroups=True,
-)
+from wgdml import shaders
+from wgdml.plan import Machine, Plan, Planner
+from wgdml.plan.merge import merge_plan
+from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection
 
 #: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known adapters have.
 LIMITS = {
-    "minimum": Limits(),
-    "minimum, software": Limits(software=True),
-    "lavapipe": Limits(128 << 20, (2 << 30) - 1, 1024, 32 << 10, software=True),
-    "swiftshader": Limits(1 << 30, 1 << 30, 256, 32 << 10, software=True),
-    "many invocations, little memory": Limits(1 << 30, 1 << 30, 1024, 16 << 10, subgroups=True),
-    "metal": Limits(1 << 30, 1 << 30, 1024, 32 << 10, subgroups=True),
+    "minimum": Machine(),
+    "minimum, software": Machine(kind="software"),
+    "lavapipe": Machine(128 << 20, (2 << 30) - 1, 1024, 32 << 10, kind="software"),
+    "swiftshader": Machine(1 << 30, 1 << 30, 256, 32 << 10, kind="software"),
+    "many invocations, little memory": Machine(1 << 30, 1 << 30, 1024, 16 << 10, subgroups=True),
+    "metal": Machine(1 << 30, 1 << 30, 1024, 32 << 10, subgroups=True),
     "gpu": GPU,
+    "gpu, no subgroups": replace(GPU, subgroups=False),
 }
 
 
@@ -53,7 +51,7 @@ class Variant:
     kernel: str
     text: str
     constants: dict[str, int]
-    limits: Limits
+    limits: Machine
     origin: str  #: the problem that it was met in, for people
 
 
@@ -114,23 +112,47 @@ SHAPES: list[tuple[tuple[int, ...], int]] = [
 KS = (1, 2, 5, 10, 32, 33, 64, 100, 128, 129, 256, 257, 512, 1000, 1024, 2048, 4096, 1 << 20)
 #: One element of each width is enough where only the width matters.
 WIDTHS = ("uint8", "float16", "float32", "float64")
+#: What is written and whether loads may be wide, first the pair whose problems are planned by every algorithm.
+WAYS = [("both", True), ("values", True), ("indices", True), ("both", False)]
+#: Where the other pairs' are too.
+FORCED_KS = (1, 5, 100, 1000)
+#: The machines where algorithms are forced for what limits do not change.
+ONE_OF_A_KIND = ("lavapipe", "gpu")
 #: What a quick look has in place of them.
-QUICK_SHAPES = [((1, 5), 1), ((1, 50257), 1), ((1, 1 << 24), 1), ((64, 1000), 1), ((100_000, 100), 1), ((65536, 64), 0)]
+QUICK_SHAPES = [
+    ((1, 5), 1),
+    ((1, 50257), 1),
+    ((1, 1 << 24), 1),
+    ((64, 1000), 1),
+    ((100_000, 100), 1),
+    ((1000, 64), 0),
+    ((65536, 64), 0),
+]
 QUICK_KS = (1, 5, 100, 1000, 1 << 20)
 QUICK_WIDTHS = ("uint8", "float64")
-QUICK_LIMITS = ("minimum", "lavapipe", "gpu")
+QUICK_LIMITS = ("minimum", "lavapipe", "gpu", "gpu, no subgroups")
 
 
-def problems(quick: bool = False) -> Iterator[tuple[Selection, dict[str, bool]]]:
-    """Selections, and make_plan's options for each."""
+@dataclass(frozen=True)
+class Asked:
+    """A selection and how it is planned."""
+
+    problem: Selection
+    options: dict[str, bool]
+    forced: tuple[str, ...] = ()  #: Machines on which every algorithm plans it that serves it, not only the one that is chosen.
+
+
+def problems(quick: bool = False) -> Iterator[Asked]:
+    """Selections, and how each is planned."""
     for sizes, axis in QUICK_SHAPES if quick else SHAPES:
         length = sizes[axis]
         wanted = (*QUICK_KS, length) if quick else (*KS, length // 4, length // 2, length)
         for element in QUICK_WIDTHS if quick else WIDTHS:
-            for k in sorted({k for k in wanted if 1 <= k <= length}):
-                for outputs in ("both", "values", "indices"):
-                    for vectors in (True, False):
-                        yield selection(element, sizes, (axis,), k, Order.DESCENDING, outputs), {"vectors": vectors}
+            small = prod(sizes) <= 1 << 22
+            for k, (outputs, vectors) in product(sorted({k for k in wanted if 1 <= k <= length}), WAYS):
+                problem = selection(element, sizes, (axis,), k, Order.DESCENDING, outputs)
+                forced = small and ((outputs, vectors) == WAYS[0] or k in FORCED_KS)
+                yield Asked(problem, {"vectors": vectors}, tuple(LIMITS) if forced else ())
     if quick:
         return
     # Numbers: every element format in every order, once for each kernel that k and length lead to.
@@ -138,27 +160,33 @@ def problems(quick: bool = False) -> Iterator[tuple[Selection, dict[str, bool]]]
         for element in FORMATS:
             for order in Order:
                 for last in (False, True) if k == 1 else (False,):
-                    yield selection(element, sizes, (axis,), k, order, "both" if k > 1 else "indices", last_index=last), {}
+                    problem = selection(element, sizes, (axis,), k, order, "both" if k > 1 else "indices", last_index=last)
+                    yield Asked(problem, {}, ONE_OF_A_KIND if k == 50 else ())
     # An input in the same buffer as an output.
     for (sizes, axis, k), element in product(
         (((64, 5000), 1, 1), ((64, 5000), 1, 50), ((64, 50), 1, 9), ((5000, 64), 0, 9)), WIDTHS
     ):
         for vectors in (True, False):
-            yield selection(element, sizes, (axis,), k, Order.DESCENDING, "both"), {"vectors": vectors, "shared_input": True}
+            problem = selection(element, sizes, (axis,), k, Order.DESCENDING, "both")
+            yield Asked(problem, {"vectors": vectors, "shared_input": True}, ONE_OF_A_KIND)
     # Layouts: strided and misaligned axes, every number of batch dimensions and of axes, both widths of an index.
     for element, index_bytes in product(WIDTHS, (4, 8)):
         for k, step in product((1, 3, 200, 1000), (1, 2)):
             strides: dict[str, Any] = {"strides": (4001, step), "index_bytes": index_bytes}
-            yield selection(element, (7, 2000), (1,), k, Order.ASCENDING, "both", **strides), {"vectors": step == 1}
+            problem = selection(element, (7, 2000), (1,), k, Order.ASCENDING, "both", **strides)
+            yield Asked(problem, {"vectors": step == 1}, ONE_OF_A_KIND)
         for rank in range(1, 9):
             sizes = (3,) * rank
             strides = {"strides": padded(sizes), "index_bytes": index_bytes}
             for vectors, axis in product((True, False), (0, rank - 1)):
-                yield selection(element, sizes, (axis,), 2, Order.ASCENDING, "both", **strides), {"vectors": vectors}
+                problem = selection(element, sizes, (axis,), 2, Order.ASCENDING, "both", **strides)
+                yield Asked(problem, {"vectors": vectors}, ONE_OF_A_KIND)
             for count in range(1, rank + 1):
                 outer, inner = tuple(range(count)), tuple(range(rank - count, rank))
-                yield selection(element, sizes, outer, 1, Order.MAXIMUM, "indices", **strides), {}
-                yield selection(element, sizes, inner, 1, Order.MINIMUM, "indices", last_index=True, **strides), {}
+                problem = selection(element, sizes, outer, 1, Order.MAXIMUM, "indices", **strides)
+                yield Asked(problem, {}, ONE_OF_A_KIND)
+                problem = selection(element, sizes, inner, 1, Order.MINIMUM, "indices", last_index=True, **strides)
+                yield Asked(problem, {}, ONE_OF_A_KIND)
     # Inputs and outputs beyond one binding.
     for element, sizes, axis, k in (
         ("float32", (1, 3 << 28), 1, 1),
@@ -169,34 +197,34 @@ def problems(quick: bool = False) -> Iterator[tuple[Selection, dict[str, bool]]]
         ("float32", (1 << 14, 1 << 15), 0, 10),
     ):
         for outputs in ("both", "values", "indices"):
-            yield selection(element, sizes, (axis,), k, Order.ASCENDING, outputs), {}
-
-
-def plans(quick: bool = False) -> Iterator[tuple[str, Limits, Plan]]:
-    """Every plan of the grid, the planner's own choice and each algorithm forced where it can serve."""
-    for problem, options in problems(quick):
-        small = problem.sequences * problem.length < 1 << 22
-        for name in QUICK_LIMITS if quick else LIMITS:
-            limits = LIMITS[name]
-            for algorithm in (None, *Algorithm) if small else (None,):
-                try:
-                    plan = make_plan(problem, limits, algorithm=algorithm, **options)
-                except (ValueError, MemoryError):
-                    continue  # this algorithm cannot serve, or this machine is too small: a clean refusal
-                how = f"{problem.element} {problem.sequences} x {problem.length}, k {problem.k}, {name} limits"
-                yield f"{how}, {algorithm.value} forced" if algorithm else how, limits, plan
-                if any(d.kernel == "sort_scatter" for d in plan.dispatches) and not limits.software:
-                    # By subgroups or not, tiles are others.
-                    other = replace(limits, subgroups=not limits.subgroups)
-                    yield f"{how}, subgroups the other way", other, make_plan(problem, other, algorithm=algorithm, **options)
+            yield Asked(selection(element, sizes, (axis,), k, Order.ASCENDING, outputs), {})
 
 
 @cache
-def words(name: str) -> frozenset[str]:
-    """The names in a WGSL file and in those that it imports: no other constant makes a difference to it."""
-    text = shaders.source(name)
-    imported = re.findall(r"^\s*#import (\w+)", text, re.MULTILINE)
-    return frozenset(re.findall(r"\w+", text)).union(*(words(f"lib/{other}") for other in imported))
+def planner(machine: Machine) -> Planner:
+    return Planner(machine)
+
+
+@cache
+def algorithms_of(machine: Machine) -> tuple[str, ...]:
+    """Those that the machine's rules choose from."""
+    return tuple(dict.fromkeys(rule.algorithm for rule in planner(machine).rules))
+
+
+def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
+    """Every plan of the grid, the planner's own choice and each algorithm forced where it can serve."""
+    yield "merged chunks", Machine(), merge_plan(Machine(), 3, 5, 7, 256)
+    for asked in problems(quick):
+        problem = asked.problem
+        for name in QUICK_LIMITS if quick else LIMITS:
+            machine = LIMITS[name]
+            for algorithm in (None, *algorithms_of(machine)) if name in asked.forced else (None,):
+                how = f"{problem.element} {problem.sequences} x {problem.length}, k {problem.k}, {name} limits"
+                how = f"{how}, {algorithm} forced" if algorithm else how
+                try:
+                    yield how, machine, planner(machine).plan(problem, algorithm=algorithm, **asked.options)
+                except (ValueError, MemoryError):
+                    continue  # this algorithm cannot serve, or this machine is too small: a clean refusal
 
 
 _CONSTANT = re.compile(r"^const (\w+): u32 = \d+u;$")
@@ -215,24 +243,15 @@ def variants(quick: bool = False) -> tuple[Variant, ...]:
     """Every distinct text, with the first problem that it was met in."""
     seen: set[tuple[object, ...]] = set()
     found: dict[str, Variant] = {}
-    for origin, limits, plan in plans(quick):
+    for origin, machine, plan in plans(quick):
         for dispatch in plan.dispatches:
-            relevant = {name: value for name, value in dispatch.constants if name in words(dispatch.kernel)}
-            # Other plans with subgroups differ from those without in this constant alone, so each is judged both ways.
-            both = "SUBGROUPS" in relevant and dispatch.kernel != "sort_scatter"
-            for subgroups in (False, True) if both else (limits.subgroups,):
-                constants = relevant | ({"SUBGROUPS": int(subgroups)} if both else {})
-                key = dispatch.kernel, tuple(constants.items())
-                if key in seen:
-                    continue
-                seen.add(key)
-                text = without_unused(shaders.assemble(dispatch.kernel, constants))
-                planned = replace(limits, subgroups=subgroups)
-                found.setdefault(text, Variant(dispatch.kernel, text, constants, planned, origin))
-    for kernel in sorted(set(shaders.names()) - {variant.kernel for variant in found.values()}):
-        # Not the planner's: a kernel of another part of the library, which takes no constants.
-        text = shaders.assemble(kernel, {})
-        found[text] = Variant(kernel, text, {}, Limits(), "a text without constants")
+            key = dispatch.kernel, dispatch.constants
+            if key in seen:
+                continue
+            seen.add(key)
+            constants = dict(dispatch.constants)
+            text = without_unused(shaders.assemble(dispatch.kernel, constants))
+            found.setdefault(text, Variant(dispatch.kernel, text, constants, machine, origin))
     return tuple(found.values())
 
 
@@ -274,7 +293,7 @@ def judged_by_naga(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[
     device = wgdml.default_device()
     gpu_device = device.gpu_device
     said: dict[str, list[dict[str, Any]]] = {}
-    shaders_ = [shader for shader in shaders_ if device.plan_limits.subgroups or not uses_subgroups(shader["text"])]
+    shaders_ = [shader for shader in shaders_ if device.machine.subgroups or not uses_subgroups(shader["text"])]
     for shader in shaders_:
         try:
             gpu_device.create_shader_module(code=shader["text"])
@@ -288,8 +307,8 @@ def as_shader(number: int, variant: Variant) -> dict[str, Any]:
         "name": f"{variant.kernel} #{number}, met in {variant.origin}",
         "text": variant.text,
         # The null backend has the specification's minimum limits: it can judge the sizes of what is planned for those.
-        "pipeline": variant.limits.max_compute_workgroup_storage_size == Limits().max_compute_workgroup_storage_size
-        and variant.limits.max_compute_invocations_per_workgroup == Limits().max_compute_invocations_per_workgroup,
+        "pipeline": variant.limits.max_compute_workgroup_storage_size == Machine().max_compute_workgroup_storage_size
+        and variant.limits.max_compute_invocations_per_workgroup == Machine().max_compute_invocations_per_workgroup,
     }
 
 

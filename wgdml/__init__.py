@@ -18,7 +18,8 @@ from .contract import (
     TopK1OperatorDesc,
     TopKOperatorDesc,
 )
-from .functions import TopKResult, argmax, argmin, argsort, sort, top_k
+from .functions import argmax, argmin, argsort, sort, top_k
+from .results import TopKResult
 from .runtime import (
     BindingProperties,
     CompiledOperator,

@@ -703,27 +703,20 @@ def _overlaps_itself(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool |
     They do exactly when ``sum(d_i * stride_i) == 0`` for some integers ``|d_i| < size_i``, not all 0.
     """
     dims = [(size - 1, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
-
-    def must_be_zero(i: int) -> bool:  # true only if d_i is 0 in every solution
-        reach, stride = dims[i]
-        others = dims[:i] + dims[i + 1 :]
-        if stride > sum(other_reach * other for other_reach, other in others):
-            return True  # one step is more than the others can take back
-        divisor = math.gcd(*(other for _, other in others))
-        return reach < divisor // math.gcd(divisor, stride)  # no d_i in reach makes a multiple of the divisor
-
-    if any(stride == 0 for _, stride in dims):
+    if 0 in (stride for _, stride in dims):
         return True
     # Such dimensions do not matter to the others; nested layouts (packed, padded, transposed) have no others.
-    while zero := [i for i in range(len(dims)) if must_be_zero(i)]:
-        del dims[zero[0]]
+    while (zero := next((i for i in range(len(dims)) if _must_be_zero(dims, i)), None)) is not None:
+        del dims[zero]
     if not dims:
         return False
+    if any(_meet(a, b) for a, b in combinations(dims, 2)):
+        return True
+    return _share_addresses(dims)
 
-    for (reach_a, a), (reach_b, b) in combinations(dims, 2):
-        divisor = math.gcd(a, b)
-        if b // divisor <= reach_a and a // divisor <= reach_b:  # d_a = b / divisor, d_b = -a / divisor
-            return True
+
+def _share_addresses(dims: list[tuple[int, int]]) -> bool | None:
+    """Whether two elements share an address, by counting; ``dims``: how far each dimension reaches, and its stride."""
     count = math.prod(reach + 1 for reach, _ in dims)
     step = math.gcd(*(stride for _, stride in dims))
     if count > 1 + sum(reach * stride for reach, stride in dims) // step:
@@ -735,6 +728,22 @@ def _overlaps_itself(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool |
         steps = np.arange(reach + 1, dtype=np.uint64) * np.uint64(stride)
         addresses = np.add.outer(addresses, steps).ravel()
     return bool(np.unique(addresses).size < count)
+
+
+def _must_be_zero(dims: list[tuple[int, int]], i: int) -> bool:
+    """Whether d_i is 0 in every solution; ``dims``: how far each dimension reaches, and its stride."""
+    reach, stride = dims[i]
+    others = dims[:i] + dims[i + 1 :]
+    if stride > sum(other_reach * other for other_reach, other in others):
+        return True  # one step is more than the others can take back
+    divisor = math.gcd(*(other for _, other in others))
+    return reach < divisor // math.gcd(divisor, stride)  # no d_i in reach makes a multiple of the divisor
+
+
+def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    """Whether two dimensions alone have a solution: d_a = stride_b / divisor, d_b = -stride_a / divisor."""
+    divisor = math.gcd(a[1], b[1])
+    return b[1] // divisor <= a[0] and a[1] // divisor <= b[0]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
-from math import prod
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -25,10 +24,10 @@ except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
 from . import functions
-from .functions import TopKResult, _axis, _index_dtype
+from .arguments import as_axes, as_axis, as_index_dtype, as_k, as_order, element_name
+from .results import TopKResult
 from .runtime.adapter import environment_names_adapter, equal_adapters
 from .runtime.device import Device, default_device
-from .runtime.tensor import _int, _ints, element_name
 
 __all__ = ["argmax", "argmin", "top_k", "worker_device"]
 
@@ -49,19 +48,14 @@ def top_k(
     ``ValueError`` where the size of a chunk is not known.
     """
     array = _checked(x)
-    if mode not in ("largest", "smallest"):
-        raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
-    if not array.ndim:
-        raise ValueError("x must have at least one dimension")
-    along = _axis(axis, array.ndim)
-    count = _int("k", k)
-    if not 0 <= count <= array.shape[along]:
-        raise ValueError(f"k must lie between 0 and the axis's size of {array.shape[along]}, not {count}")
+    as_order(mode)
+    along = as_axis(axis, array.ndim)
+    count = as_k(k, array.shape[along])
     if not count:
         shape = (*array.shape[:along], 0, *array.shape[along + 1 :])
-        return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=_index_dtype(index_dtype)))
+        return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=as_index_dtype(index_dtype)))
     pick = _TopK((along,), array.shape, count, mode)
-    values, indices = _reduce(array, pick, True, count, _index_dtype(index_dtype), split_every)
+    values, indices = _reduce(array, pick, True, count, as_index_dtype(index_dtype), split_every)
     return TopKResult(values, indices)
 
 
@@ -243,16 +237,10 @@ def _arg(
     split_every: int | None,
 ) -> Any:
     array = _checked(x)
-    axes = tuple(range(array.ndim)) if axis is None else tuple(sorted(_axis(a, array.ndim) for a in _ints("axis", axis)))
-    if not axes and axis is not None:
-        raise ValueError("axis must name at least one axis, not ()")
-    if len(set(axes)) < len(axes):
-        raise ValueError(f"axis must name each axis once, not {axis!r}")
-    if prod(array.shape[a] for a in axes) == 0:
-        raise ValueError(f"x of shape {array.shape} has nothing to reduce along axis {axis!r}")
+    axes = as_axes(axis, array.shape)
     if not axes:
-        return da.zeros((), dtype=_index_dtype(index_dtype))
-    return _reduce(array, _Arg(axes, array.shape, name, bool(last)), bool(keepdims), 1, _index_dtype(index_dtype), split_every)[1]
+        return da.zeros((), dtype=as_index_dtype(index_dtype))
+    return _reduce(array, _Arg(axes, array.shape, name, bool(last)), bool(keepdims), 1, as_index_dtype(index_dtype), split_every)[1]
 
 
 def _part(pairs: _Pairs, number: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -13,17 +13,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any, Literal, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .functions import TopKResult, _axis, _index_dtype
-from .runtime.device import Device, PreparedPlan, default_device
-from .runtime.stream import MERGED_SLOTS, IndexMerger, Uploader
-from .runtime.tensor import Tensor, _int, _ints, element_name, packed_strides
-from .selection import Layout, Order, Selection, make_selection
+from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_k, as_order, element_name
+from .plan.merge import merge_plan
+from .results import TopKResult
+from .runtime.default import as_device
+from .runtime.device import Device
+from .runtime.executor import Executor, PreparedPlan
+from .runtime.stream import Uploader
+from .runtime.tensor import Tensor, empty
+from .selection import Layout, Order, Selection, make_selection, packed_strides
 
 __all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "top_k"]
 
@@ -32,6 +37,7 @@ Progress = Callable[[int, int], None] | Literal["auto"] | None
 
 _BLOCK_BYTES = 32 << 20
 _PAGE = 4096
+_MERGED = 64  # partial results that are merged at once
 _BAR_AFTER = 2.0  # seconds
 
 
@@ -64,19 +70,11 @@ def top_k(
     bar on a terminal if the work takes long) or None.
     Raises as ``wgdml.top_k`` does, and ``MemoryError`` where k pairs do not fit the device.
     """
-    if mode not in ("largest", "smallest"):
-        raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+    order = as_order(mode)
     _check_source(x)
-    if not x.shape:
-        raise ValueError("x must have at least one dimension")
-    along = _axis(axis, len(x.shape))
-    count = _int("k", k)
-    if count < 0:
-        raise ValueError(f"k must not be negative, not {count}")
-    if count > x.shape[along]:
-        raise ValueError(f"k must be at most the axis's size of {x.shape[along]}, not {count}")
-    order = Order.DESCENDING if mode == "largest" else Order.ASCENDING
-    values, indices = _select(x, (along,), count, order, False, True, index_dtype, device, block_bytes, progress)
+    along = as_axis(axis, len(x.shape))
+    wanted = _Wanted((along,), as_k(k, x.shape[along]), order, False, True, as_index_dtype(index_dtype))
+    values, indices = _select(x, wanted, device, block_bytes, progress)
     return TopKResult(values, indices)
 
 
@@ -119,7 +117,7 @@ def _check_source(x: Any) -> None:
 
 def _arg(
     x: Source,
-    axis_in: SupportsIndex | Sequence[SupportsIndex] | None,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None,
     keepdims: bool,
     last_index: bool,
     order: Order,
@@ -129,15 +127,9 @@ def _arg(
     progress: Progress,
 ) -> Any:
     _check_source(x)
-    ndim = len(x.shape)
-    axes = tuple(range(ndim)) if axis_in is None else tuple(sorted(_axis(a, ndim) for a in _ints("axis", axis_in)))
-    if not axes and axis_in is not None:
-        raise ValueError("axis must name at least one axis, not ()")
-    if len(set(axes)) < len(axes):
-        raise ValueError(f"axis must name each axis once, not {axis_in!r}")
-    if any(x.shape[a] == 0 for a in axes):
-        raise ValueError(f"x of shape {x.shape} has nothing to reduce along axis {axis_in!r}")
-    indices = _select(x, axes, 1, order, last_index, False, index_dtype, device, block_bytes, progress)[1]
+    axes = as_axes(axis, x.shape)
+    wanted = _Wanted(axes, 1, order, last_index, False, as_index_dtype(index_dtype))
+    indices = _select(x, wanted, device, block_bytes, progress)[1]
     return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])
 
 
@@ -233,25 +225,54 @@ class _Reporter:
             self.bar.stop()
 
 
-@dataclass
-class _Reduction:
-    """One pass over a source: what is asked for, and what it is cut into."""
+@dataclass(frozen=True)
+class _Wanted:
+    """What a caller asks for: the first k along an axis, or the first over several axes; checked."""
 
-    x: Source
     axes: tuple[int, ...]
     k: int
     order: Order
     last_index: bool
-    device: Device
-    dtype: np.dtype[Any]
-    memory_order: tuple[int, ...]
-    sizes: tuple[int, ...]
-    prepared: dict[Any, PreparedPlan] = field(default_factory=dict)
+    has_values: bool
+    index_dtype: np.dtype[Any]
+
+
+class _Reduction:
+    """One pass over a source: what is asked for, and what it is cut into."""
+
+    def __init__(self, x: Source, wanted: _Wanted, device: Executor, block_bytes: int | None) -> None:
+        self.x = x
+        self.wanted = wanted
+        self.device = device
+        self.axes = wanted.axes
+        self.k = wanted.k
+        self.shape = tuple(int(n) for n in x.shape)
+        self.dtype = np.dtype(x.dtype).newbyteorder("=")
+        self.memory_order = _memory_order(x)
+        self.prepared: dict[Any, PreparedPlan] = {}
+        item = self.dtype.itemsize
+        largest = min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
+        budget = min(_BLOCK_BYTES, largest // 8) if block_bytes is None else as_int("block_bytes", block_bytes)
+        if budget < 1:
+            raise ValueError(f"block_bytes must be at least 1, not {budget}")
+        # Of every block that a sequence is cut into all k pairs are kept.
+        self.budget = min(max(budget, 2 * self.k * item, item), largest)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of a block."""
+        return block_sizes(self.shape, self.memory_order, self.axes, self.k, self.dtype.itemsize, self.budget)
 
     @property
     def cut(self) -> bool:
         """Do sequences go over several blocks?"""
         return any(self.sizes[a] < self.x.shape[a] for a in self.axes)
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        """The shape of the result, every dimension kept."""
+        along = self.k if len(self.axes) == 1 else 1
+        return tuple(along if d in self.axes else n for d, n in enumerate(self.shape))
 
     def parts(self, dimensions: Sequence[int]) -> Iterator[dict[int, slice]]:
         """The parts of these dimensions, the last one changing fastest."""
@@ -294,49 +315,62 @@ class _Reduction:
         resources = {"input": (buffer, 0), "indices": indices} | ({} if values is None else {"values": values})
         self.device.run(prepared, resources)
 
+    def select_whole(self, buffer: Any, block: NDArray[Any], shape: tuple[int, ...]) -> tuple[Tensor | None, Tensor]:
+        """Submits the selection of a block of whole sequences: values, if they are wanted, and indices of this shape."""
+        values = empty(self.device, self.dtype, shape) if self.wanted.has_values else None
+        indices = empty(self.device, self.wanted.index_dtype, shape)
+        place = None if values is None else (values.buffer, 0)
+        self.select(buffer, block, place, (indices.buffer, 0), self.wanted.index_dtype.itemsize, packed=True)
+        return values, indices
+
+    def pair_strides(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """Strides of results row by row, the pairs of a row side by side."""
+        rows = packed_strides([1 if d in self.axes else n for d, n in enumerate(sizes)])
+        return tuple(1 if d in self.axes else s * self.k for d, s in enumerate(rows))
+
     def selection(self, shape: tuple[int, ...], has_values: bool, index_bytes: int, packed: bool) -> Selection:
         """The problem of a block of this shape, its dimensions in memory order."""
         strides = [0] * len(shape)
-        for d, stride in zip(self.memory_order, packed_strides(shape), strict=True):
-            strides[d] = stride
-        sizes = tuple(n for _, n in sorted(zip(self.memory_order, shape, strict=True)))
+        sizes = [0] * len(shape)
+        for d, size, stride in zip(self.memory_order, shape, packed_strides(shape), strict=True):
+            sizes[d], strides[d] = size, stride
         along = self.k if len(self.axes) == 1 else 1
-        if packed:
-            steps = packed_strides(tuple(along if d in self.axes else n for d, n in enumerate(sizes)))
-        else:
-            rows = packed_strides(tuple(1 if d in self.axes else n for d, n in enumerate(sizes)))
-            steps = tuple(1 if d in self.axes else s * self.k for d, s in enumerate(rows))
-        result = Layout(tuple(along if d in self.axes else n for d, n in enumerate(sizes)) or (1,), steps or (1,))
+        kept = tuple(along if d in self.axes else n for d, n in enumerate(sizes))
+        steps = packed_strides(kept) if packed else self.pair_strides(sizes)
+        result = Layout(kept or (1,), steps or (1,))
         return make_selection(
             element_name(self.dtype),
-            Layout(sizes or (1,), tuple(strides) or (1,)),
+            Layout(tuple(sizes) or (1,), tuple(strides) or (1,)),
             self.axes or (0,),
             self.k,
-            self.order,
+            self.wanted.order,
             values=result if has_values else None,
             indices=result,
             index_bytes=index_bytes,
-            last_index=self.last_index,
+            last_index=self.wanted.last_index,
         )
 
 
 class _Merger:
     """Partial results of up to 64 blocks side by side on the device, and their merge into the first place of a second such set."""
 
-    def __init__(self, reduction: _Reduction, rows: int, blocks: int, budget: int) -> None:
-        device, k = reduction.device, reduction.k
+    def __init__(self, reduction: _Reduction) -> None:
+        device, k, sizes = reduction.device, reduction.k, reduction.sizes
+        rows = prod(n for d, n in enumerate(sizes) if d not in reduction.axes)
+        blocks = prod(len(_ranges(reduction.shape[a], sizes[a])) for a in reduction.axes)
         self.reduction = reduction
         self.slot_step = -(-rows * k // 256) * 256  # elements, so that every slot is bound at an aligned offset
-        largest = min(device.limits["max-storage-buffer-binding-size"], device.limits["max-buffer-size"])
-        most = min(budget, largest) // (8 * self.slot_step)
-        self.slots = min(MERGED_SLOTS, blocks, max(most, 2))
+        limits = device.context.limits
+        largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
+        most = min(reduction.budget, largest) // (8 * self.slot_step)
+        self.slots = min(_MERGED, blocks, max(most, 2))
         if self.slots * self.slot_step * 8 > largest:
             raise MemoryError(f"k = {k}: two times {rows * k} pairs do not fit in the device's buffers of {largest} bytes")
         shape = (self.slots, self.slot_step)
-        self.values = [Tensor._empty(device, reduction.dtype, shape) for _ in range(2)]
-        self.indices = [Tensor._empty(device, np.dtype(np.int64), shape) for _ in range(2)]
-        self.positions = Tensor._empty(device, np.dtype(np.uint32), (self.slot_step,))
-        self.merger = IndexMerger(device)
+        self.values = [empty(device, reduction.dtype, shape) for _ in range(2)]
+        self.indices = [empty(device, np.dtype(np.int64), shape) for _ in range(2)]
+        self.positions = empty(device, np.dtype(np.uint32), (self.slot_step,))
+        self.chunks = empty(device, np.dtype(np.int64), (self.slots,))
         self.side = 0
         self.first_indices: list[int] = []
 
@@ -358,7 +392,14 @@ class _Merger:
         source = Layout((slots, rows, r.k), (self.slot_step, r.k, 1))
         result = Layout((1, rows, r.k), (0, r.k, 1))
         selection = make_selection(
-            element_name(r.dtype), source, (0, 2), r.k, r.order, values=result, indices=result, last_index=r.last_index
+            element_name(r.dtype),
+            source,
+            (0, 2),
+            r.k,
+            r.wanted.order,
+            values=result,
+            indices=result,
+            last_index=r.wanted.last_index,
         )
         selection = replace(selection, value_step=1, index_step=1)
         resources = {
@@ -367,116 +408,96 @@ class _Merger:
             "indices": (self.positions.buffer, 0),
         }
         r.device.run(r.device.prepare(selection), resources)
-        self.merger.run(
-            self.positions.buffer,
-            self.indices[self.side].buffer,
-            indices.buffer,
-            rows=rows,
-            k=r.k,
-            slot_step=self.slot_step,
-            first_indices=self.first_indices,
-        )
+        shape = rows, r.k, self.slots, self.slot_step
+        r.device.transfers.write(np.array(self.first_indices, np.int64), self.chunks.buffer)
+        resources = {
+            "positions": (self.positions.buffer, 0),
+            "partial": (self.indices[self.side].buffer, 0),
+            "first_indices": (self.chunks.buffer, 0),
+            "result": (indices.buffer, 0),
+        }
+        r.device.run(r.device.prepare_plan(("merge", *shape), lambda: merge_plan(r.device.machine, *shape)), resources)
 
     def finish(self, rows: int) -> tuple[Tensor, Tensor]:
         """The merged pairs of all blocks since the last call, k a row."""
         r = self.reduction
-        values = Tensor._empty(r.device, r.dtype, (rows, r.k))
-        indices = Tensor._empty(r.device, np.dtype(np.int64), (rows, r.k))
+        values = empty(r.device, r.dtype, (rows, r.k))
+        indices = empty(r.device, np.dtype(np.int64), (rows, r.k))
         self.merge(rows, values, indices)
         self.first_indices = []
         return values, indices
 
 
+class _Results:
+    """The result's arrays. Partial results wait on the device, as reading them back waits for it."""
+
+    def __init__(self, reduction: _Reduction) -> None:
+        self.reduction = reduction
+        shape, wanted = reduction.result_shape, reduction.wanted
+        self.values = np.empty(shape, reduction.dtype) if wanted.has_values else None
+        self.indices = np.empty(shape, wanted.index_dtype)
+        self.waiting: list[tuple[tuple[slice, ...], Tensor | None, Tensor]] = []
+
+    def add(self, place: tuple[slice, ...], values: Tensor | None, indices: Tensor) -> None:
+        self.waiting.append((place, values, indices))
+        if sum(t.nbytes for _, *pair in self.waiting for t in pair if t is not None) > self.reduction.budget // 2:
+            self.collect()
+
+    def collect(self) -> None:
+        """Reads all that waits."""
+        for place, values, indices in self.waiting:
+            self.put(self.indices, place, indices)
+            if self.values is not None and values is not None:
+                self.put(self.values, place, values)
+        self.waiting.clear()
+
+    def put(self, out: NDArray[Any], place: tuple[slice, ...], part: Tensor) -> None:
+        r, got = self.reduction, part.numpy()
+        if r.cut and len(r.axes) == 1:
+            others = [n.stop - n.start for d, n in enumerate(place) if d != r.axes[0]]
+            got = np.moveaxis(got.reshape(*others, r.k), -1, r.axes[0])
+        out[place] = got.reshape(out[place].shape)
+
+
 def _select(
-    x: Source,
-    axes: tuple[int, ...],
-    k: int,
-    order: Order,
-    last_index: bool,
-    has_values: bool,
-    index_dtype_in: DTypeLike,
-    device: Device | None,
-    block_bytes: int | None,
-    progress: Progress,
+    x: Source, wanted: _Wanted, device: Device | None, block_bytes: int | None, progress: Progress
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values and indices as NumPy arrays that keep x's dimensions."""
-    index_dtype = _index_dtype(index_dtype_in)
-    dtype = np.dtype(x.dtype).newbyteorder("=")
-    element_name(dtype)
-    length = prod(x.shape[a] for a in axes)
-    if length - 1 > np.iinfo(index_dtype).max:
-        raise ValueError(f"index_dtype must hold indices up to {length - 1}, which {index_dtype.name} does not")
+    element_name(np.dtype(x.dtype).newbyteorder("="))
+    last = prod(x.shape[a] for a in wanted.axes) - 1
+    if last > np.iinfo(wanted.index_dtype).max:
+        raise ValueError(f"index_dtype must hold indices up to {last}, which {wanted.index_dtype.name} does not")
     if progress is not None and progress != "auto" and not callable(progress):
         raise TypeError(f'progress must be a function, "auto" or None, not {progress!r}')
-    if not isinstance(device, Device | None):
-        raise TypeError(f"device must be a wgdml.Device, not {type(device).__name__}")
-    device = device or default_device()
-    # Of every block that a sequence is cut into all k pairs are kept.
-    largest = min(device.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
-    budget = min(_BLOCK_BYTES, largest // 8) if block_bytes is None else _int("block_bytes", block_bytes)
-    if budget < 1:
-        raise ValueError(f"block_bytes must be at least 1, not {budget}")
-    budget = min(max(budget, 2 * k * dtype.itemsize, dtype.itemsize), largest)
-    shape = tuple(int(n) for n in x.shape)
-    kept = tuple((k if len(axes) == 1 else 1) if d in axes else n for d, n in enumerate(shape))
-    values = np.empty(kept, dtype) if has_values else None
-    indices = np.empty(kept, index_dtype)
-    if not indices.size:
-        return values, indices
-    memory_order = _memory_order(x)
-    sizes = block_sizes(shape, memory_order, axes, k, dtype.itemsize, budget)
-    r = _Reduction(x, axes, k, order, last_index, device, dtype, memory_order, sizes)
-    waiting: list[tuple[tuple[slice, ...], Tensor | None, Tensor]] = []
+    r = _Reduction(x, wanted, as_device(device), block_bytes)
+    results = _Results(r)
+    if results.indices.size:
+        report = _Reporter(progress, prod(r.shape) * r.dtype.itemsize)
+        try:
+            with Uploader(r.device, prod(r.sizes) * r.dtype.itemsize) as uploader:
+                _stream(r, results, uploader, report)
+        finally:
+            report.close()
+    return results.values, results.indices
 
-    def collect() -> None:
-        for place, block_values, block_indices in waiting:
-            for out, block in ((values, block_values), (indices, block_indices)):
-                if out is not None and block is not None:
-                    got = block.numpy()
-                    if r.cut and len(axes) == 1:
-                        others = [n.stop - n.start for d, n in enumerate(place) if d != axes[0]]
-                        got = np.moveaxis(got.reshape(*others, k), -1, axes[0])
-                    out[place] = got.reshape(out[place].shape)
-        waiting.clear()
 
-    report = _Reporter(progress, prod(shape) * dtype.itemsize)
-    merger = None
-    if r.cut:
-        blocks = prod(len(_ranges(shape[a], sizes[a])) for a in axes)
-        merger = _Merger(r, prod(n for d, n in enumerate(sizes) if d not in axes), blocks, budget)
-    try:
-        with Uploader(device, prod(sizes) * dtype.itemsize) as uploader:
-            for region in r.regions():
-                place = tuple(slice(None) if d in axes else region[d] for d in range(len(shape)))
-                rows = prod(n.stop - n.start for n in region.values())
-                found: tuple[Tensor | None, Tensor]
-                for part in r.parts(axes):
-                    block = r.read(region | part)
-                    buffer = uploader.put(block)
-                    if merger is not None:
-                        merger.add(buffer, block, r.first_index(part), rows)
-                    else:
-                        size = tuple(n for n in indices[place].shape)
-                        block_values = Tensor._empty(device, dtype, size) if has_values else None
-                        block_indices = Tensor._empty(device, index_dtype, size)
-                        r.select(
-                            buffer,
-                            block,
-                            None if block_values is None else (block_values.buffer, 0),
-                            (block_indices.buffer, 0),
-                            index_dtype.itemsize,
-                            packed=True,
-                        )
-                        found = block_values, block_indices
-                    report.add(block.nbytes)
-                if merger is not None:
-                    merged_values, merged_indices = merger.finish(rows)
-                    found = merged_values if has_values else None, merged_indices
-                waiting.append((place, *found))
-                # Reading back waits for the device, so it is done seldom.
-                if sum(t.nbytes for _, *pair in waiting for t in pair if t is not None) > budget // 2:
-                    collect()
-            collect()
-    finally:
-        report.close()
-    return values, indices
+def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: _Reporter) -> None:
+    """Sends all blocks through the device."""
+    merger = _Merger(r) if r.cut else None
+    for region in r.regions():
+        place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))
+        found: tuple[Tensor | None, Tensor]
+        for part in r.parts(r.axes):
+            block = r.read(region | part)
+            buffer = uploader.put(block)
+            rows = prod(n.stop - n.start for n in region.values())
+            if merger is not None:
+                merger.add(buffer, block, r.first_index(part), rows)
+            else:
+                found = r.select_whole(buffer, block, results.indices[place].shape)
+            report.add(block.nbytes)
+        if merger is not None:
+            values, indices = merger.finish(rows)
+            found = values if r.wanted.has_values else None, indices
+        results.add(place, *found)
+    results.collect()

@@ -26,6 +26,7 @@ __all__ = [
     "Selection",
     "lower",
     "make_selection",
+    "packed_strides",
 ]
 
 
@@ -72,6 +73,8 @@ class Order(Enum):
     MAXIMUM = (True, True)  # argmax: the first NaN wins (the same keys as DESCENDING)
     MINIMUM = (False, True)  # argmin: the first NaN wins
 
+    __hash__ = object.__hash__  # Enum's own is Python code, and every call looks a kept plan up
+
     @property
     def largest_first(self) -> bool:
         return self.value[0]
@@ -105,6 +108,15 @@ class Layout:
 
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
+
+
+def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Row-major strides in elements."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""WGSL assembly: one kernel file, the library files it imports and its constants become one shader text.
+"""The WGSL files: kernels, the libraries that they import, and what each of them asks for by name.
 
-Pure text work, no GPU. The files live in the project's top-level ``shaders/`` folder (``wgdml/shaders/`` in an installed wheel).
-Four directives, each alone on a line:
+Pure text work, no GPU. The files lie in the project's ``shaders/`` folder (``wgdml/shaders/`` in an
+installed wheel). Four directives, each alone on a line:
 
 ``#import NAME``
     the text of ``shaders/lib/NAME.wgsl``, once each.
@@ -11,19 +11,35 @@ Four directives, each alone on a line:
     repeat the lines with ``$x`` replaced by 0, 1, ... COUNT - 1: an unrolling that does not depend on the driver's compiler.
     ``$[...]`` is an integer expression, as Python has it, of the loops' variables and the constants.
 
-An unknown import, an unknown constant or an unbalanced block is a ``ShaderError``, never a warning.
+A kernel's text is its protocol: ``specialised`` reads from it which constants it uses and which
+resources it binds, ``fields`` which parameters it reads. An unknown import, an unknown constant or
+an unbalanced block is a ``ShaderError``, never a warning.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-__all__ = ["ShaderError", "assemble", "names", "source"]
+__all__ = [
+    "Resource",
+    "ShaderError",
+    "Specialised",
+    "add_folder",
+    "assemble",
+    "fields",
+    "layout",
+    "names",
+    "remove_folder",
+    "source",
+    "specialised",
+    "words",
+]
 
 
 class ShaderError(Exception):
@@ -42,22 +58,308 @@ def _folder() -> Traversable:
     raise ShaderError("the WGSL files are missing: neither wgdml/shaders nor a checkout's shaders/ is there")
 
 
-def names() -> list[str]:
-    """The kernels' names, sorted."""
-    return sorted(f.name.removesuffix(".wgsl") for f in _folder().iterdir() if f.name.endswith(".wgsl"))
+def _files(folder: Traversable, prefix: str) -> Iterator[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _files(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".wgsl"):
+            yield prefix + entry.name.removesuffix(".wgsl")
+
+
+_added: list[Traversable] = []
+
+
+def add_folder(folder: Traversable) -> None:
+    """Kernels of another folder too, ``pathlib.Path`` for example; their imports are looked for there and in the library's own."""
+    _added.append(folder)
+    _forget()
+
+
+def remove_folder(folder: Traversable) -> None:
+    """Takes back ``add_folder``."""
+    _added.remove(folder)
+    _forget()
+
+
+def _forget() -> None:
+    for kept in (source, words, fields, _tree, _text_of, _imports):
+        kept.cache_clear()
+    _specialised.clear()
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The library's kernels, sorted: paths within the folder, without those of ``lib/``."""
+    return tuple(sorted(name for name in _files(_folder(), "") if not name.startswith("lib/")))
 
 
 @cache
 def source(name: str) -> str:
-    """The text of one WGSL file as it is on disk, for example ``"reduce"`` or ``"lib/key"``."""
-    path = _folder().joinpath(*f"{name}.wgsl".split("/"))
-    if not path.is_file():
-        raise ShaderError(f"there is no WGSL file named {name!r}")
-    return path.read_text(encoding="utf-8")
+    """The text of one WGSL file as it is on disk, for example ``"reduce/rows"`` or ``"lib/order/key"``."""
+    for folder in (_folder(), *_added):
+        path = folder.joinpath(*f"{name}.wgsl".split("/"))
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise ShaderError(f"there is no WGSL file named {name!r}")
 
+
+# ----------------------------------------------------------------------------
+# A file as a tree of lines, conditions, loops and imports
+
+
+@dataclass(frozen=True)
+class _Line:
+    text: str
+    where: str
+
+
+@dataclass(frozen=True)
+class _If:
+    condition: str
+    where: str
+    then: tuple[_Node, ...]
+    otherwise: tuple[_Node, ...]
+
+
+@dataclass(frozen=True)
+class _For:
+    variable: str
+    count: str
+    where: str
+    body: tuple[_Node, ...]
+
+
+@dataclass(frozen=True)
+class _Import:
+    name: str
+    where: str
+
+
+_Node = _Line | _If | _For | _Import
 
 _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
+_LOOP = re.compile(r"^(\w+) in (\w+)$")
 _TERM = re.compile(r"^(!?)(\w+)$|^(\w+)\s*(==|>)\s*(\w+)$")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
+_RESOURCE = re.compile(r"@group\(0\) @binding\((\d+)\) var<(uniform|storage, read_write|storage, read)> (\w+):")
+
+
+@cache
+def _tree(name: str) -> tuple[_Node, ...]:
+    lines = source(name).splitlines()
+    nodes, end = _block(lines, 0, name, None)
+    assert end == len(lines)
+    return nodes
+
+
+def _block(lines: list[str], number: int, name: str, opened: str | None) -> tuple[tuple[_Node, ...], int]:
+    """The nodes from a line on, up to what closes the block that ``opened`` names, and the number of that line."""
+    nodes: list[_Node] = []
+    while number < len(lines):
+        line, where = lines[number], f"{name}.wgsl:{number + 1}"
+        number += 1
+        match = _DIRECTIVE.match(line)
+        if match is None:
+            nodes.append(_Line(line, where))
+            continue
+        directive, rest = match.groups()
+        if directive == "import":
+            nodes.append(_Import(rest, where))
+        elif directive == "if":
+            then, number = _block(lines, number, name, "if")
+            otherwise: tuple[_Node, ...] = ()
+            if _directive_at(lines, number) == "else":
+                otherwise, number = _block(lines, number + 1, name, "else")
+            nodes.append(_If(rest, where, then, otherwise))
+            number += 1
+        elif directive == "for":
+            loop = _LOOP.match(rest)
+            if loop is None:
+                raise ShaderError(f"{where}: cannot read the loop {rest!r}")
+            body, number = _block(lines, number, name, "for")
+            nodes.append(_For(loop[1], loop[2], where, body))
+            number += 1
+        elif (directive, opened) in (("else", "if"), ("endif", "if"), ("endif", "else"), ("endfor", "for")):
+            return tuple(nodes), number - 1
+        else:
+            raise ShaderError(f"{where}: unexpected directive {line.strip()!r}")
+    if opened is not None:
+        raise ShaderError(f"{name}.wgsl: {'a #for without its #endfor' if opened == 'for' else 'an #if without its #endif'}")
+    return tuple(nodes), number
+
+
+def _directive_at(lines: list[str], number: int) -> str | None:
+    match = _DIRECTIVE.match(lines[number])
+    return match and match[1]
+
+
+def _value(token: str, constants: Mapping[str, int], where: str) -> int:
+    if token.isdigit():
+        return int(token)
+    if token not in constants:
+        raise ShaderError(f"{where}: unknown constant {token!r}")
+    return int(constants[token])
+
+
+def _holds(condition: str, constants: Mapping[str, int], where: str) -> bool:
+    for term in condition.split("&&"):
+        match = _TERM.match(term.strip())
+        if match is None:
+            raise ShaderError(f"{where}: cannot read the condition {condition!r}")
+        negated, name, left, operator, right = match.groups()
+        if name is not None:
+            holds = (_value(name, constants, where) != 0) != bool(negated)
+        else:
+            a, b = _value(left, constants, where), _value(right, constants, where)
+            holds = a == b if operator == "==" else a > b
+        if not holds:
+            return False
+    return True
+
+
+def _code(line: str) -> str:
+    return line.partition("//")[0]
+
+
+# ----------------------------------------------------------------------------
+# Which names a text uses
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """The words of a file and of those that it imports, whatever its conditions."""
+    found: set[str] = set()
+
+    def visit(nodes: tuple[_Node, ...]) -> None:
+        for node in nodes:
+            match node:
+                case _Line():
+                    found.update(_WORD.findall(_code(node.text)))
+                case _If():
+                    found.update(_WORD.findall(node.condition))
+                    visit(node.then)
+                    visit(node.otherwise)
+                case _For():
+                    found.add(node.count)
+                    visit(node.body)
+                case _Import():
+                    found.update(words(f"lib/{node.name}"))
+
+    visit(_tree(name))
+    return frozenset(found)
+
+
+@cache
+def _text_of(name: str) -> str:
+    return "\n".join([source(name), *(source(f"lib/{other}") for other in _imports(name))])
+
+
+@cache
+def _imports(name: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for other in re.findall(r"^\s*#\s*import\s+(\S+)", source(name), re.MULTILINE):
+        for inner in (other, *_imports(f"lib/{other}")):
+            found[inner] = None
+    return tuple(found)
+
+
+@cache
+def fields(name: str) -> frozenset[str]:
+    """The parameters that a kernel's text reads, its imports' included."""
+    return frozenset(re.findall(r"\bparams\.(\w+)", "\n".join(map(_code, _text_of(name).splitlines()))))
+
+
+@cache
+def layout() -> tuple[str, ...]:
+    """The scalars of the one parameter block, in its order (``shaders/lib/io/params.wgsl``)."""
+    body = re.search(r"struct Params \{(.*?)\n\}", source("lib/io/params"), re.DOTALL)
+    if body is None:
+        raise ShaderError("lib/io/params.wgsl has no struct Params")
+    return tuple(re.findall(r"^\s*(\w+): u32,", body[1], re.MULTILINE))
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A variable of a kernel that a buffer is bound to: its binding's number and ``access``, WebGPU's buffer binding type."""
+
+    slot: int
+    access: str
+
+
+_ACCESS = {"uniform": "uniform", "storage, read": "read-only-storage", "storage, read_write": "storage"}
+
+
+@dataclass(frozen=True)
+class Specialised:
+    """A kernel for some values of its constants: those that its text uses, and what it binds by name."""
+
+    kernel: str
+    constants: tuple[tuple[str, int], ...]
+    resources: Mapping[str, Resource]
+
+
+class _Reader:
+    """Follows the conditions of a kernel and notes which constants they ask for and which names stay."""
+
+    def __init__(self, constants: Mapping[str, int]) -> None:
+        self.constants = constants
+        self.imported: set[str] = set()
+        self.used: set[str] = set()
+        self.resources: dict[str, Resource] = {}
+
+    def visit(self, nodes: tuple[_Node, ...], looped: bool = False) -> None:
+        for node in nodes:
+            match node:
+                case _Line():
+                    self.line(_code(node.text))
+                case _If():
+                    for branch in self.branches(node, looped):
+                        self.visit(branch, looped)
+                case _For():
+                    _value(node.count, self.constants, node.where)
+                    self.used.update(_CONSTANT.findall(node.count))
+                    self.visit(node.body, True)
+                case _Import() if node.name not in self.imported:
+                    self.imported.add(node.name)
+                    self.visit(_tree(f"lib/{node.name}"))
+
+    def branches(self, node: _If, looped: bool) -> tuple[tuple[_Node, ...], ...]:
+        """The branches that may be kept. Inside a loop the answer may differ from turn to turn: what either uses counts."""
+        for term in node.condition.split("&&"):
+            self.used.update(_CONSTANT.findall(term))
+            if not looped and not _holds(term, self.constants, node.where):
+                return (node.otherwise,)
+        return (node.then, node.otherwise) if looped else (node.then,)
+
+    def line(self, text: str) -> None:
+        self.used.update(_CONSTANT.findall(text))
+        resource = _RESOURCE.search(text)
+        if resource is not None:
+            self.resources[resource[3]] = Resource(int(resource[1]), _ACCESS[resource[2]])
+
+
+_specialised: dict[tuple[str, tuple[tuple[str, int], ...]], Specialised] = {}
+
+
+def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
+    """Kernel ``name`` with those of the constants that its text uses; the rest are left away.
+
+    Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for a constant that is not among them.
+    """
+    known = words(name)
+    key = name, tuple(sorted(item for item in constants.items() if item[0] in known))
+    found = _specialised.get(key)
+    if found is None:
+        reader = _Reader(constants)
+        reader.visit(_tree(name))
+        used = tuple(item for item in key[1] if item[0] in reader.used)
+        found = _specialised[key] = Specialised(name, used, reader.resources)
+    return found
+
+
+# ----------------------------------------------------------------------------
+# The text
 
 
 class _Assembler:
@@ -65,93 +367,42 @@ class _Assembler:
         self.constants = constants
         self.imported: set[str] = set()
 
-    def value(self, token: str, where: str) -> int:
-        if token.isdigit():
-            return int(token)
-        if token not in self.constants:
-            raise ShaderError(f"{where}: unknown constant {token!r}")
-        return int(self.constants[token])
+    def lines(self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = ()) -> Iterator[str]:
+        for node in nodes:
+            match node:
+                case _Line():
+                    yield self.expanded(node.text, loops, node.where)
+                case _If():
+                    condition = self.expanded(node.condition, loops, node.where)
+                    holds = _holds(condition, self.constants, node.where)
+                    yield from self.lines(node.then if holds else node.otherwise, loops)
+                case _For():
+                    for i in range(_value(node.count, self.constants, node.where)):
+                        yield from self.lines(node.body, (*loops, (node.variable, i)))
+                case _Import() if node.name not in self.imported:
+                    self.imported.add(node.name)
+                    yield from self.lines(_tree(f"lib/{node.name}"), loops)
 
-    def holds(self, condition: str, where: str) -> bool:
-        results = []
-        for term in condition.split("&&"):
-            match = _TERM.match(term.strip())
-            if match is None:
-                raise ShaderError(f"{where}: cannot read the condition {condition!r}")
-            negated, name, left, operator, right = match.groups()
-            if name is not None:
-                results.append((self.value(name, where) != 0) != bool(negated))
-            elif operator == "==":
-                results.append(self.value(left, where) == self.value(right, where))
-            else:
-                results.append(self.value(left, where) > self.value(right, where))
-        return all(results)
-
-    def expand(self, name: str) -> Iterator[str]:
-        yield from self.block(source(name).splitlines(), name)
-
-    def block(self, lines: list[str], name: str) -> Iterator[str]:
-        number = 0
-        taken: list[bool] = []  # one entry for each open #if: is this branch kept?
-        while number < len(lines):
-            line = lines[number]
-            number += 1
-            where = f"{name}.wgsl:{number}"
-            match = _DIRECTIVE.match(line)
-            if match is None:
-                if all(taken):
-                    yield line
-                continue
-            directive, rest = match.groups()
-            if directive == "if":
-                taken.append(all(taken) and self.holds(rest, where))
-            elif directive == "else" and taken:
-                taken[-1] = all(taken[:-1]) and not taken[-1]
-            elif directive == "endif" and taken:
-                taken.pop()
-            elif directive == "import":
-                if all(taken) and rest not in self.imported:
-                    self.imported.add(rest)
-                    yield from self.expand(f"lib/{rest}")
-            elif directive == "for":
-                end = _end_of_for(lines, number, where)
-                loop = re.match(r"^(\w+) in (\w+)$", rest)
-                if loop is None:
-                    raise ShaderError(f"{where}: cannot read the loop {rest!r}")
-                if all(taken):
-                    for i in range(self.value(loop[2], where)):
-                        yield from self.block([self.substitute(s, loop[1], i, where) for s in lines[number:end]], name)
-                number = end + 1
-            else:
-                raise ShaderError(f"{where}: unexpected directive {line.strip()!r}")
-        if taken:
-            raise ShaderError(f"{name}.wgsl: an #if without its #endif")
-
-    def substitute(self, line: str, variable: str, value: int, where: str) -> str:
-        line = re.sub(r"\$" + variable + r"(?=u?\b)", str(value), line)
+    def expanded(self, line: str, loops: tuple[tuple[str, int], ...], where: str) -> str:
+        """The line with ``$x`` and ``$[...]`` replaced."""
+        if "$" not in line:
+            return line
+        for variable, value in loops:
+            line = re.sub(rf"\${variable}(?=u?\b)", str(value), line)
 
         def evaluate(match: re.Match[str]) -> str:
-            expression = re.sub(rf"\b{variable}\b", str(value), match[1])
-            numbers = re.sub(r"\b[A-Z]\w*", lambda name: str(self.value(name[0], where)), expression)
-            if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", numbers) is None:
-                return f"$[{expression}]"  # a loop inside this one has its turn
+            expression = match[1]
+            for variable, value in loops:
+                expression = re.sub(rf"\b{variable}\b", str(value), expression)
+            expression = re.sub(r"\b[A-Z]\w*", lambda name: str(_value(name[0], self.constants, where)), expression)
+            if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", expression) is None:
+                raise ShaderError(f"{where}: cannot read the expression {match[1]!r}")
             try:
-                return str(int(eval(numbers, {"__builtins__": {}})))
+                return str(int(eval(expression, {"__builtins__": {}})))
             except (SyntaxError, TypeError, ZeroDivisionError) as error:
                 raise ShaderError(f"{where}: cannot read the expression {match[1]!r}: {error}") from None
 
         return re.sub(r"\$\[([^]]*)\]", evaluate, line)
-
-
-def _end_of_for(lines: list[str], start: int, where: str) -> int:
-    depth = 1
-    for number in range(start, len(lines)):
-        match = _DIRECTIVE.match(lines[number])
-        if match is not None:
-            depth += {"for": 1, "endfor": -1}.get(match[1], 0)
-            if depth == 0:
-                return number
-    raise ShaderError(f"{where}: a #for without its #endfor")
 
 
 def assemble(name: str, constants: Mapping[str, int]) -> str:
@@ -160,4 +411,4 @@ def assemble(name: str, constants: Mapping[str, int]) -> str:
     Raises ``ShaderError`` for a missing file, an unknown constant or an unbalanced block.
     """
     head = [f"const {key}: u32 = {int(value)}u;" for key, value in sorted(constants.items())]
-    return "\n".join([*head, *_Assembler(constants).expand(name)]) + "\n"
+    return "\n".join([*head, *_Assembler(constants).lines(_tree(name))]) + "\n"

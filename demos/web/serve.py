@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from wgdml import shaders
-from wgdml.plan import Algorithm, Dispatch, Limits, make_plan
+from wgdml.plan import ALGORITHMS, Dispatch, Machine, Planner
 from wgdml.selection import Layout, Order, make_selection
 
 HERE = Path(__file__).resolve().parent
@@ -67,7 +67,6 @@ def answer(x: np.ndarray, axis: int, k: int, descending: bool) -> tuple[np.ndarr
     return np.take_along_axis(unsigned, indices, axis).view(x.dtype), indices.astype(np.uint32)
 
 
-_BINDING = re.compile(r"@binding\((\d+)\) var<([^>]+)>")
 _SUBGROUPS = re.compile(r"\bsubgroup\w+\(")
 
 
@@ -77,16 +76,11 @@ def as_data(dispatch: Dispatch) -> dict[str, Any]:
     ``text`` is complete, and ``slots`` has the type of every binding that it declares. ``bindings`` has a range of a buffer for
     each; the buffer ``"params"`` holds the bytes of ``params``.
     """
-    text = shaders.assemble(dispatch.kernel, dict(dispatch.constants))
-    types = {
-        "uniform": "uniform",
-        "storage": "read-only-storage",
-        "storage, read": "read-only-storage",
-        "storage, read_write": "storage",
-    }
-    declared = {int(slot): types[space] for slot, space in _BINDING.findall(text)}
+    constants = dict(dispatch.constants)
+    text = shaders.assemble(dispatch.kernel, constants)
+    declared = {r.slot: r.access for r in shaders.specialised(dispatch.kernel, constants).resources.values()}
     ranges = {0: ("params", 0, len(dispatch.params))}
-    ranges |= {b.slot: (b.resource, b.offset, b.size) for b in dispatch.bindings if b.slot in declared}
+    ranges |= {b.slot: (b.resource, b.offset, b.size) for b in dispatch.bindings}
     return {
         # Browsers demand the directive, and wgpu refuses it: the library's own texts come without.
         "text": f"enable subgroups; {text}" if _SUBGROUPS.search(text) else text,
@@ -107,7 +101,7 @@ def case(
     mask: int,
     *,
     subgroups: bool = False,
-    algorithm: Algorithm | None = None,
+    algorithm: str | None = None,
 ) -> dict[str, Any]:
     """A problem, its input and expected answer, and the dispatches that solve it."""
     x = input_of(dtype, shape, mask)
@@ -116,7 +110,7 @@ def case(
     order = Order.DESCENDING if descending else Order.ASCENDING
     selection = make_selection(dtype, Layout(shape, (shape[1], 1)), (axis,), k, order, values=out, indices=out)
     # Within the specification's minimum limits: any browser that has WebGPU can run it, or, with subgroups, most.
-    plan = make_plan(selection, Limits(subgroups=subgroups), algorithm=algorithm, vectors=x.nbytes % 16 == 0)
+    plan = Planner(Machine(subgroups=subgroups)).plan(selection, algorithm=algorithm, vectors=x.nbytes % 16 == 0)
     return {
         "name": f"{name}, by subgroups" if subgroups else name,
         "subgroups": subgroups,
@@ -147,13 +141,13 @@ SMALL: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
 ]
 
 
-def algorithm_cases() -> dict[Algorithm, dict[str, Any]]:
+def algorithm_cases() -> dict[str, dict[str, Any]]:
     """Every algorithm that reads elements, on the first small problem that it can serve, whatever the planner would choose."""
-    found: dict[Algorithm, dict[str, Any]] = {}
-    for algorithm in Algorithm:
+    found: dict[str, dict[str, Any]] = {}
+    for algorithm in ALGORITHMS:
         for name, *problem in SMALL:
             with contextlib.suppress(ValueError):
-                found[algorithm] = case(f"{name}, by {algorithm.value}", *problem, algorithm=algorithm)
+                found[algorithm] = case(f"{name}, by {algorithm}", *problem, algorithm=algorithm)
                 break
     return found
 

@@ -8,7 +8,8 @@ import platform
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,16 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from wgdml.plan import Algorithm, Tuning
+from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
 
-from .cases import DATA_KINDS, DTYPES, PRESETS, Case, choose, with_dtypes
+from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, with_dtypes
 
 if TYPE_CHECKING:
+    from wgdml import Device, Tensor
+
     from .peers import Peer
+    from .run import Options
+    from .timing import Ceiling
 
 __all__ = ["bench_command"]
 
@@ -53,7 +58,7 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 @click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, call or transfer times.")
 @click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
 @click.option("--algorithms", metavar="NAMES", help="Also every case by these algorithms, or all, in place of the chosen one.")
-@click.option("--tuning", "tuning", metavar="NAME=N,...", help="Plan with these numbers in place of the table's.")
+@click.option("--policies", metavar="NAME=N,...", help="Plan with these numbers in place of the policies' own.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write it all to FILE.")
 @click.option("--plot", "plot_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE.png", help="Draw a chart.")
 @click.option("--list", "list_cases", is_flag=True, help="Name the cases and stop.")
@@ -68,7 +73,7 @@ def bench_command(
     device_only: bool,
     explain: bool,
     algorithms: str | None,
-    tuning: str | None,
+    policies: str | None,
     json_file: str | None,
     plot_file: str | None,
     list_cases: bool,
@@ -79,109 +84,156 @@ def bench_command(
     kinds = None if data is None else _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
     names = _peer_names(peers)
-    by_name = {a.value: a for a in Algorithm}
-    forced = tuple(by_name[n] for n in _some("--algorithms", algorithms, by_name)) if algorithms is not None else ()
-    numbers = _tuning(tuning)
+    forced = _algorithms(algorithms)
+    numbers = _numbers(policies)
+    _check_files(json_file, plot_file)
+    device = _device(numbers)
+    software = device.adapter_info["adapter_type"] == "CPU"
+    table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
+    if growth is None:
+        growth = not (patterns or data or quick or dtype != "float32")
+    cases = _cases(table, growth, patterns, dtypes, device.machine.max_buffer_size)
+    if list_cases:
+        click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
+        return 0
+
+    from . import report, run
+
+    # Peers that are asked for by name take whatever comes.
+    limit = _PEER_ELEMENTS[software] if peers == "auto" else 1 << 32
+    options = run.Options(kinds, (), not device_only, explain, limit, forced)
+    document, ceiling = _Run(device, table, cases, options, numbers, json_file).measure(names, device_only)
+    if plot_file:
+        report.draw(document, plot_file)
+    return _print(document, ceiling, table, bool(forced), device_only)
+
+
+#: The most elements for peers that are not meant for large inputs: beside a GPU, beside a software adapter.
+_PEER_ELEMENTS = 1 << 24, 1 << 26
+
+
+def _algorithms(text: str | None) -> tuple[str, ...]:
+    return () if text is None else _some("--algorithms", text, ALGORITHMS)
+
+
+def _check_files(json_file: str | None, plot_file: str | None) -> None:
     if plot_file:
         _check_plot(plot_file)
     for file in (json_file, plot_file):
         if file and not Path(file).absolute().parent.is_dir():
             raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
 
-    import numpy as np
-    import wgpu
 
+def _device(numbers: dict[str, float]) -> Device:
+    """The default device, or one that plans with other numbers."""
     import wgdml
 
-    from . import data as inputs
-    from . import host, report, run, summary, timing
-
     try:
-        device = wgdml.default_device()
+        return wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     except wgdml.NoAdapterError as problem:
         raise click.ClickException(str(problem)) from None
-    software = device.adapter_info["adapter_type"] == "CPU"
-    table = PRESETS["quick" if quick else preset or ("software" if software else "gpu")]
-    if growth is None:
-        growth = not (patterns or data or quick or dtype != "float32")
+
+
+def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
+    """The cases to run; ``most``: the bytes that the device's largest buffer has."""
     try:
         cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
     except ValueError as problem:
         raise click.UsageError(f"--cases: {problem}; --list has those of the table") from None
     cases = with_dtypes(cases, dtypes)
-    most = device.plan_limits.max_buffer_size
     for case in cases if patterns else ():
         if case.bytes > most:
             size = f"{case.bytes} bytes are over this device's largest buffer of {most} bytes"
             raise click.UsageError(f"--cases {case.name}: its {size}")
-    if list_cases:
-        for name in dict.fromkeys(case.name for case in cases):
-            click.echo(name)
-        return 0
+    return cases
 
-    started = time.perf_counter()
-    document: dict[str, Any] = {
-        "schema": 1,
-        "complete": False,
-        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "preset": table.name,
-        "source_of_figures": table.source,
-        "figures_hold": table.adapter in device.adapter_info["device"],
-        "versions": {"numpy": np.__version__, "wgpu": wgpu.__version__},
-        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
-        "cases": [],
-    }
-    if numbers:
-        document["tuning"] = numbers
-    document["versions"] |= {"wgdml": wgdml.__version__, "python": platform.python_version()}
-    columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    errors = Console(stderr=True)
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("starting the other libraries", total=None)
-        chosen, document["peers"] = _start(names)
-        # Peers that are asked for by name take whatever comes.
-        limit = (1 << 26 if software else 1 << 24) if peers == "auto" else 1 << 32
-        options = run.Options(kinds, tuple(chosen), not device_only, explain, limit, forced, numbers)
-        parts = {} if device_only else {"calls": host.call_times, "transfers": host.transfer_rates}
-        bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in cases))
 
-        def starting(name: str) -> None:
-            bar.update(task, description=name)
+class _Run:
+    """One run of the table, with a bar on the terminal and a file that grows with it."""
 
-        starting("the adapter's fastest read")
-        clock = timing.Clock(device)
-        probe = _probe(inputs.make_flat, cases, device)
-        ceiling = timing.measure_ceiling(clock, probe.buffer)
-        bar.advance(task)
-        for part, measure in parts.items():
-            starting(part)
-            try:
-                document[part] = measure(clock)
-            except Exception as error:  # reported; the cases still run
-                document[part] = {"error": f"{type(error).__name__}: {error}"}
+    def __init__(
+        self, device: Device, table: Preset, cases: list[Case], options: Options, numbers: dict[str, float], json_file: str | None
+    ) -> None:
+        import numpy as np
+        import wgpu
+
+        import wgdml
+
+        self.device, self.cases, self.options, self.json_file = device, cases, options, json_file
+        self.started = time.perf_counter()
+        self.document: dict[str, Any] = {
+            "schema": 1,
+            "complete": False,
+            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "preset": table.name,
+            "source_of_figures": table.source,
+            "figures_hold": table.adapter in device.adapter_info["device"],
+            "versions": {
+                "numpy": np.__version__,
+                "wgpu": wgpu.__version__,
+                "wgdml": wgdml.__version__,
+                "python": platform.python_version(),
+            },
+            "adapter": {key: str(value) for key, value in device.adapter_info.items()},
+            "cases": [],
+        }
+        if numbers:
+            self.document["policies"] = numbers
+
+    def measure(self, names: tuple[str, ...], device_only: bool) -> tuple[dict[str, Any], Ceiling]:
+        """Everything, beside these peers: the document and the adapter's fastest read."""
+        from . import host, run, summary, timing
+
+        document = self.document
+        columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        errors = Console(stderr=True)
+        with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+            task = bar.add_task("starting the other libraries", total=None)
+            chosen, document["peers"] = _start(names)
+            options = replace(self.options, peers=tuple(chosen))
+            parts = {} if device_only else {"calls": host.call_times, "transfers": host.transfer_rates}
+            bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in self.cases))
+
+            def starting(name: str) -> None:
+                bar.update(task, description=name)
+
+            def so_far(results: list[dict[str, Any]]) -> None:
+                bar.advance(task)
+                run.hold_against(results, ceiling)
+                document["cases"] = results
+                _write(self.json_file, document)  # what is done stays, whatever becomes of the rest
+
+            starting("the adapter's fastest read")
+            clock = timing.Clock(self.device)
+            probe = _probe(self.cases, self.device)
+            ceiling = timing.measure_ceiling(clock, probe.buffer)
             bar.advance(task)
+            for part, measure in parts.items():
+                starting(part)
+                try:
+                    document[part] = measure(clock)
+                except Exception as error:  # reported; the cases still run
+                    document[part] = {"error": f"{type(error).__name__}: {error}"}
+                bar.advance(task)
+            document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
+            run.run_cases(clock, self.cases, options, starting, so_far)
+            # Once more: on a machine that does other things too, the better of the two is nearer to the truth.
+            starting("the adapter's fastest read, again")
+            ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
+        run.hold_against(document["cases"], ceiling)
+        document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
+        document |= {"seconds": time.perf_counter() - self.started, "complete": True}
+        _write(self.json_file, document)
+        return document, ceiling
 
-        def so_far(results: list[dict[str, Any]]) -> None:
-            bar.advance(task)
-            run.hold_against(results, ceiling)
-            document["cases"] = results
-            _write(json_file, document)  # what is done stays, whatever becomes of the rest
 
-        document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
-        run.run_cases(clock, cases, options, starting, so_far)
-        # Once more: on a machine that does other things too, the better of the two is nearer to the truth.
-        starting("the adapter's fastest read, again")
-        ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
-    run.hold_against(document["cases"], ceiling)
-    document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
-    document |= {"seconds": time.perf_counter() - started, "complete": True}
-    _write(json_file, document)
-    if plot_file:
-        report.draw(document, plot_file)
+def _print(document: dict[str, Any], ceiling: Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
+    """The tables of a run; the exit status."""
+    from . import report
 
     output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200, highlight=False)
-    info = device.adapter_info
-    output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {clock.method}")
+    info = document["adapter"]
+    output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
     shape = f"{ceiling.bytes >> 20} MiB, {ceiling.workgroups} workgroups, {ceiling.unroll} loads in flight"
     output.print(f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({shape})")
     for name, state in document["peers"].items():
@@ -200,21 +252,24 @@ def bench_command(
         output.print(report.calls_table(document))
     if document["checks"]:
         output.print(report.check_table(document["checks"]))
-    bad = [r for r in document["cases"] if not r["exact"]]
+    return _print_troubles(document, output)
+
+
+def _print_troubles(document: dict[str, Any], output: Console) -> int:
+    """What failed or was wrong, and the last line; the exit status."""
+    results = document["cases"]
+    bad = [r for r in results if not r["exact"]]
     for r in bad:
         text = f"{r['case']} {r['data']}: {r.get('error') or r['problem']}"
         output.print(text, style="bold red", markup=False, soft_wrap=True)
-    for r in document["cases"]:
+    for r in results:
         for name, peer in r["peers"].items():
-            if peer.get("error") or peer.get("problem"):
-                output.print(
-                    f"{name}, {r['case']} {r['data']}: {peer.get('error') or peer['problem']}", markup=False, soft_wrap=True
-                )
+            if trouble := peer.get("error") or peer.get("problem"):
+                output.print(f"{name}, {r['case']} {r['data']}: {trouble}", markup=False, soft_wrap=True)
     failed = [part for part in ("calls", "transfers") if "error" in document.get(part, {})]
     for part in failed:
         output.print(f"{part}: {document[part]['error']}", style="bold red", markup=False, soft_wrap=True)
-    total = len(document["cases"])
-    output.print(f"{total - len(bad)} of {total} exact, {document['seconds']:.0f} s")
+    output.print(f"{len(results) - len(bad)} of {len(results)} exact, {document['seconds']:.0f} s")
     return 1 if bad or failed else 0
 
 
@@ -228,14 +283,21 @@ def _some(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _tuning(text: str | None) -> dict[str, int]:
-    known = [f.name for f in fields(Tuning)]
+def _planner(numbers: dict[str, float], machine: Machine) -> Planner:
+    try:
+        return Planner(machine, adjusted(Planner(machine).policies, numbers))
+    except ValueError as problem:
+        raise click.UsageError(f"--policies: {problem}") from None
+
+
+def _numbers(text: str | None) -> dict[str, float]:
     numbers = {}
     for part in text.split(",") if text else ():
         name, _, number = part.strip().partition("=")
-        if name not in known or not number.isdecimal():
-            raise click.UsageError(f"--tuning {part}: it must be NAME=N with a name of {', '.join(known)}")
-        numbers[name] = int(number)
+        try:
+            numbers[name] = float(number)
+        except ValueError:
+            raise click.UsageError(f"--policies {part}: it must be NAME=N, select_radix.min_k=64 for example") from None
     return numbers
 
 
@@ -277,9 +339,11 @@ def _check_plot(file: str) -> None:
         raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"') from None
 
 
-def _probe(make_flat: Any, cases: list[Case], device: Any) -> Any:
+def _probe(cases: list[Case], device: Device) -> Tensor:
     """What the ceiling is measured on: as much as the largest case reads, so that no cache can hold it."""
     import wgdml
+
+    from .data import make_flat
 
     least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
     longest = max(case.bytes for case in cases) // 4

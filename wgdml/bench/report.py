@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 
@@ -48,40 +51,52 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals
     """One row a result. ``shown_figures``: others' figures of another day, where the run itself has none; ``goals``: and these."""
     peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
     with_goals = goals and any(r["goal_us"] for r in results)
-    figures = [name for name in shown_figures if name not in peers and any(name in r["figures"] for r in results)]
+    figures = _figures(results, [name for name in shown_figures if name not in peers])
     end_to_end = any("numpy_to_numpy_us" in r for r in results)
-    table = _table(
-        *("case", "data", "device us", "floor us", "GB/s", "of ceiling"),
-        *(("goal us", "to goal") if with_goals else ()),
-        *(f"{name} us" for name in peers),
-        *(f"{name} us*" for name in figures),
-        *(("Tensor-NumPy us", "NumPy-NumPy us") if end_to_end else ()),
-        *("scratch", "exact", "algorithms", "dispatches"),
-        left=("case", "data", "exact", "algorithms"),
-    )
+    columns = ["case", "data", "device us", "floor us", "GB/s", "of ceiling"]
+    columns += ["goal us", "to goal"] * with_goals
+    columns += [f"{name} us" for name in peers] + [f"{name} us*" for name in figures]
+    columns += ["Tensor-NumPy us", "NumPy-NumPy us"] * end_to_end
+    columns += ["scratch", "exact", "algorithms", "dispatches"]
+    table = _table(*columns, left=("case", "data", "exact", "algorithms"))
     for r in results:
-        row = [r["case"], r["data"], us(r.get("device_us")), us(r.get("floor_us"))]
-        measured = "share_of_ceiling" in r
-        row += [f"{r['read_bytes_per_second'] / 1e9:,.1f}", f"{r['share_of_ceiling']:.0%}"] if measured else ["", ""]
-        if with_goals:
-            row += [us(r["goal_us"]), f"{r['ratio_to_goal']:.2f}" if r.get("ratio_to_goal") else ""]
-        for name in peers:
-            peer = r.get("peers", {}).get(name, {})
-            row.append("failed" if "error" in peer else ("" if peer.get("correct", True) else "!") + us(peer.get("us")))
+        row = _first_cells(r)
+        row += [us(r["goal_us"]), f"{r['ratio_to_goal']:.2f}" if r.get("ratio_to_goal") else ""] * with_goals
+        row += [_of_peer(r.get("peers", {}).get(name, {})) for name in peers]
         row += [us(r["figures"].get(name)) for name in figures]
-        if end_to_end:
-            row += [us(r.get("tensor_to_numpy_us")), us(r.get("numpy_to_numpy_us"))]
-        row.append(f"{r['scratch_share']:.1%}" if "scratch_share" in r else "")
-        row += [_state(r), _runs(r.get("algorithms", [])), str(len(r["dispatches"])) if "dispatches" in r else ""]
-        table.add_row(*row, style=None if r["exact"] else "bold red")
+        row += [us(r.get("tensor_to_numpy_us")), us(r.get("numpy_to_numpy_us"))] * end_to_end
+        table.add_row(*row, *_last_cells(r), style=None if r["exact"] else "bold red")
     return table
+
+
+def _figures(results: list[Result], names: list[str]) -> list[str]:
+    """The names that have a figure in some result."""
+    return [name for name in names if any(name in r["figures"] for r in results)]
+
+
+def _first_cells(r: Result) -> list[str]:
+    """Case, data, time, floor and rate."""
+    measured = "share_of_ceiling" in r
+    rate = [f"{r['read_bytes_per_second'] / 1e9:,.1f}", f"{r['share_of_ceiling']:.0%}"] if measured else ["", ""]
+    return [r["case"], r["data"], us(r.get("device_us")), us(r.get("floor_us")), *rate]
+
+
+def _of_peer(peer: dict[str, Any]) -> str:
+    """A peer's time; an exclamation mark where its answer is another."""
+    return "failed" if "error" in peer else ("" if peer.get("correct", True) else "!") + us(peer.get("us"))
+
+
+def _last_cells(r: Result) -> tuple[str, ...]:
+    """Scratch, whether it is exact, algorithms and dispatches."""
+    scratch = f"{r['scratch_share']:.1%}" if "scratch_share" in r else ""
+    return scratch, _state(r), _runs(r.get("algorithms", [])), str(len(r["dispatches"])) if "dispatches" in r else ""
 
 
 def steps_table(result: Result) -> Table:
     title = f"{result['case']} {result['data']}: {us(result['device_us'])} us in one pass"
     table = _table("dispatch", "workgroups", "alone us", "adds us", "constants", left=("dispatch", "constants"), title=title)
     hidden = {"KEY_WORDS", "SIGN_BIT", "MINUS", "LARGEST", "NAN_KEY", "DIRECTION", "INDEX_FLIP"}
-    hidden |= {"ELEMENT_BYTES", "INDEX_BYTES", "HAS_VALUES", "HAS_INDICES"}
+    hidden |= {"ELEMENT_BYTES", "HAS_VALUES"}
     for step in result["steps"]:
         grid = "x".join(str(n) for n in step["workgroups"] if n > 1) or "1"
         constants = " ".join(f"{name}={n}" for name, n in step["constants"].items() if name not in hidden and n)
@@ -145,47 +160,58 @@ def draw(document: dict[str, Any], file: str) -> None:
     rows = [r for r in document["cases"] if not r["curve"] and r["data"] == "random" and "device_us" in r]
     rows = rows or [r for r in document["cases"] if "device_us" in r]
     lines = curves(document["cases"])
-    names = list(dict.fromkeys(name for r in rows for name in r["peers"]))
     height = max(3.5, 0.42 * len(rows) + 1.6, 2.4 * -(-len(lines) // 2) + 1)
     figure = Figure(figsize=(15 if lines else 9, height), layout="constrained")
     grid = figure.add_gridspec(max(1, -(-len(lines) // 2)), 4 if lines else 2)
     axes: Any = figure.add_subplot(grid[:, :2])
+    _draw_cases(axes, rows, document["figures_hold"])
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 * 4 / height), ncols=5, frameon=False, fontsize="small")
+    for number, (name, points) in enumerate(lines.items()):
+        small: Any = figure.add_subplot(grid[number // 2, 2 + number % 2])
+        _draw_curve(small, name, points)
+    dtypes = ", ".join(dict.fromkeys(r["dtype"] for r in document["cases"]))
+    figure.suptitle(f"{document['adapter']['device']}, {dtypes}, {document['when'][:10]}", fontsize="medium")
+    figure.savefig(file, dpi=130)
+
+
+def _draw_cases(axes: Any, rows: list[Result], with_goals: bool) -> None:
+    names = list(dict.fromkeys(name for r in rows for name in r["peers"]))
     places = range(len(rows))
     # Points, not bars: on a log scale a bar's length means nothing.
     axes.scatter(
         [r["device_us"] for r in rows], places, s=60, marker="D", color=_COLOURS[0], label="wgdml", zorder=5, edgecolors="white"
     )
-    for number, name in enumerate(names):
-        marks = [(r["peers"][name]["us"], p) for r, p in zip(rows, places, strict=True) if r["peers"].get(name, {}).get("us")]
-        colour = _COLOURS[1 + number % (len(_COLOURS) - 1)]
+    for colour, name in zip(cycle(_COLOURS[1:]), names, strict=False):
+        marks = _marks([r["peers"].get(name, {}).get("us") for r in rows])
         axes.scatter([m[0] for m in marks], [m[1] for m in marks], s=28, color=colour, label=name, zorder=4, edgecolors="white")
-    goals = (("goal_us", "goal", "dotted"),) if document["figures_hold"] else ()
+    goals = (("goal_us", "goal", "dotted"),) if with_goals else ()
     for key, label, style in (("floor_us", "input read once", "solid"), *goals):
-        marks = [(r[key], p) for r, p in zip(rows, places, strict=True) if r.get(key)]
-        low, high = [p - 0.4 for _, p in marks], [p + 0.4 for _, p in marks]
+        marks = _marks([r.get(key) for r in rows])
         if marks:
-            axes.vlines([m[0] for m in marks], low, high, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=3)
+            x, y = np.array(marks).T
+            axes.vlines(x, y - 0.4, y + 0.4, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=3)
     axes.set_yticks(list(places), [r["case"] for r in rows])
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("microseconds (log scale)")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 * 4 / height), ncols=5, frameon=False, fontsize="small")
-    for number, (name, points) in enumerate(lines.items()):
-        small: Any = figure.add_subplot(grid[number // 2, 2 + number % 2])
-        x = [p[0] for p in points]
-        by_k = name.endswith("by k")
-        y = [t if by_k else t / count * 1e3 for count, t in points]
-        small.plot(x, y, "o-", color=_COLOURS[0], linewidth=2, markersize=5)
-        small.set_xscale("log", base=10 if by_k else 2)
-        small.set_ylim(0, max(y) * 1.25)
-        small.set_title(name, fontsize="medium")
-        small.set_xlabel("k" if by_k else "rows" if "rows" in name else "elements")
-        small.set_ylabel("microseconds" if by_k else "nanoseconds a row" if "rows" in name else "nanoseconds an element")
-        _plain(small, "y")
     _plain(axes, "both")
-    dtypes = ", ".join(dict.fromkeys(r["dtype"] for r in document["cases"]))
-    figure.suptitle(f"{document['adapter']['device']}, {dtypes}, {document['when'][:10]}", fontsize="medium")
-    figure.savefig(file, dpi=130)
+
+
+def _marks(times: list[float | None]) -> list[tuple[float, int]]:
+    """Those that are there, with the place of each."""
+    return [(time, place) for place, time in enumerate(times) if time]
+
+
+def _draw_curve(axes: Any, name: str, points: Sequence[tuple[float, float]]) -> None:
+    by_k = name.endswith("by k")
+    y = [t if by_k else t / count * 1e3 for count, t in points]
+    axes.plot([p[0] for p in points], y, "o-", color=_COLOURS[0], linewidth=2, markersize=5)
+    axes.set_xscale("log", base=10 if by_k else 2)
+    axes.set_ylim(0, max(y) * 1.25)
+    axes.set_title(name, fontsize="medium")
+    axes.set_xlabel("k" if by_k else "rows" if "rows" in name else "elements")
+    axes.set_ylabel("microseconds" if by_k else "nanoseconds a row" if "rows" in name else "nanoseconds an element")
+    _plain(axes, "y")
 
 
 def _plain(axes: Any, grid: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wgdml
-from wgdml.plan import Algorithm, tuning_for
-from wgdml.runtime.device import PreparedPlan
-from wgdml.runtime.tensor import packed_strides
-from wgdml.selection import Layout, Order, make_selection
+from wgdml.plan import Plan
+from wgdml.runtime.executor import PreparedPlan
+from wgdml.selection import Layout, Order, make_selection, packed_strides
 
 from . import oracle, timing
 from .cases import DATA_KINDS, DTYPES, Case
@@ -38,8 +37,7 @@ class Options:
     end_to_end: bool = True  #: also Tensor to NumPy and NumPy to NumPy, by the host's clock
     explain: bool = False  #: also every dispatch by itself
     peer_elements: int = 1 << 24  #: the most elements for peers that are not meant for large inputs
-    algorithms: tuple[Algorithm, ...] = ()  #: forced one after the other, beside the one that is chosen
-    tuning: Mapping[str, int] = field(default_factory=dict)  #: numbers to plan with in place of the table's
+    algorithms: tuple[str, ...] = ()  #: forced one after the other, beside the one that is chosen
     budget: float = 0.15  #: seconds of timed device work a case
 
 
@@ -103,8 +101,7 @@ def prepare(
     device: wgdml.Device,
     case: Case,
     x: wgdml.Tensor,
-    algorithm: Algorithm | None = None,
-    tuning: Mapping[str, int] | None = None,
+    algorithm: str | None = None,
 ) -> Prepared:
     """The case's plan on this input, with uint32 indices, as the goals have them. Outputs start as what no answer is."""
     shape = case.result_shape
@@ -120,10 +117,6 @@ def prepare(
         indices=packed,
     )
     options: dict[str, Any] = {} if algorithm is None else {"algorithm": algorithm}
-    if tuning:
-        table = tuning_for(device.plan_limits, selection.format.key_words)
-        # Truth values are numbers on the command line.
-        options["tuning"] = replace(table, **{name: type(getattr(table, name))(n) for name, n in tuning.items()})
     plan = device.prepare(selection, vectors=True, **options)
     indices = wgdml.asarray(np.full(shape, 0xFFFFFFFF, np.uint32), device=device)
     nothing = np.full(prod(shape) * DTYPES[case.dtype], 0xFF, np.uint8).view(case.dtype).reshape(shape)
@@ -161,22 +154,19 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     """Times and checks one case on one kind of data."""
     device = clock.device
     host, x = inputs.get(kind, case)
-    prepared = prepare(device, case, x, tuning=options.tuning)
+    prepared = prepare(device, case, x)
     seconds, times = clock.median(prepared.record, budget=options.budget)
     seconds = max(seconds, 1e-9)  # a coarse clock may tick not once
     plan = prepared.plan.plan
-    read = case.bytes
     result = _facts(case, kind) | {
         "device_us": seconds * 1e6,
         "device_us_best": min(times) * 1e6,
         "device_us_worst": max(times) * 1e6,
         "passes": len(times),
-        "read_bytes_per_second": read / seconds,
+        "read_bytes_per_second": case.bytes / seconds,
         "ratio_to_goal": seconds * 1e6 / case.goal if case.goal else None,
-        "algorithms": [a.value for a in plan.algorithms],
-        "dispatches": [d.kernel for d in plan.dispatches],
         "scratch_bytes": plan.scratch_size,
-        "scratch_share": plan.scratch_size / read,
+        **_plan_facts(plan, case),
     }
     want = oracle.answer(case, host)
     problem = oracle.differences(case, want, prepared.answer())
@@ -187,36 +177,49 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     if options.explain:
         result["steps"] = _explain(clock, prepared)
     if options.algorithms:
-        result["forced"] = {a.value: _forced(clock, case, x, want, a, options) for a in options.algorithms}
+        result["forced"] = {a: _forced(clock, case, x, want, a, options) for a in options.algorithms}
         wrong = next((f"{name}: {f['problem']}" for name, f in result["forced"].items() if f.get("problem")), "")
         problem = problem or wrong
-    for peer in options.peers:
-        if case.curve or not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
-            continue
-        try:
-            result["peers"][peer.name] = peer.measure(case, host, want)
-        except Exception as error:  # another library's trouble must not end the run
-            result["peers"][peer.name] = {"error": _one_line(error)}
+    result["peers"] |= _peers(case, kind, host, want, options)
     result["exact"] = not problem
     result["problem"] = problem
     return result
 
 
-def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: Algorithm, options: Options) -> Result:
+def _plan_facts(plan: Plan, case: Case) -> Result:
+    return {
+        "algorithms": list(plan.algorithms),
+        "dispatches": [d.kernel for d in plan.dispatches],
+        "scratch_share": plan.scratch_size / case.bytes,
+    }
+
+
+def _peers(case: Case, kind: str, host: NDArray[Any], want: Any, options: Options) -> dict[str, Any]:
+    """What each peer that takes the case makes of it."""
+    measured: dict[str, Any] = {}
+    for peer in options.peers:
+        if case.curve or not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
+            continue
+        try:
+            measured[peer.name] = peer.measure(case, host, want)
+        except Exception as error:  # another library's trouble must not end the run
+            measured[peer.name] = {"error": _one_line(error)}
+    return measured
+
+
+def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: str, options: Options) -> Result:
     """The case by another algorithm than the one that would be chosen."""
-    if algorithm is Algorithm.RANK and case.length > 1 << 15:
+    if algorithm == "row_sort_rank" and case.length > 1 << 15:
         return {"error": "its time grows with the square of the length"}
     try:
-        prepared = prepare(clock.device, case, x, algorithm, options.tuning)
+        prepared = prepare(clock.device, case, x, algorithm)
         seconds, _ = clock.median(prepared.record, budget=options.budget)
     except (ValueError, MemoryError) as error:
         return {"error": _one_line(error)}
     plan = prepared.plan.plan
     return {
         "device_us": seconds * 1e6,
-        "algorithms": [a.value for a in plan.algorithms],
-        "dispatches": [d.kernel for d in plan.dispatches],
-        "scratch_share": plan.scratch_size / case.bytes,
+        **_plan_facts(plan, case),
         "problem": oracle.differences(case, want, prepared.answer()),
     }
 

@@ -59,22 +59,23 @@ def peer_us(result: Result, name: str) -> float | None:
 
 def _peers(random: list[Result], preset: str, figures_hold: bool) -> Iterable[Check]:
     """Peers of this run, or where there are none their figures from another, on an adapter of the same name."""
-
-    def other_us(result: Result, name: str) -> float | None:
-        return peer_us(result, name) or (result["figures"].get(name.lower()) if figures_hold else None)
-
-    for name, smallest in (("torch", 0), ("RAFT", 0), ("CUB", 1 << 22)):
-        if preset not in ("gpu", "large-k"):
-            break
-        # CUB's figure settles no order; below 2^22 elements it is not asked for.
-        others = [(r, other_us(r, name)) for r in random if math.prod(r["shape"]) >= smallest]
-        yield from _worst(f"device time to {name}'s", [(r["case"], r["device_us"] / o) for r, o in others if o], "<=", 1.0)
-    tops = [(other_us(r, "torch"), r) for r in random if r["operator"] == "topk"]
-    speedups = [other / r["device_us"] for other, r in tops if other]
-    if preset == "gpu" and speedups:
-        yield _check("times as fast as torch, geometric mean of the top-k rows", _geometric_mean(speedups), ">=", 10.0)
     if preset == "software":
         yield from _software_peers(random)
+
+    for name, smallest in (("torch", 0), ("RAFT", 0), ("CUB", 1 << 22)) if preset in ("gpu", "large-k") else ():
+        # CUB's figure settles no order; below 2^22 elements it is not asked for.
+        others = [(r, _other_us(r, name, figures_hold)) for r in random if math.prod(r["shape"]) >= smallest]
+        yield from _worst(f"device time to {name}'s", [(r["case"], r["device_us"] / o) for r, o in others if o], "<=", 1.0)
+    if preset != "gpu":
+        return
+    tops = [(_other_us(r, "torch", figures_hold), r["device_us"]) for r in random if r["operator"] == "topk"]
+    speedups = [other / ours for other, ours in tops if other]
+    if speedups:
+        yield _check("times as fast as torch, geometric mean of the top-k rows", _geometric_mean(speedups), ">=", 10.0)
+
+
+def _other_us(result: Result, name: str, figures_hold: bool) -> float | None:
+    return peer_us(result, name) or (result["figures"].get(name.lower()) if figures_hold else None)
 
 
 def _software_peers(random: list[Result]) -> Iterable[Check]:

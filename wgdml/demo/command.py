@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+if TYPE_CHECKING:
+    from .run import Report
 
 __all__ = ["demo_command"]
 
@@ -64,15 +69,7 @@ def demo_command(
     A shader makes a score map for each class; argmax over the classes colours every pixel, and top-k of a saliency map marks
     the points that stand out most. The results stay on the GPU: the buffers go from operator to render pass.
     """
-    if screenshot is not None:
-        if not offscreen:
-            raise click.UsageError("--screenshot needs --offscreen")
-        if not screenshot.lower().endswith(".png"):
-            raise click.UsageError(f"--screenshot {screenshot}: the name must end in .png")
-        if not Path(screenshot).absolute().parent.is_dir():
-            raise click.UsageError(f"--screenshot {screenshot}: there is no directory {Path(screenshot).absolute().parent}")
-    if maps[0] % 4:
-        raise click.UsageError(f"--map {maps[0]}x{maps[1]}: the width must be a multiple of 4")
+    _check_paths(offscreen, screenshot, maps)
     try:
         from . import run
         from .scene import Settings
@@ -98,19 +95,38 @@ def demo_command(
         raise click.ClickException(str(problem)) from None
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
-    adapter = report.adapter
+    _say(report, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {settings.k} points")
+    if screenshot is not None:
+        _save(report.image, screenshot, save_picture)
+
+
+def _check_paths(offscreen: bool, screenshot: str | None, maps: tuple[int, int]) -> None:
+    if screenshot is not None:
+        if not offscreen:
+            raise click.UsageError("--screenshot needs --offscreen")
+        if not screenshot.lower().endswith(".png"):
+            raise click.UsageError(f"--screenshot {screenshot}: the name must end in .png")
+        if not Path(screenshot).absolute().parent.is_dir():
+            raise click.UsageError(f"--screenshot {screenshot}: there is no directory {Path(screenshot).absolute().parent}")
+    if maps[0] % 4:
+        raise click.UsageError(f"--map {maps[0]}x{maps[1]}: the width must be a multiple of 4")
+
+
+def _say(report: Report, what: str) -> None:
+    adapter, times = report.adapter, report.milliseconds
     click.echo(f"{adapter['device']} ({adapter['adapter_type']}) via {adapter['backend_type']}")
-    click.echo(f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {settings.k} points")
-    times = report.milliseconds
+    click.echo(what)
     if times:
         operators = times["argmax"] + times["top-k"]
         click.echo("GPU milliseconds a frame: " + ", ".join(f"{name} {time:.2f}" for name, time in times.items()))
         click.echo(f"argmax and top-k: {operators:.2f}, enough for {1000 / max(operators, 1e-6):.0f} frames a second")
-    if screenshot is not None:
-        png = io.BytesIO()
-        save_picture(report.image, png)
-        try:
-            Path(screenshot).write_bytes(png.getvalue())
-        except OSError as problem:
-            raise click.UsageError(f"cannot write {screenshot}: {problem.strerror}") from None
-        click.echo(f"wrote {screenshot}")
+
+
+def _save(image: Any, file: str, save_picture: Callable[..., None]) -> None:
+    png = io.BytesIO()
+    save_picture(image, png)
+    try:
+        Path(file).write_bytes(png.getvalue())
+    except OSError as problem:
+        raise click.UsageError(f"cannot write {file}: {problem.strerror}") from None
+    click.echo(f"wrote {file}")

@@ -81,6 +81,20 @@ class Delegates:
     result: tuple[Pair, ...]
 
 
+def _tree(rows: list[list[Pair]]) -> list[TreeStep]:
+    """The tree by which subsets find their best: at each step the rows of the second half meet those of the first."""
+    work = [list(row) for row in rows]
+    tree = []
+    reach = len(rows) // 2
+    while reach:
+        moved = [(m, s) for m in range(reach) for s in range(len(rows[0])) if before(work[m + reach][s], work[m][s])]
+        for m, s in moved:
+            work[m][s] = work[m + reach][s]
+        tree.append(TreeStep(reach, frozenset(moved), tuple(tuple(row) for row in work[:reach])))
+        reach //= 2
+    return tree
+
+
 def delegates(values: Sequence[int], subsets: int, k: int) -> Delegates:
     """Every stage of the first k of the values; the members of a subset are a power of two."""
     members = len(values) // subsets
@@ -90,19 +104,8 @@ def delegates(values: Sequence[int], subsets: int, k: int) -> Delegates:
         raise ValueError(f"k must lie in [1, {subsets}], the number of subsets, not {k}")
     pairs: list[Pair] = [(int(v), i) for i, v in enumerate(values)]
     rows = [pairs[m * subsets : (m + 1) * subsets] for m in range(members)]
-    work = [list(row) for row in rows]
-    tree = []
-    reach = members // 2
-    while reach:
-        moved = set()
-        for m in range(reach):
-            for s in range(subsets):
-                if before(work[m + reach][s], work[m][s]):
-                    work[m][s] = work[m + reach][s]
-                    moved.add((m, s))
-        tree.append(TreeStep(reach, frozenset(moved), tuple(tuple(row) for row in work[:reach])))
-        reach //= 2
-    ranked = sorted(work[0], key=lambda pair: (-pair[0], pair[1]))
+    tree = _tree(rows)
+    ranked = sorted(tree[-1].rows[0] if tree else rows[0], key=lambda pair: (-pair[0], pair[1]))
     threshold = ranked[k - 1]
     winners = frozenset(index % subsets for _, index in ranked[:k])
     candidates = [p for p in pairs if p[1] % subsets in winners and not before(threshold, p)]

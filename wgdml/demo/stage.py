@@ -25,7 +25,7 @@ from wgpu.utils.imgui import ImguiRenderer
 
 import wgdml
 
-from ..runtime.interrupts import uninterrupted
+from ..runtime.process import uninterrupted
 from .colours import ACCENT, INK, MUTED
 
 __all__ = ["NoDisplayError", "PassTimes", "Show", "Stage", "save_picture"]

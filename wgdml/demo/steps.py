@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from PIL import Image
 import wgdml
 
 from .colours import ACCENT, INK, MARK, MUTED, PAPER, ramp
-from .diagrams import Delegates, Pair, delegates, network
+from .diagrams import Delegates, NetworkStep, Pair, delegates, network
 from .stage import NoDisplayError, Stage, save_picture
 
 __all__ = ["DIAGRAMS", "Steps", "main", "values_of"]
@@ -89,6 +90,10 @@ class Pen:
         self.text(x, y, str(value), ink, min(height * 0.78, 17), 0.5, 0.5 if faint else 1.0)
 
 
+_PITCH = 44.0, 60.0  # from cell to cell of the delegates' grids
+_CELL = 39.0, 46.0
+
+
 class NetworkDiagram:
     """The bitonic sorting network: one column a step, one wire a position."""
 
@@ -140,17 +145,9 @@ class NetworkDiagram:
                 whole = sum(merge) + (cell + 4) * len(merge)
                 pen.box(left - 1, top - 36, whole - 3, 20, (0.13, 0.14, 0.175))
                 pen.text(left + whole / 2 - 2, top - 26, f"runs of {now.run}" if now.run > 2 else "2", MUTED, 12, 0.5)
-            shown = number <= step
-            for low, high, swapped in now.comparators:
-                lane = min(low % (2 * now.reach), 2 * now.reach - 1 - low % (2 * now.reach)) if now.mirrored else low % now.reach
-                at = left + 5 + _LANE * lane
-                colour = _LINE if not shown else ACCENT if swapped else _QUIET
-                strong = 1.0 if number == step else 0.75 if shown else 0.5
-                pen.line(at, y[low], at, y[high], colour, 1.8 if number == step else 1.2, strong)
-                pen.dot(at, y[low], 2.6, colour, strong)
-                pen.dot(at, y[high], 2.6, colour, strong)
+            self._comparators(pen, now, left + 5, y, number - step)
             x += width + cell + 4
-            if shown:
+            if number <= step:
                 column(now.pairs, x, 1.0 if number == step else 0.5)
         if step == self.last:
             for i, (_, index) in enumerate(self.steps[-1].pairs):
@@ -160,6 +157,18 @@ class NetworkDiagram:
         pen.text(234, 31, "swapped", MUTED, 13)
         pen.dot(304, 31, 4, _QUIET)
         pen.text(314, 31, "in order already", MUTED, 13)
+
+    @staticmethod
+    def _comparators(pen: Pen, now: NetworkStep, left: float, y: list[float], ahead: int) -> None:
+        """Those of one step; ``ahead``: steps from the one that is shown, negative for those that are done."""
+        strong = 1.0 if ahead == 0 else 0.75 if ahead < 0 else 0.5
+        for low, high, swapped in now.comparators:
+            lane = min(low % (2 * now.reach), 2 * now.reach - 1 - low % (2 * now.reach)) if now.mirrored else low % now.reach
+            at = left + _LANE * lane
+            colour = _LINE if ahead > 0 else ACCENT if swapped else _QUIET
+            pen.line(at, y[low], at, y[high], colour, 1.2 if ahead else 1.8, strong)
+            pen.dot(at, y[low], 2.6, colour, strong)
+            pen.dot(at, y[high], 2.6, colour, strong)
 
 
 class DelegateDiagram:
@@ -204,72 +213,64 @@ class DelegateDiagram:
         )
 
     def draw(self, pen: Pen, step: int) -> None:
+        d, levels, top = self.data, len(self.data.tree), 162.0
+        self._input(pen, 66.0, top, step)
+        self._trees(pen, 452.0, top, step)
+        left = 856.0
+        self._list(pen, left, top, "Delegates", "in order", d.ranked if step > levels else (), self.subsets, marked=self.k)
+        last = step == self.last
+        found = sorted(d.candidates, key=lambda p: p[1]) if step == levels + 2 else ()
+        if last:
+            found = sorted(d.candidates, key=lambda p: (-p[0], p[1]))
+        subtitle = "in order" if last else "as found"
+        self._list(pen, left + 112, top, "Candidates", subtitle, found, len(d.candidates), marked=self.k if last else 0)
+
+    def _grid(self, pen: Pen, left: float, top: float, rows: Any, alpha: Callable[[int, int, Pair], float]) -> None:
+        for m, row in enumerate(rows):
+            for s, pair in enumerate(row):
+                x, y = left + _PITCH[0] * s, top + _PITCH[1] * m
+                pen.cell(x, y, *_CELL, pair[0], pair[0] / self.most, alpha(m, s, pair))
+
+    def _frame(self, pen: Pen, left: float, top: float, m: int, s: int, *how: Any) -> None:
+        """A frame around the cell of a member and a subset."""
+        width, height = _CELL
+        pen.frame(left + _PITCH[0] * s - width / 2, top + _PITCH[1] * m - height / 2, width, height, *how)
+
+    def _input(self, pen: Pen, left: float, top: float, step: int) -> None:
         d, levels = self.data, len(self.data.tree)
-        pitch_x, pitch_y, width, height = 44.0, 60.0, 39.0, 46.0
-        top = 162.0
-        chosen = {pair for pair in d.result} if step == self.last else set()
-
-        def grid(left: float, rows: Any, alpha: Callable[[int, int, Pair], float]) -> None:
-            for m, row in enumerate(rows):
-                for s, pair in enumerate(row):
-                    x, y = left + pitch_x * s, top + pitch_y * m
-                    pen.cell(x, y, width, height, pair[0], pair[0] / self.most, alpha(m, s, pair))
-
-        # The input.
-        left = 66.0
         pen.text(left - 18, top - 66, "Input", INK, 17)
         pen.text(left - 18, top - 44, "index = 8 x row + column", MUTED, 13)
 
-        def input_alpha(m: int, s: int, pair: Pair) -> float:
+        def alpha(m: int, s: int, pair: Pair) -> float:
             if step <= levels:
                 return 1.0
             if s not in d.winners:
                 return 0.16
             return 1.0 if step == levels + 1 or pair in d.candidates else 0.3
 
-        grid(left, d.rows, input_alpha)
-        for s in range(self.subsets):
-            if step > levels and s in d.winners:
-                pen.frame(left + pitch_x * s - 22, top - pitch_y / 2, 44, pitch_y * len(d.rows), MARK, 1.5)
-        for pair in chosen:
-            x, y = left + pitch_x * (pair[1] % self.subsets), top + pitch_y * (pair[1] // self.subsets)
-            pen.frame(x - width / 2, y - height / 2, width, height, (1, 1, 1), 2.5)
+        self._grid(pen, left, top, d.rows, alpha)
+        for s in sorted(d.winners) if step > levels else ():
+            pen.frame(left + _PITCH[0] * s - 22, top - _PITCH[1] / 2, 44, _PITCH[1] * len(d.rows), MARK, 1.5)
+        for _, index in d.result if step == self.last else ():
+            self._frame(pen, left, top, index // self.subsets, index % self.subsets, (1, 1, 1), 2.5)
 
-        # The trees.
-        left = 452.0
+    def _trees(self, pen: Pen, left: float, top: float, step: int) -> None:
+        d, levels = self.data, len(self.data.tree)
         pen.text(left - 18, top - 66, "Workgroup memory", INK, 17)
         pen.text(left - 18, top - 44, "a tree in every column", MUTED, 13)
+        if step == 0:
+            for m, s in product(range(len(d.rows)), range(self.subsets)):
+                self._frame(pen, left, top, m, s, _LINE, 1)
+            return
         level = min(step, levels)
         rows: list[tuple[Pair, ...]] = list(d.rows)
         for now in d.tree[:level]:
             rows[: now.reach] = now.rows
-        kept = d.tree[level - 1].reach if level else len(d.rows)
-        if step == 0:
-            for m in range(len(d.rows)):
-                for s in range(self.subsets):
-                    pen.frame(left + pitch_x * s - width / 2, top + pitch_y * m - height / 2, width, height, _LINE, 1)
-        else:
-            grid(left, rows, lambda m, s, pair: 1.0 if m < kept else 0.13)
-        if 0 < step <= levels:
-            now = d.tree[step - 1]
-            for m in range(now.reach):
-                for s in range(self.subsets):
-                    x, y = left + pitch_x * s, top + pitch_y * m
-                    if (m, s) in now.moved:
-                        pen.frame(x - width / 2, y - height / 2, width, height, MARK)
-        if step > levels:
-            for s in range(self.subsets):
-                if s in d.winners:
-                    pen.frame(left + pitch_x * s - width / 2, top - height / 2, width, height, MARK)
-
-        # The lists.
-        left = 856.0
-        self._list(pen, left, top, "Delegates", "in order", d.ranked if step > levels else (), self.subsets, marked=self.k)
-        found = sorted(d.candidates, key=lambda p: p[1]) if step == levels + 2 else ()
-        if step == self.last:
-            found = sorted(d.candidates, key=lambda p: (-p[0], p[1]))
-        subtitle = "in order" if step == self.last else "as found"
-        self._list(pen, left + 112, top, "Candidates", subtitle, found, len(d.candidates), marked=self.k if chosen else 0)
+        kept = d.tree[level - 1].reach
+        self._grid(pen, left, top, rows, lambda m, s, pair: 1.0 if m < kept else 0.13)
+        framed = sorted(d.tree[step - 1].moved) if step <= levels else [(0, s) for s in sorted(d.winners)]
+        for m, s in framed:
+            self._frame(pen, left, top, m, s, MARK)
 
     def _list(self, pen: Pen, x: float, top: float, title: str, subtitle: str, pairs: Any, places: int, marked: int) -> None:
         pen.text(x - 18, top - 66, title, INK, 17)

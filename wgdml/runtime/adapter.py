@@ -7,6 +7,7 @@ import platform
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RUNTIME_DIR", "")):
@@ -15,7 +16,7 @@ if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RU
 
 import wgpu
 
-from .fork import use_gpu
+from .process import use_gpu
 
 __all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "environment_names_adapter", "equal_adapters", "rank"]
 
@@ -26,6 +27,10 @@ class NoAdapterError(RuntimeError):
 
 _TYPE_RANK = {"DiscreteGPU": 0, "IntegratedGPU": 1, "Unknown": 2, "CPU": 3}
 _BACKEND_RANK = {"Vulkan": 0, "Metal": 0, "D3D12": 0}
+_COMPUTE_BACKENDS = 0b1101  # wgpu.h: Vulkan, Metal, Direct3D 12
+_NAMES = ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME")
+#: Where Linux's drivers show GPUs.
+_GPU_FILES = ("dri/render*", "nvidia[0-9]*", "dxg", "mali*", "kgsl*", "pvr*")
 
 
 def rank(adapter: Any) -> tuple[int, int]:
@@ -43,7 +48,6 @@ def describe(adapter: Any) -> str:
 def adapters() -> list[dict[str, Any]]:
     """All adapters, best first: name, type, backend, driver, features and limits of each."""
     use_gpu()
-    found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
     return [
         {
             "name": a.info["device"],
@@ -53,7 +57,7 @@ def adapters() -> list[dict[str, Any]]:
             "features": sorted(a.features),
             "limits": dict(a.limits),
         }
-        for a in found
+        for a in _all()
     ]
 
 
@@ -64,24 +68,12 @@ def choose_adapter() -> tuple[Any, str]:
     ``WGPUPY_WGPU_ADAPTER_NAME`` (part of the name) and ``WGPU_BACKEND_TYPE``. Raises ``NoAdapterError``.
     """
     use_gpu()
-    found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
+    wishes = {name: os.environ[name] for name in (*_NAMES, "WGPU_BACKEND_TYPE") if os.environ.get(name)}
+    found = _all() if wishes else _best()
     everything = [describe(a) for a in found]
-    reasons = []
-    chosen = os.environ.get("WGDML_ADAPTER", "")
-    if chosen:
-        if chosen.isdecimal():
-            found = found[int(chosen) : int(chosen) + 1]
-        else:
-            found = [a for a in found if chosen.lower() in a.summary.lower() or chosen.lower() in describe(a).lower()]
-        reasons.append(f"WGDML_ADAPTER={chosen}")
-    name = os.environ.get("WGPUPY_WGPU_ADAPTER_NAME", "")
-    if name:
-        found = [a for a in found if name.lower() in a.summary.lower() or name.lower() in describe(a).lower()]
-        reasons.append(f"WGPUPY_WGPU_ADAPTER_NAME={name}")
-    backend = os.environ.get("WGPU_BACKEND_TYPE", "")
-    if backend:
-        found = [a for a in found if a.info["backend_type"].lower() == backend.lower()]
-        reasons.append(f"WGPU_BACKEND_TYPE={backend}")
+    for name, wish in wishes.items():
+        found = _wished(found, name, wish)
+    reasons = [f"{name}={wish}" for name, wish in wishes.items()]
     if not found and everything:
         raise NoAdapterError(f"no adapter matches {' and '.join(reasons)}; there are: {'; '.join(everything)}")
     if not found:
@@ -90,16 +82,63 @@ def choose_adapter() -> tuple[Any, str]:
     return found[0], ", ".join(reasons) or kind
 
 
+def _wished(found: list[Any], name: str, wish: str) -> list[Any]:
+    """Those that an environment variable asks for."""
+    if name == "WGPU_BACKEND_TYPE":
+        return [a for a in found if a.info["backend_type"].lower() == wish.lower()]
+    if name == "WGDML_ADAPTER" and wish.isdecimal():
+        return found[int(wish) : int(wish) + 1]
+    return [a for a in found if wish.lower() in a.summary.lower() or wish.lower() in describe(a).lower()]
+
+
 def environment_names_adapter() -> bool:
     """Does an environment variable choose the adapter?"""
-    return any(os.environ.get(name) for name in ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME"))
+    return any(os.environ.get(name) for name in _NAMES)
 
 
 def equal_adapters() -> list[Any]:
     """The best adapter and its equals in kind and backend: the GPUs of a host that has several."""
     use_gpu()
-    found = sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
+    found = _best()
     return [a for a in found if rank(a) == rank(found[0])]
+
+
+def _all() -> list[Any]:
+    """The adapters of all backends, best first."""
+    return sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
+
+
+def _best() -> list[Any]:
+    """Adapters, best first, all that may be the best among them.
+
+    OpenGL's take 0.3 s and more to list, so they are left out where no hardware can be seen through OpenGL alone.
+    """
+    found = sorted(_of_compute_backends(), key=rank)
+    hardware = any(a.info["adapter_type"] != "CPU" for a in found)
+    return found if found and (hardware or not _may_have_hardware()) else _all()
+
+
+def _of_compute_backends() -> list[Any]:
+    """The adapters of Vulkan, Metal and Direct3D 12; none where wgpu-py has changed inside, whose own list has every backend."""
+    try:
+        from wgpu.backends.wgpu_native import ffi, lib
+        from wgpu.backends.wgpu_native._helpers import get_wgpu_instance
+
+        options = ffi.new("WGPUInstanceEnumerateAdapterOptions *")
+        options.backends = _COMPUTE_BACKENDS
+        instance = get_wgpu_instance()
+        handles = ffi.new("WGPUAdapter[]", lib.wgpuInstanceEnumerateAdapters(instance, options, ffi.NULL))
+        lib.wgpuInstanceEnumerateAdapters(instance, options, handles)
+        return [wgpu.gpu._create_adapter(handle) for handle in handles]
+    except (ImportError, AttributeError, TypeError, NotImplementedError):
+        return []
+
+
+def _may_have_hardware() -> bool:
+    """Is there a GPU that its driver may show by OpenGL alone? Vulkan, Metal and Direct3D have shown none."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(next(Path("/dev").glob(pattern), None) for pattern in _GPU_FILES)
 
 
 def _install_hint() -> str:

@@ -2,65 +2,61 @@
 
 from __future__ import annotations
 
-import operator as op
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
 from math import prod
-from typing import Any, SupportsIndex, cast
+from typing import Any, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ..selection import FORMATS
-from .device import Device, device_of
-from .memory import Memory
+from ..arguments import as_dtype, as_int, as_ints, as_sizes, element_name
+from ..selection import FORMATS, packed_strides
+from .bindings import aligned, fits_vectors
+from .buffers import Memory
+from .default import as_device
+from .executor import Executor
+from .transfers import Span
 
-__all__ = ["Tensor", "asarray", "element_name", "packed_strides", "to_numpy"]
+__all__ = [
+    "Bound",
+    "Elements",
+    "Tensor",
+    "as_numpy",
+    "asarray",
+    "bound",
+    "check_alive",
+    "check_buffer",
+    "empty",
+    "is_foreign",
+    "keep_memory",
+    "new_tensor",
+    "to_numpy",
+]
 
 _BYTES = np.dtype(np.uint8)
 _DLPACK_CPU = (1, 0)
 _DLPACK_HOST = (1, 3, 11, 13)  # memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA
 
 
-@lru_cache(maxsize=256)
-def element_name(dtype: np.dtype[Any], name: str = "x") -> str:
-    """The element format of a NumPy data type. ``TypeError`` for those that have no order here (complex, object, strings, ...)."""
-    element = dtype.name
-    if element not in FORMATS or dtype.byteorder == ">":
-        kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
-        order = " in big-endian byte order" if element in FORMATS else ""
-        raise TypeError(f"{name} has data type {element}{order}; supported are {kinds}, in native byte order")
-    return element
+class Elements(NamedTuple):
+    """All of a tensor or an array that a plan depends on."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None  #: None for an array, which is uploaded row-major.
+    rest: int = 0  #: Elements from where the binding begins to the first.
+    vectors: bool = True  #: Does the buffer hold whole 16-byte vectors to the last?
 
 
-def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Row-major strides in elements."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
+class Bound(NamedTuple):
+    """A tensor as an operand: its buffer, the byte at which the binding begins, the byte behind its last element."""
 
-
-def _int(name: str, value: SupportsIndex) -> int:
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be an integer, not the bool {value!r}")
-    try:
-        return op.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {value!r}") from None
-
-
-def _ints(name: str, values: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    if isinstance(values, str | bytes):
-        raise TypeError(f"{name} must be integers, not {values!r}")
-    try:
-        items = list(values)  # type: ignore[arg-type]
-    except TypeError:
-        items = [values]  # type: ignore[list-item]
-    return tuple(_int(name, v) for v in items)
+    buffer: Any
+    start: int
+    end: int
+    elements: Elements
 
 
 class Tensor:
@@ -72,10 +68,10 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
 
-    device: Device
+    device: Executor
     _buffer: Any
     _memory: Memory | None  # None for a buffer of the caller's
-    _bound: tuple[Any, ...] | None  # how the functions bind it, once they did
+    _bound: Bound | None  # made when it is first an operand
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -83,34 +79,6 @@ class Tensor:
 
     def __init__(self) -> None:
         raise TypeError("make a Tensor with wgdml.asarray or Tensor.from_buffer")
-
-    @classmethod
-    def _make(
-        cls,
-        device: Device,
-        buffer: Any,
-        dtype: np.dtype[Any],
-        shape: tuple[int, ...],
-        strides: tuple[int, ...],
-        offset: int = 0,
-        memory: Memory | None = None,
-    ) -> Tensor:
-        self = object.__new__(cls)
-        self.device = device
-        self._buffer = buffer
-        self.dtype = dtype
-        self.shape = shape
-        self.strides = strides
-        self.offset = offset
-        self._memory = memory
-        self._bound = None
-        return self
-
-    @classmethod
-    def _empty(cls, device: Device, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
-        """A new packed tensor. ``MemoryError``, naming ``name``, where it does not fit."""
-        memory = device.allocate(name, prod(shape) * dtype.itemsize)
-        return cls._make(device, memory.buffer, dtype, shape, packed_strides(shape), memory=memory)
 
     @classmethod
     def from_buffer(
@@ -121,7 +89,7 @@ class Tensor:
         strides: Sequence[SupportsIndex] | None = None,
         offset: SupportsIndex = 0,
         *,
-        device: Device | None = None,
+        device: Executor | None = None,
     ) -> Tensor:
         """Wraps a ``wgpu.GPUBuffer`` without copying.
 
@@ -130,31 +98,23 @@ class Tensor:
         buffer. Raises ``TypeError`` for other objects and data types, ``ValueError`` for a buffer that is too small, of another
         device, destroyed or without STORAGE usage, and for negative sizes and strides.
         """
-        device = device_of(device)
+        device = as_device(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
             raise TypeError(f"buffer must be a wgpu.GPUBuffer, not {type(buffer).__name__}")
-        if dtype is None:
-            raise TypeError("dtype must be a data type, not None")
-        try:
-            dtype = np.dtype(dtype)
-        except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings
-            raise TypeError(f"dtype must be a data type, not {dtype!r}: {error}") from None
-        element_name(dtype, "dtype")
-        shape = _ints("shape", shape)
-        if any(n < 0 for n in shape):
-            raise ValueError(f"shape must have no negative size, not {shape}")
-        steps = packed_strides(shape) if strides is None else _ints("strides", strides)
+        dtype = as_dtype(dtype)
+        shape = as_sizes(shape)
+        steps = packed_strides(shape) if strides is None else as_ints("strides", strides)
         if len(steps) != len(shape):
             raise ValueError(
                 f"strides must have one entry a dimension: shape {shape} has {len(shape)}, strides {steps} has {len(steps)}"
             )
         if any(s < 0 for s in steps):
             raise ValueError(f"strides must not be negative, not {steps}")
-        start = _int("offset", offset)
+        start = as_int("offset", offset)
         if start < 0 or start % dtype.itemsize:
             raise ValueError(f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}")
         check_buffer("buffer", buffer, device)
-        device.check_alive(buffer=buffer)
+        device.context.check_alive(buffer=buffer)
         if prod(shape):
             end = start + (1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))) * dtype.itemsize
             whole = -(-end // 4) * 4  # shaders read whole words
@@ -163,7 +123,7 @@ class Tensor:
                     f"buffer of {buffer.size} bytes is too small: shape {shape}, strides {steps} and offset {start} of "
                     f"{dtype.name} reach byte {end}" + f", in words of four {whole}" * (whole > end)
                 )
-        return cls._make(device, buffer, dtype, shape, steps, start)
+        return new_tensor(device, buffer, dtype, shape, steps, start)
 
     # -- properties --
 
@@ -173,12 +133,6 @@ class Tensor:
         if self._memory is not None:
             self._memory.shared = True
         return self._buffer
-
-    def _check_alive(self, name: str) -> None:
-        """``ValueError`` for a buffer that the caller has destroyed, or holds mapped."""
-        if self._memory is None or self._memory.shared:
-            self.device.check_unmapped(**{name: self._buffer})
-            self.device.check_alive(**{name: self._buffer})
 
     @property
     def ndim(self) -> int:
@@ -199,12 +153,12 @@ class Tensor:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.adapter_info['device']}>"
+        return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.context.adapter_info['device']}>"
 
     # -- views --
 
     def _view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
-        return Tensor._make(self.device, self._buffer, self.dtype, shape, strides, self.offset, self._memory)
+        return new_tensor(self.device, self._buffer, self.dtype, shape, strides, self.offset, self._memory)
 
     @property
     def T(self) -> Tensor:
@@ -215,7 +169,7 @@ class Tensor:
         """The dimensions in another order, without a copy; no axes: reversed."""
         if not axes:
             return self.T
-        order = _ints("axes", axes[0] if len(axes) == 1 else axes)  # type: ignore[arg-type]
+        order = as_ints("axes", axes[0] if len(axes) == 1 else axes)  # type: ignore[arg-type]
         wrapped = tuple(a + self.ndim if a < 0 else a for a in order)
         if sorted(wrapped) != list(range(self.ndim)):
             raise ValueError(f"axes must name each of the {self.ndim} dimensions once, not {order}")
@@ -223,9 +177,7 @@ class Tensor:
 
     def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
         """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where that cannot be."""
-        target = _ints("shape", shape)
-        if any(n < 0 for n in target):
-            raise ValueError(f"shape must have no negative size, not {target}")
+        target = as_sizes(shape)
         extra = len(target) - self.ndim
         if extra < 0 or any(n not in (1, t) for n, t in zip(self.shape, target[extra:], strict=True)):
             raise ValueError(f"shape {self.shape} cannot be broadcast to {target}")
@@ -238,14 +190,14 @@ class Tensor:
         """The elements as a new NumPy array, after all submitted work; ``to_numpy`` reads several tensors at once."""
         return to_numpy(self)[0]
 
-    def _span(self) -> tuple[Any, int, tuple[int, ...], np.dtype[Any]]:
-        """What ``Device.read`` takes for all elements: the buffer, a byte offset in whole words, and how many bytes from there."""
+    def _span(self) -> Span:
+        """The bytes of all elements, from a whole word on."""
         if not self._buffer.usage & wgpu.BufferUsage.COPY_SRC:
             raise ValueError("numpy() needs a buffer with usage COPY_SRC")
-        self._check_alive("the tensor")
+        check_alive("the tensor", self)
         count = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         start = self.offset // 4 * 4
-        return self._buffer, start, (self.offset + count * self.dtype.itemsize - start,), _BYTES
+        return Span(self._buffer, start, (self.offset + count * self.dtype.itemsize - start,), _BYTES)
 
     def _elements(self, span: NDArray[np.uint8]) -> NDArray[Any]:
         """The array that the bytes of ``_span`` are."""
@@ -287,9 +239,67 @@ class Tensor:
             return array.__dlpack__()
 
 
-def check_buffer(name: str, buffer: Any, device: Device) -> None:
+def new_tensor(
+    device: Executor,
+    buffer: Any,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int = 0,
+    memory: Memory | None = None,
+) -> Tensor:
+    """A tensor over a buffer, unchecked; ``memory``: where the buffer is the library's."""
+    self = object.__new__(Tensor)
+    self.device = device
+    self._buffer = buffer
+    self.dtype = dtype
+    self.shape = shape
+    self.strides = strides
+    self.offset = offset
+    self._memory = memory
+    self._bound = None
+    return self
+
+
+def empty(device: Executor, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
+    """A new packed tensor. ``MemoryError``, naming ``name``, where it does not fit."""
+    memory = device.buffers.allocate(name, prod(shape) * dtype.itemsize)
+    return new_tensor(device, memory.buffer, dtype, shape, packed_strides(shape), memory=memory)
+
+
+def bound(tensor: Tensor) -> Bound:
+    """The tensor as an operand; kept with it."""
+    if tensor._bound is None:
+        item = tensor.dtype.itemsize
+        start, rest = aligned(tensor.offset, item)
+        end = tensor.offset + (1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))) * item
+        vectors = fits_vectors(tensor._buffer, end)
+        elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
+        tensor._bound = Bound(tensor._buffer, start, end, elements)
+    return tensor._bound
+
+
+def is_foreign(tensor: Tensor) -> bool:
+    """May the caller destroy or map the buffer? Those of the library alone it never saw."""
+    return tensor._memory is None or tensor._memory.shared
+
+
+def keep_memory(tensor: Tensor) -> None:
+    """Never uses the tensor's memory for others: nobody knows when an encoder that has it will be submitted."""
+    if tensor._memory is not None:
+        tensor._memory.shared = True
+
+
+def check_alive(name: str, tensor: Tensor) -> None:
+    """``ValueError`` for a buffer that the caller has destroyed, or holds mapped."""
+    if is_foreign(tensor):
+        tensor.device.context.check_unmapped(**{name: tensor._buffer})
+        tensor.device.context.check_alive(**{name: tensor._buffer})
+
+
+def check_buffer(name: str, buffer: Any, device: Executor) -> None:
     """``ValueError`` unless the buffer is the device's own, usable as storage and large enough to be bound."""
-    if buffer._device is not device.gpu_device:
+    if buffer._device is not device.context.gpu_device:
         raise ValueError(f"{name} belongs to another device than {device!r}")
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
         raise ValueError(f"{name} needs a buffer with usage STORAGE; it has usage {buffer.usage:#x}")
@@ -297,19 +307,19 @@ def check_buffer(name: str, buffer: Any, device: Device) -> None:
         raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
 
 
-def asarray(x: ArrayLike | Tensor, /, *, device: Device | None = None) -> Tensor:
+def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tensor:
     """Uploads anything that NumPy takes as an array; a Tensor is returned as it is.
 
     Raises ``TypeError`` for data types without an order here (complex, object, strings) and for ragged nested sequences.
     """
     if isinstance(x, Tensor):
-        if device is not None and x.device is not device_of(device):
+        if device is not None and x.device is not as_device(device):
             raise ValueError(f"x is on {x.device!r}, not on {device!r}")
         return x
-    device = device_of(device)
+    device = as_device(device)
     array = as_numpy(x)
-    tensor = Tensor._empty(device, array.dtype, array.shape, "x")
-    device.write(np.ascontiguousarray(array), tensor._buffer)
+    tensor = empty(device, array.dtype, array.shape, "x")
+    device.transfers.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
 
 
@@ -321,7 +331,7 @@ def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
     ``ValueError`` for a tensor whose buffer is destroyed, mapped or without usage COPY_SRC.
     """
     arrays: list[Any] = [None] * len(tensors)
-    places: dict[Device, list[int]] = {}
+    places: dict[Executor, list[int]] = {}
     for place, tensor in enumerate(tensors):
         if isinstance(tensor, np.ndarray):
             arrays[place] = tensor
@@ -333,7 +343,7 @@ def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
             arrays[place] = np.empty(tensor.shape, tensor.dtype)
     spans = {device: [tensors[place]._span() for place in wanted] for device, wanted in places.items()}  # type: ignore[union-attr]
     for device, wanted in places.items():
-        for place, data in zip(wanted, device.read(spans[device]), strict=True):
+        for place, data in zip(wanted, device.transfers.read(spans[device]), strict=True):
             arrays[place] = tensors[place]._elements(data)  # type: ignore[union-attr]
     return tuple(arrays)
 

@@ -1,0 +1,39 @@
+"""Writes the planner's rules into docs/how-it-works.md, between its markers. ``--check`` fails where they differ."""
+
+import sys
+from pathlib import Path
+
+from wgdml.plan import ALGORITHMS, GPU_RULES, SOFTWARE_RULES, rules_table
+
+PAGE = Path(__file__).parent.parent / "docs" / "how-it-works.md"
+BEGIN, END = "<!-- rules -->", "<!-- /rules -->"
+
+
+def tables() -> str:
+    """The rules of each kind of machine, and the algorithms."""
+    algorithms = "\n".join(f"| `{name}` | {kind.summary} |" for name, kind in ALGORITHMS.items())
+    return "\n\n".join(
+        [
+            "The first rule that holds is taken, if its algorithm serves the problem. On a GPU:",
+            rules_table(GPU_RULES),
+            "On a software adapter:",
+            rules_table(SOFTWARE_RULES),
+            "The algorithms:",
+            f"| algorithm | what it does |\n|---|---|\n{algorithms}",
+        ]
+    )
+
+
+def main() -> int:
+    text = PAGE.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    wanted = f"{head}{BEGIN}\n\n{tables()}\n\n{END}{tail}"
+    if "--check" in sys.argv:
+        return int(wanted != text)
+    PAGE.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+// The best pair of each strided subset, and of each class of those: input -> sink (delegates), best_keys and best_indices, counts (zeros).
+//
+// Subset p holds the loads p, p + params.subsets, ...; an invocation serves one. Eight neighbouring invocations read neighbouring loads,
+// a line of memory together. The workgroup's next eight lie far away, so that a stretch of memory with all that is best falls to many
+// workgroups. The invocations c, c + classes, ... of a workgroup are a class: no two of them are neighbours.
+//   CLASSES    classes of a workgroup, a power of two from 8 on; 0 where the bests are not wanted
+//   FAN, WIDE  what the first step of their tree brings together, and the second; CLASSES * WIDE * FAN invocations are a workgroup
+#import io/sink
+#import thread/scan_loads
+
+const LANES: u32 = 8u;
+
+@group(0) @binding(8) var<storage, read_write> counts: array<u32>;  // [sequence]: of the list that is filled later
+
+#if CLASSES
+@group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;      // [sequence][workgroup][class]
+@group(0) @binding(7) var<storage, read_write> best_indices: array<u32>;
+
+var<workgroup> tree: array<Stored, WORKGROUP>;
+
+// The best of each class, for its first invocation. Two wide steps in place of many narrow ones: every barrier waits for loads of
+// others.
+fn best_of_class(local: u32, mine: Pair) -> Pair {
+  var best = mine;
+  tree[local] = store_of(best);
+  workgroupBarrier();
+#if WIDE > 1
+  if (local < CLASSES * WIDE) {
+#for j in FAN
+    let other$j = pair_of(tree[local + $ju * CLASSES * WIDE]);
+#endfor
+#for j in FAN
+    if (before(other$j, best)) { best = other$j; }
+#endfor
+    // Nobody else reads these places in the first step, but for the first of each.
+    tree[local] = store_of(best);
+  }
+  workgroupBarrier();
+#endif
+  if (local < CLASSES) {
+#for j in WIDE
+    let other$j = pair_of(tree[local + $ju * CLASSES]);
+#endfor
+#for j in WIDE
+    if (before(other$j, best)) { best = other$j; }
+#endfor
+  }
+  return best;
+}
+#endif
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let workgroups = params.subsets / WORKGROUP;
+  let sequence = id / workgroups;
+  let subset = (local / LANES * workgroups + id % workgroups) * LANES + local % LANES;
+  let live = sequence < params.sequences;
+  var best = last_pair();
+  if (live) {
+    let row = row_of(sequence);
+    best = delegate_of(row, scan_loads(row, subset, row.loads, params.subsets));
+    put(sequence, subset, best);
+    if (subset == 0u) { counts[sequence] = 0u; }
+  }
+#if CLASSES
+  best = best_of_class(local, best);
+  if (live && local < CLASSES) {
+    best_keys[id * CLASSES + local] = best.key;
+    best_indices[id * CLASSES + local] = best.index;
+  }
+#endif
+}

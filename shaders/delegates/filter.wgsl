@@ -1,0 +1,112 @@
+// Every pair that does not come after a threshold, in any order: input, delegates, best_keys and best_indices -> sink (lists of candidates,
+// then a threshold a sequence), counts. Only the subsets are read again whose delegates do not come after the threshold.
+//
+// params.parts workgroups serve a sequence. Each finds the threshold by itself, a pair that at least k of the sequence's pairs do not come
+// after: waiting for one workgroup that does would take longer. The bests fall into groups, neighbours in different
+// ones; the k-th of the groups' bests, or one with up to params.slack bests between, is the threshold.
+//   CLASSES    1 where there are bests of classes, else the delegates are the bests
+//   EACH       groups of an invocation, EACH * WORKGROUP in all
+//   MERGED     bests of a group
+//   OWN        delegates of an invocation
+//   COLLECTED  pairs that a workgroup collects before it asks for places in the list (lib/workgroup/append.wgsl); 0 where each asks
+#import workgroup/survivors
+#import io/sink
+#import io/delegates
+#import workgroup/kth
+#if COLLECTED > 0
+#import workgroup/append
+
+fn places() -> u32 { return params.places; }
+#else
+#import thread/append
+#endif
+
+const ROOM: u32 = WORKGROUP * OWN;
+
+alias Own = array<Pair, OWN>;
+
+fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&counts[sequence], count); }
+
+#if CLASSES
+@group(0) @binding(7) var<storage, read_write> best_keys: array<Key>;      // [sequence][best]
+@group(0) @binding(8) var<storage, read_write> best_indices: array<u32>;
+
+fn stored_best(sequence: u32, place: u32) -> Pair {
+  return Pair(best_keys[sequence * params.bests + place], best_indices[sequence * params.bests + place]);
+}
+#else
+fn stored_best(sequence: u32, place: u32) -> Pair { return delegate_at(sequence, place); }
+#endif
+
+// Without a branch, so that all of an invocation's are under way before the first is used.
+fn best_at(sequence: u32, place: u32) -> Pair {
+  let best = stored_best(sequence, min(place, params.bests - 1u));
+  let inside = place < params.bests;
+  return Pair(select(LAST_KEY, best.key, inside), select(NO_INDEX, best.index, inside));
+}
+
+fn bests_of_groups(sequence: u32, local: u32) -> Items {
+  var items: Items;
+#for m in MERGED
+#for i in EACH
+  let best$[m]x$i = best_at(sequence, ($mu * EACH + $iu) * WORKGROUP + local);
+#endfor
+#endfor
+#for i in EACH
+  items[$i] = best0x$i;
+#endfor
+#for m in MERGED
+#for i in EACH
+  if (before(best$[m]x$i, items[$i])) { items[$i] = best$[m]x$i; }
+#endfor
+#endfor
+  return items;
+}
+
+// Eight neighbours, and the next eight far away: in sorted data the chosen subsets are neighbours.
+fn own_subset(local: u32, part: u32, o: u32) -> u32 {
+  return ((local / 8u * OWN + o) * params.parts + part) * 8u + local % 8u;
+}
+
+fn own_delegates(sequence: u32, local: u32, part: u32) -> Own {
+  var own: Own;
+#for o in OWN
+  let subset$o = own_subset(local, part, $ou);
+  let delegate$o = delegate_at(sequence, min(subset$o, params.subsets - 1u));
+#endfor
+#for o in OWN
+  own[$o] = Pair(delegate$o.key, select(NO_INDEX, delegate$o.index, subset$o < params.subsets));
+#endfor
+  return own;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let part = id % params.parts;
+  let live = id / params.parts < params.sequences;
+  let sequence = min(id / params.parts, params.sequences - 1u);
+  var items = bests_of_groups(sequence, local);
+  var own = own_delegates(sequence, local, part);
+  if (local == 0u) {
+    choose_none();
+#if COLLECTED > 0
+    collect_none();
+#endif
+  }
+  let threshold = kth_of(&items, best_at(sequence, 0u), local, params.k, params.slack);
+  if (live && part == 0u && local == 0u) {
+    sink_keys[threshold_place(sequence)] = threshold.key;
+    sink_indices[threshold_place(sequence)] = threshold.index;
+  }
+  let row = row_of(sequence);
+#for o in OWN
+  if (live && own[$o].index != NO_INDEX && !before(threshold, own[$o])) { choose(own_subset(local, part, $ou)); }
+#endfor
+  workgroupBarrier();
+  read_chosen(sequence, row, local, threshold);
+#if COLLECTED > 0
+  put_collected(local, sequence);
+#endif
+}

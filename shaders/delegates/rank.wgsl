@@ -1,0 +1,25 @@
+// The first k of each list of candidates, in order: input, delegates, counts, lists and thresholds -> sink.
+//
+// params.parts workgroups rank a list by counting, ITEMS pairs each. A list of more than params.longest pairs is cut first; the one
+// workgroup that does so ranks all of it.
+//   ITEMS  pairs that a workgroup ranks at a time
+#import workgroup/compact
+#import workgroup/rank
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let part = id % params.parts;
+  let live = id / params.parts < params.sequences;
+  let sequence = min(id / params.parts, params.sequences - 1u);
+  let start = sequence * params.places;
+  var count = asked_for(local, sequence, live);
+  var end = part + 1u;
+  if (count > params.longest) {
+    if (part > 0u) { return; }
+    count = trimmed(local, sequence, start, count);
+    end = (count + ITEMS - 1u) / ITEMS;
+  }
+  for (var block = part; block < end; block++) { rank_block(local, sequence, start, count, block); }
+}

@@ -1,0 +1,43 @@
+// Loads down columns, sequences whose neighbours lie side by side in memory: one brings an item of each of PER_LOAD adjacent columns.
+//   PER_LOAD     columns of a load
+//   LOADS_WHOLE  1 where all of a load is theirs, else it is one element narrower than a word
+#import io/input
+
+// A load's columns: the first of them within its batch, its sequence, and whether there is one.
+struct Columns { column: u32, sequence: u32, live: bool }
+
+// Loads that bring one position of every sequence.
+fn column_loads() -> u32 {
+  let columns = params.batch[0].x;
+  return params.sequences / columns * ((columns + PER_LOAD - 1u) / PER_LOAD);
+}
+
+fn columns_at(load: u32) -> Columns {
+  let columns = params.batch[0].x;
+  let loads = (columns + PER_LOAD - 1u) / PER_LOAD;
+  let column = load % loads * PER_LOAD;
+  return Columns(column, min(load / loads * columns + column, params.sequences - 1u), load < column_loads());
+}
+
+// Does a load have the column that lies so many further along?
+fn has_column(at: Columns, further: u32) -> bool { return at.live && at.column + further < params.batch[0].x; }
+
+#if LOADS_WHOLE
+fn load(offset: u32) -> InputLoad { return input[offset / PER_LOAD]; }
+#if INPUT_WORDS == 1
+fn load_word(data: u32, word: u32) -> u32 { return data; }
+#else
+fn load_word(data: InputLoad, word: u32) -> u32 { return data[word]; }
+#endif
+fn key_in(data: InputLoad, c: u32) -> Key {
+  let word = word_of_element(c);
+#if KEY_WORDS == 1
+  return key_of(bits_in_word(load_word(data, word), c));
+#else
+  return key_of(Key(load_word(data, word + 1u), load_word(data, word)));
+#endif
+}
+#else
+fn load(offset: u32) -> Key { return element_at(offset); }
+fn key_in(data: Key, c: u32) -> Key { return key_of(data); }
+#endif

@@ -1,0 +1,95 @@
+// The one parameter block that every kernel reads (binding 0). wgdml/plan/program.py packs it in this order, by name.
+
+struct Params {
+  // The problem.
+  sequences: u32,         // Sequences of this dispatch.
+  length: u32,            // Items of each sequence that this dispatch reads.
+  k: u32,                 // Pairs wanted of each sequence.
+  first_index: u32,       // Index, within the whole sequence, of this dispatch's first item.
+  // Tensors, in elements.
+  input_base: u32,        // Of the first element in the bound window of the input.
+  value_base: u32,        // Of the first value output.
+  value_step: u32,        // Between consecutive ranks of the value output.
+  index_base: u32,        // Of the first index output.
+  index_step: u32,        // Between consecutive ranks of the index output.
+  index_words: u32,       // Words of an index: 1, or 2 of which the second is zero. 0 where indices are not wanted.
+  batch_dims: u32,        // Dimensions of the batch, at least 1.
+  axis_dims: u32,         // Dimensions selected over, at least 1.
+  // Pairs in scratch.
+  source_base: u32,       // First pair of the source.
+  source_step: u32,       // Pairs between consecutive sequences of the source.
+  source_item_step: u32,  // Pairs between consecutive items of the source.
+  sink_base: u32,         // First pair of the sink.
+  sink_step: u32,         // Pairs between consecutive sequences of the sink.
+  sink_item_step: u32,    // Pairs between consecutive items of the sink.
+  // How the work is cut.
+  parts: u32,             // Parts that each sequence is cut into.
+  team: u32,              // Invocations that serve a part, a power of two.
+  spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
+  first_rank: u32,        // First rank that this dispatch writes.
+  ranks: u32,             // Ranks from first_rank on that the bound sink holds. Others are left alone.
+  // Delegates and lists of survivors.
+  subsets: u32,           // Subsets of each sequence. Subset p holds the loads p, p + subsets, ...
+  bests: u32,             // Of delegates, the best of each class; or the delegates themselves.
+  members: u32,           // Loads of each subset, at most.
+  team_bests: u32,        // Groups of a team's delegates, among whose bests the threshold is looked for. A power of two.
+  slack: u32,             // Delegates more than k that may precede the threshold or equal it.
+  places: u32,            // Places of each sequence's list.
+  longest: u32,           // Pairs of a list that is left as it is.
+  // Kernels of software adapters.
+  lanes: u32,             // Subsets whose loads lie side by side: those of a run of lanes * members loads.
+  neighbours: u32,        // Neighbouring invocations serve so many neighbouring sequences; 1 where they serve one sequence's subsets.
+  counted: u32,           // 1 where a binding says how many pairs each sequence has, else 0.
+  numbered: u32,          // 1 where chosen delegates are listed by their numbers, 0 where by their indices.
+  segment: u32,           // Pairs that an invocation chooses from.
+  segments: u32,          // Such segments of each sequence.
+  chosen: u32,            // Subsets of a sequence that may be chosen.
+  slices: u32,            // Invocations that share a chosen subset.
+  key_bits: u32,          // Bits of a key.
+  index_bits: u32,        // Bits of an index.
+  // Radix select and radix sort.
+  digit_word: u32,        // Word of the pair that holds the digit: 0 is the high key word, KEY_WORDS the index.
+  digit_shift: u32,       // Lowest bit of the digit.
+  digit_bits: u32,        // Bits of the digit.
+  previous_word: u32,     // Word of the digit one level up.
+  previous_shift: u32,    // Lowest bit of that digit.
+  level: u32,             // Number of this digit. 0 is the most significant.
+  tiles: u32,             // Tiles of each sequence in this dispatch.
+  first_tile: u32,        // First of them. It begins a group.
+  groups: u32,            // Groups of tiles of each sequence.
+  group: u32,             // Tiles of a group.
+  scanned: u32,           // 1 where an earlier dispatch has summed up the groups' counts.
+  tile: u32,              // Items of a tile, where an invocation has a tile to itself.
+  digit_step: u32,        // Words from an item of the bound words to the next one, of which digit_word is counted from 0.
+  fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
+  size_bits: u32,         // Places of each sequence in a sorting network: two to this power.
+  // One entry a dimension of the batch, innermost first: size, strides of input, values and indices.
+  batch: array<vec4<u32>, 8>,
+  // One entry a selected dimension, innermost first: size, input stride, step of the flattened index, whole size.
+  axes: array<vec4<u32>, 8>,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+
+// The number of this workgroup in a grid folded to fit the limit of workgroups a dimension.
+fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
+  return workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+}
+
+// Element offsets of a sequence: x input, y values, z indices.
+//   MANY_BATCH_DIMS  1 where the batch has more than one dimension
+fn sequence_offsets(sequence: u32) -> vec3<u32> {
+  var rest = sequence;
+  var offsets = vec3<u32>(params.input_base, params.value_base, params.index_base);
+#if MANY_BATCH_DIMS
+  for (var d = 0u; d < params.batch_dims - 1u; d++) {
+    let dim = params.batch[d];
+    let next = rest / dim.x;
+    offsets += (rest - next * dim.x) * dim.yzw;
+    rest = next;
+  }
+  return offsets + rest * params.batch[params.batch_dims - 1u].yzw;
+#else
+  return offsets + rest * params.batch[0].yzw;
+#endif
+}

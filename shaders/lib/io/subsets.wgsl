@@ -1,0 +1,21 @@
+// Subsets of a sequence's loads, one an invocation: subset p holds params.members loads, params.lanes apart, of the run
+// that it shares with its neighbours. Eight invocations that a processor runs together so read one line of memory.
+#import io/source
+
+struct Work { sequence: u32, subset: u32 }
+
+// What an invocation does. Beside neighbouring sequences where these lie side by side in memory, else beside neighbouring subsets.
+fn work_of(id: u32) -> Work {
+  let across = params.neighbours > 1u;
+  let inner = select(params.subsets, params.sequences, across);
+  let outer = id / inner;
+  let rest = id - outer * inner;
+  return Work(select(outer, rest, across), select(rest, outer, across));
+}
+
+// The first load of a subset, and the end of its run.
+fn loads_of(row: Row, subset: u32) -> vec2<u32> {
+  let run = subset / params.lanes;
+  let first = run * params.lanes * params.members;
+  return vec2<u32>(first + subset - run * params.lanes, min(row.loads, first + params.lanes * params.members));
+}

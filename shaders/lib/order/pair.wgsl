@@ -1,0 +1,45 @@
+// A pair (key, index) and its strict total order: by key, ties by index. No two pairs of a sequence are equal, so every
+// reduction tree, sorting network and partition of the work gives the same answer.
+// LAST_PAIR stands for "nothing": it comes after every pair.
+#import order/compare
+
+struct Pair { key: Key, index: u32 }
+
+const NO_INDEX: u32 = 0xffffffffu;
+
+fn last_pair() -> Pair { return Pair(LAST_KEY, NO_INDEX); }
+
+fn before(a: Pair, b: Pair) -> bool {
+  return key_less(a.key, b.key) || (key_equal(a.key, b.key) && a.index < b.index);
+}
+
+// A pair as it lies in workgroup memory: one load brings all of it.
+#if KEY_WORDS == 1
+alias Stored = vec2<u32>;
+fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
+fn pair_of(stored: Stored) -> Pair { return Pair(stored.x, stored.y); }
+#else
+alias Stored = vec3<u32>;
+fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
+fn pair_of(stored: Stored) -> Pair { return Pair(stored.xy, stored.z); }
+#endif
+
+// The words of a pair, most significant first: those of the key, then the index.
+fn word_of_pair(pair: Pair, word: u32) -> u32 {
+  if (word == KEY_WORDS) { return pair.index; }
+#if KEY_WORDS == 1
+  return pair.key;
+#else
+  return select(pair.key.x, pair.key.y, word == 1u);
+#endif
+}
+
+// The pair with one of its words replaced.
+fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
+  if (w == KEY_WORDS) { return Pair(pair.key, word); }
+#if KEY_WORDS == 1
+  return Pair(word, pair.index);
+#else
+  return Pair(select(vec2<u32>(pair.key.x, word), vec2<u32>(word, pair.key.y), w == 0u), pair.index);
+#endif
+}

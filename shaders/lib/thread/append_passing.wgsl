@@ -1,0 +1,31 @@
+// Puts what does not come after a threshold in a list that the kernel has: `reserve` gives the first of so many places there, `enlist` fills
+// one.
+#import io/least
+
+// The items of a load.
+fn list_passing(sequence: u32, row: Row, v: u32, data: Load, threshold: Pair) {
+  // As nearly always. Items of other sequences in the load can only make it look further.
+  let least = least_in(data);
+  if (key_less(threshold.key, least)) { return; }
+#if SOURCE_ROWS
+  // And of few values most loads have the threshold's own key, behind it.
+  if (key_equal(threshold.key, least) && threshold.index < first_index_in(row, v)) { return; }
+#endif
+  var passing = 0u;  // a bit an item
+#for c in PER_LOAD
+  let pair$c = item(row, v, data, $cu);
+  passing |= select(0u, 1u << $cu, pair$c.index != NO_INDEX && !before(threshold, pair$c));
+#endfor
+  if (passing > 0u) {
+    var at = reserve(sequence, countOneBits(passing));
+    // Most often a single one; and a CPU that runs several invocations together does all that any of them might.
+    for (var rest = passing; rest > 0u; rest &= rest - 1u) {
+      var pair = pair0;
+#for c in PER_LOAD
+      if (firstTrailingBit(rest) == $cu) { pair = pair$c; }
+#endfor
+      enlist(sequence, at, pair);
+      at++;
+    }
+  }
+}

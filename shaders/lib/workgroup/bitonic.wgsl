@@ -1,0 +1,37 @@
+// A bitonic sorting network over pairs in workgroup memory: a list of params.places pairs, a power of two, for each team.
+// Batcher, "Sorting networks and their applications", 1968. Every comparator is its own inverse's mirror, so the first merge of
+// each size compares i with its reflection and all directions are ascending.
+//   LISTED  places of all lists of a workgroup
+#import workgroup/team
+
+var<workgroup> list: array<Stored, LISTED>;
+
+fn compare_exchange(low: u32, high: u32) {
+  let a = list[low];
+  let b = list[high];
+  if (before(pair_of(b), pair_of(a))) {
+    list[low] = b;
+    list[high] = a;
+  }
+}
+
+// Sorts the first `size` (a power of two, the same for the whole workgroup) pairs of every team's list, ascending.
+// All invocations of the workgroup call it together.
+fn sort_lists(local: u32, size: u32) {
+  let half_size = size / 2u;
+  for (var run = 2u; run <= size; run *= 2u) {
+    for (var reach = run / 2u; reach > 0u; reach /= 2u) {
+      workgroupBarrier();
+      for (var t = local; t < teams_of_workgroup() * half_size; t += WORKGROUP) {
+        let base = t / half_size * params.places;
+        let i = t % half_size;
+        let block = i / reach * (2u * reach);
+        let low = block + i % reach;
+        // The first step of a merge mirrors, the others shift.
+        let high = select(low + reach, block + 2u * reach - 1u - i % reach, reach == run / 2u);
+        compare_exchange(base + low, base + high);
+      }
+    }
+  }
+  workgroupBarrier();
+}

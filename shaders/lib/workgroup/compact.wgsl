@@ -1,0 +1,123 @@
+// Lists of candidates that do not exceed their room: input, delegates, counts, lists and thresholds -> the lists, shorter.
+//
+// A list of up to params.longest pairs is left as it is. A longer one is cut to that, or to k; where there were too many pairs to be
+// listed, the subsets are read once more.
+//   EACH  places of a list for each invocation, at least
+#import io/source
+#import io/delegates
+#import workgroup/kth
+
+@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][place], then a threshold a sequence
+@group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
+
+var<workgroup> chosen: array<u32, WORKGROUP>;
+var<workgroup> chosen_count: atomic<u32>;
+var<workgroup> filled: atomic<u32>;
+var<workgroup> shared_word: u32;
+var<workgroup> kept: atomic<u32>;
+
+fn listed(start: u32, at: u32) -> Pair { return Pair(list_keys[start + at], list_indices[start + at]); }
+
+fn enlist(start: u32, at: u32, pair: Pair) {
+  list_keys[start + at] = pair.key;
+  list_indices[start + at] = pair.index;
+}
+
+fn same_for_all(local: u32, word: u32) -> u32 {
+  if (local == 0u) { shared_word = word; }
+  return workgroupUniformLoad(&shared_word);
+}
+
+// How many pairs asked for a place in the list.
+fn asked_for(local: u32, sequence: u32, live: bool) -> u32 {
+  var count = 0u;
+  if (local == 0u && live) { count = atomicLoad(&counts[sequence]); }
+  return same_for_all(local, count);
+}
+
+// Invocations that read a load each between two looks at the room that is left; and the longest list with room for that.
+fn readers() -> u32 { return min(WORKGROUP, (params.places - params.k) / PER_LOAD); }
+fn most_listed() -> u32 { return params.places - readers() * PER_LOAD; }
+
+// Keeps the first k of the list's first `count`, or some more where those are found sooner, at its beginning in any order. Returns a pair
+// that none of the first k comes after, nor any that is kept.
+fn keep_first(local: u32, start: u32, count: u32) -> Pair {
+  var items: Items;
+#for i in EACH
+  items[$i] = last_pair();
+  if ($iu * WORKGROUP + local < count) { items[$i] = listed(start, $iu * WORKGROUP + local); }
+#endfor
+  let last = kth_of(&items, listed(start, 0u), local, params.k, min(params.longest, most_listed()) - params.k);
+  if (local == 0u) { atomicStore(&kept, 0u); }
+  storageBarrier();
+  workgroupBarrier();
+#for i in EACH
+  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { enlist(start, atomicAdd(&kept, 1u), items[$i]); }
+#endfor
+  storageBarrier();
+  workgroupBarrier();
+  return last;
+}
+
+// Chooses among the subsets from `first` on, one an invocation. Returns how many loads those chosen have.
+fn choose_subsets(local: u32, sequence: u32, first: u32, threshold: Pair) -> u32 {
+  if (local == 0u) { atomicStore(&chosen_count, 0u); }
+  workgroupBarrier();
+  let subset = first + local;
+  if (subset < params.subsets && !before(threshold, delegate_at(sequence, min(subset, params.subsets - 1u)))) {
+    chosen[atomicAdd(&chosen_count, 1u)] = subset;
+  }
+  workgroupBarrier();
+  return same_for_all(local, atomicLoad(&chosen_count)) * params.members;
+}
+
+// Lists what does not come after the threshold in the w-th of the chosen subsets' loads.
+fn list_load(row: Row, start: u32, w: u32, threshold: Pair) {
+  let v = chosen[w / params.members] + w % params.members * params.subsets;
+  if (v >= row.loads) { return; }
+  let data = load(row, v);
+#for c in PER_LOAD
+  {
+    let candidate = item(row, v, data, $cu);
+    if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
+      enlist(start, atomicAdd(&filled, 1u), candidate);
+    }
+  }
+#endfor
+}
+
+// The list's length once it has the first k pairs and at most params.longest. Where more than it has room for should have been listed,
+// what was listed is forgotten and the subsets are read once more, a step at a time; a list without room for a step is trimmed first.
+fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
+  let row = row_of(sequence);
+  let fits = wanted <= params.places;
+  var threshold = listed(threshold_place(sequence), 0u);
+  if (local == 0u) { atomicStore(&filled, 0u); }
+  // The next subset to look at, the loads of those chosen of the last ones, and how many of these have been read.
+  var next = select(0u, params.subsets, fits);
+  var count = select(0u, wanted, fits);
+  var again = 0u;
+  var step = 0u;
+  loop {
+    let over = step >= again && next >= params.subsets;
+    if (count > select(most_listed(), params.longest, over)) {
+      threshold = keep_first(local, start, count);
+      count = same_for_all(local, atomicLoad(&kept));
+      if (local == 0u) { atomicStore(&filled, count); }
+      workgroupBarrier();
+    }
+    if (over) { break; }
+    if (step >= again) {
+      again = choose_subsets(local, sequence, next, threshold);
+      step = 0u;
+      next += WORKGROUP;
+      continue;
+    }
+    if (local < readers() && step + local < again) { list_load(row, start, step + local, threshold); }
+    step += readers();
+    storageBarrier();
+    workgroupBarrier();
+    count = same_for_all(local, atomicLoad(&filled));
+  }
+  return count;
+}

@@ -1,0 +1,54 @@
+// Reads chosen subsets of a sequence's loads again, a workgroup together, and lists what does not come after a threshold (lib/thread/append_passing.wgsl).
+//   ROOM     for the numbers of chosen subsets and loads
+//   AGAIN    loads under way at once
+//   SECONDS  1 where single loads are chosen too
+#import thread/append_passing
+
+var<workgroup> chosen: array<u32, ROOM>;  // subsets from the front, single loads from the back
+var<workgroup> chosen_count: atomic<u32>;
+
+fn choose(subset: u32) { chosen[atomicAdd(&chosen_count, 1u)] = subset; }
+
+#if SECONDS
+var<workgroup> single_count: atomic<u32>;
+
+fn choose_load(v: u32) { chosen[ROOM - 1u - atomicAdd(&single_count, 1u)] = v; }
+#endif
+
+// One invocation, before a barrier ahead of the first `choose`.
+fn choose_none() {
+  atomicStore(&chosen_count, 0u);
+#if SECONDS
+  atomicStore(&single_count, 0u);
+#endif
+}
+
+// After a barrier behind the last `choose`.
+fn read_chosen(sequence: u32, row: Row, local: u32, threshold: Pair) {
+  // Powers of two in place of divisions: some invocations have nothing to read.
+  let shift = 32u - countLeadingZeros(params.members - 1u);
+#if SECONDS
+  let singles = atomicLoad(&single_count);
+#else
+  const singles = 0u;
+#endif
+  let again = singles + (atomicLoad(&chosen_count) << shift);
+  for (var w = local; w < again; w += AGAIN * WORKGROUP) {
+#for u in AGAIN
+    let w$u = min(w + $uu * WORKGROUP, again - 1u);
+#if SECONDS
+    let single$u = w$u < singles;
+    let member$u = w$u - select(singles, w$u, single$u);
+    let place$u = select(member$u >> shift, ROOM - 1u - w$u, single$u);
+    let v$u = chosen[place$u] + (member$u & ((1u << shift) - 1u)) * params.subsets;
+#else
+    let v$u = chosen[w$u >> shift] + (w$u & ((1u << shift) - 1u)) * params.subsets;
+#endif
+    let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
+    let data$u = load(row, min(v$u, row.loads - 1u));
+#endfor
+#for u in AGAIN
+    if (there$u) { list_passing(sequence, row, v$u, data$u, threshold); }
+#endfor
+  }
+}

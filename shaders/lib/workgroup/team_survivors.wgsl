@@ -1,0 +1,118 @@
+// The survivors of each team: chosen subsets -> `list`, every pair of them that does not come after the team's threshold.
+//
+// A list that does not hold all of them is made again in steps, and cut to its first k pairs whenever it is full. The kernel has
+// `listed_before(slot)`, how many pairs it listed itself.
+//   OWN       subsets of an invocation
+//   AGAIN     loads under way at once
+#import workgroup/team
+#import workgroup/bitonic
+
+var<workgroup> chosen: array<u32, WORKGROUP * OWN>;  // The first loads of subsets.
+var<workgroup> chosen_counts: array<atomic<u32>, MOST_TEAMS>;
+var<workgroup> counts: array<atomic<u32>, MOST_TEAMS>;
+
+// Before a barrier ahead of the first `choose`.
+fn choose_none(team: Team, local: u32) {
+  if (local == 0u) { atomicStore(&most, 0u); }
+  if (team.lane == 0u) {
+    atomicStore(&chosen_counts[team.slot], 0u);
+    atomicStore(&counts[team.slot], 0u);
+  }
+}
+
+fn choose(team: Team, first: u32) {
+  chosen[team.slot * team_size() * OWN + atomicAdd(&chosen_counts[team.slot], 1u)] = first;
+}
+
+// The load at a place among all those of the chosen subsets: the first of each subset, then the second of each, and so on.
+fn chosen_load(team: Team, place: u32, choices: u32) -> u32 {
+  return chosen[team.slot * team_size() * OWN + place % choices] + place / choices * team.stride;
+}
+
+// Reads the chosen subsets again. Returns how many pairs should be listed. All invocations call it together, after the last `choose`.
+fn append_survivors(team: Team, threshold: Pair) -> u32 {
+  workgroupBarrier();
+  let first_place = listed_before(team.slot);
+  let choices = atomicLoad(&chosen_counts[team.slot]);
+  let again = choices * team.members;
+  for (var w = team.lane; w < again; w += AGAIN * team_size()) {
+#for u in AGAIN
+    let w$u = w + $uu * team_size();
+    let at$u = chosen_load(team, w$u, choices);
+    let there$u = w$u < again && at$u < team.end;
+    let v$u = select(team.begin, at$u, there$u);
+    let data$u = load(team.row, v$u);
+#endfor
+#for u in AGAIN
+    if (there$u) {
+#for c in PER_LOAD
+      {
+        let candidate = item(team.row, v$u, data$u, $cu);
+        if (!before(threshold, candidate) && candidate.index != NO_INDEX) {
+          let place = first_place + atomicAdd(&counts[team.slot], 1u);
+          if (place < params.places) { list[team.slot * params.places + place] = store_of(candidate); }
+        }
+      }
+#endfor
+    }
+#endfor
+  }
+  workgroupBarrier();
+  return first_place + atomicLoad(&counts[team.slot]);
+}
+
+// Lists what of a load does not come after the threshold, a bit an item; returns what there was no place for.
+fn append_pending(team: Team, v: u32, data: Load, items: u32, threshold: Pair) -> u32 {
+  var pending = items;
+#for c in PER_LOAD
+  if ((pending & (1u << $cu)) != 0u) {
+    let candidate = item(team.row, v, data, $cu);
+    if (candidate.index == NO_INDEX || before(threshold, candidate)) {
+      pending &= ~(1u << $cu);
+    } else {
+      let place = atomicAdd(&counts[team.slot], 1u);
+      if (place < params.places) {
+        list[team.slot * params.places + place] = store_of(candidate);
+        pending &= ~(1u << $cu);
+      }
+    }
+  }
+#endfor
+  return pending;
+}
+
+// Cuts every team's list to its first k, in order. Returns the team's threshold: the k-th pair, where there are so many.
+fn cut_lists(team: Team, local: u32, threshold: Pair) -> Pair {
+  let filled = min(atomicLoad(&counts[team.slot]), params.places);
+  workgroupBarrier();
+  for (var t = filled + team.lane; t < params.places; t += team_size()) { list[team.slot * params.places + t] = store_of(last_pair()); }
+  sort_lists(local, params.places);
+  let kept = min(filled, params.k);
+  if (team.lane == 0u) { atomicStore(&counts[team.slot], kept); }
+  workgroupBarrier();
+  if (kept < params.k) { return threshold; }
+  return pair_of(list[team.slot * params.places + params.k - 1u]);
+}
+
+// The same as `append_survivors`, after it, where any team's list is too short: in steps of one load an invocation.
+fn append_in_steps(team: Team, local: u32, first_threshold: Pair) -> u32 {
+  var threshold = first_threshold;
+  let choices = atomicLoad(&chosen_counts[team.slot]);
+  let again = choices * team.members;
+  if (team.lane == 0u) { atomicStore(&counts[team.slot], listed_before(team.slot)); }
+  let steps = (largest_of_all(local, again) + team_size() - 1u) / team_size();
+  for (var step = 0u; step < steps; step++) {
+    let w = step * team_size() + team.lane;
+    var at = team.end;
+    if (w < again) { at = chosen_load(team, w, choices); }
+    let v = min(at, team.row.loads - 1u);
+    let data = load(team.row, v);
+    var pending = select(0u, (1u << PER_LOAD) - 1u, at < team.end);
+    loop {
+      pending = append_pending(team, v, data, pending, threshold);
+      if (largest_of_all(local, select(0u, 1u, pending != 0u)) == 0u) { break; }
+      threshold = cut_lists(team, local, threshold);
+    }
+  }
+  return atomicLoad(&counts[team.slot]);
+}

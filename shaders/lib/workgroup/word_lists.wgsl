@@ -1,0 +1,62 @@
+// What a team of TEAM invocations does together with its lists of words: the first of all its words, and least and largest numbers.
+//
+// A team of one needs neither memory nor barriers.
+#import thread/word_list
+
+#if TEAM > 1
+
+var<workgroup> least_keys: array<atomic<u32>, TEAMS>;
+var<workgroup> bound_keys: array<atomic<u32>, TEAMS>;
+var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
+var<workgroup> doubts: atomic<u32>;
+var<workgroup> shared_doubts: u32;
+
+// All invocations call it first.
+fn begin_teams(slot: u32, lane: u32, local: u32) {
+  if (local == 0u) { atomicStore(&doubts, 0u); }
+  if (lane == 0u) {
+    atomicStore(&least_keys[slot], 0xffffffffu);
+    atomicStore(&bound_keys[slot], 0u);
+  }
+  workgroupBarrier();
+}
+
+// The least of the team's first numbers and the largest of its second ones.
+fn range_of_team(slot: u32, mine: vec2<u32>) -> vec2<u32> {
+  atomicMin(&least_keys[slot], mine.x);
+  atomicMax(&bound_keys[slot], mine.y);
+  workgroupBarrier();
+  return vec2<u32>(atomicLoad(&least_keys[slot]), atomicLoad(&bound_keys[slot]));
+}
+
+// The first of all the team's words, known to each of its invocations.
+fn merge_team(words: ptr<function, Words>, local: u32) {
+  for (var reach = 1u; reach < TEAM; reach *= 2u) {
+    workgroupBarrier();
+#for i in KEEP
+    exchange[$iu * WORKGROUP + local] = (*words)[$i];
+#endfor
+    workgroupBarrier();
+#for i in KEEP
+    (*words)[$i] = min((*words)[$i], exchange[(KEEP - $[i + 1]u) * WORKGROUP + (local ^ reach)]);
+#endfor
+    sort_words(words);
+  }
+}
+
+// Whether any team of the workgroup doubts, as all of them must go on together then. Once.
+fn any_doubts(local: u32, mine: bool) -> bool {
+  if (mine) { atomicStore(&doubts, 1u); }
+  workgroupBarrier();
+  if (local == 0u) { shared_doubts = atomicLoad(&doubts); }
+  return workgroupUniformLoad(&shared_doubts) != 0u;
+}
+
+#else
+
+fn begin_teams(slot: u32, lane: u32, local: u32) {}
+fn range_of_team(slot: u32, mine: vec2<u32>) -> vec2<u32> { return mine; }
+fn merge_team(words: ptr<function, Words>, local: u32) {}
+fn any_doubts(local: u32, mine: bool) -> bool { return mine; }
+
+#endif

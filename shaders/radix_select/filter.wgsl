@@ -1,0 +1,35 @@
+// Radix select, the end: the pairs that do not come after the threshold, in any order: source, histogram, progress -> sink, listed. They are
+// sorted next.
+#import thread/append_passing
+#import workgroup/append
+#import workgroup/digits
+
+fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed[count_at(sequence)], count); }
+fn places() -> u32 { return params.places; }
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let sequence = min(id / params.parts, params.sequences - 1u);
+  let part = id % params.parts;
+  let live = id / params.parts < params.sequences;
+  if (is_listed(local, sequence)) { return; }
+  if (local == 0u) { collect_none(); }
+  let threshold = threshold_of(resolve(local, sequence, false));
+  workgroupBarrier();
+  let row = row_of(sequence);
+  let run = run_of(part, local, row.loads);
+  let end = select(0u, run.y, live);
+  for (var q = run.x; q < end; q += 4u * run.z) {
+#for u in 4
+    let q$u = q + $uu * run.z;
+    let v$u = min(q$u, row.loads - 1u);
+    let data$u = load(row, v$u);
+#endfor
+#for u in 4
+    if (q$u < end) { list_passing(sequence, row, v$u, data$u, threshold); }
+#endfor
+  }
+  put_collected(local, sequence);
+}

@@ -1,0 +1,108 @@
+// The best pair of every part of every column: input -> sink.
+//
+// A workgroup serves ACROSS loads side by side by TEAM rows, so that loads coalesce whatever the axis. Part p takes the rows
+// p * team + y, and every parts * team-th after.
+//   UNROLL      rows under way at once
+//   TREE        1 where a workgroup has several rows; they meet in its memory
+//   TRANSPOSED  1 where results change invocations in workgroup memory, so that neighbours write side by side
+#import thread/best_of_columns
+#import io/sink
+#if TREE
+#import workgroup/column_rows
+#endif
+#if TRANSPOSED
+var<workgroup> results: array<Stored, WORKGROUP * PER_LOAD>;  // [load][column]
+#endif
+
+// The best of the rows first, first + stride, ... of each column from an offset on.
+fn best_of_rows(start: u32, first: u32, stride: u32) -> Bests {
+  let end = params.length;
+  if (first >= end) { return no_bests(NO_INDEX); }
+#if IN_ORDER
+  var bests = no_bests(axis_step(first).y + params.first_index);
+#else
+  var bests = no_bests(NO_INDEX);
+#endif
+  for (var r = first; r < end; r += UNROLL * stride) {
+#for u in UNROLL
+    let step$u = axis_step(min(r + $uu * stride, end - 1u));  // the last item, maybe again
+    let data$u = load(start + step$u.x);
+#endfor
+#for u in UNROLL
+    let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
+#for c in PER_LOAD
+    bests[$c] = better(Pair(key_in(data$u, $cu), index$u), bests[$c]);
+#endfor
+#endfor
+  }
+  return bests;
+}
+
+#if TREE
+// TOGETHER columns of each load at a time: their rows in memory, then an invocation for each column.
+fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
+  let at = columns_at(first_load + local % ACROSS);
+  let row = local / ACROSS;
+  let target_ = target_of(at.sequence);
+#for c in PER_LOAD
+  team_rows[$[c % TOGETHER]u * WORKGROUP + local] = store_of(bests[$c]);
+#if $[c % TOGETHER + 1] == TOGETHER
+  workgroupBarrier();
+  let rows$c = halve_rows(local, row);
+  if (row < TEAM) {
+    for (var t = row; t < TOGETHER; t += TEAM) {
+      let best = best_of_column(t * WORKGROUP + local % ACROSS, rows$c);
+      let column = $[c + 1 - TOGETHER]u + t;
+      if (has_column(at, column)) { put_to(target_beside(target_, column), part, best); }
+    }
+  }
+  workgroupBarrier();
+#endif
+#endfor
+}
+#endif
+
+#if TRANSPOSED
+fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
+#for c in PER_LOAD
+  results[local * PER_LOAD + $cu] = store_of(bests[$c]);
+#endfor
+  workgroupBarrier();
+#for c in PER_LOAD
+  {
+    let place = $cu * WORKGROUP + local;
+    let at = columns_at(first_load + place / PER_LOAD);
+    if (has_column(at, place % PER_LOAD)) {
+      put_to(target_of(at.sequence + place % PER_LOAD), part, pair_of(results[place]));
+    }
+  }
+#endfor
+}
+#endif
+
+#if !TREE && !TRANSPOSED
+fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
+  let at = columns_at(first_load + local);
+  let target_ = target_of(at.sequence);
+#for c in PER_LOAD
+  if (has_column(at, $cu)) { put_to(target_beside(target_, $cu), part, bests[$c]); }
+#endfor
+}
+#endif
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
+  let part = id / blocks;
+  if (part >= params.parts) { return; }
+  let first_load = id % blocks * ACROSS;
+  let at = columns_at(first_load + local % ACROSS);
+  let row = local / ACROSS;
+  var bests = no_bests(NO_INDEX);
+  if (at.live && row < TEAM) {
+    bests = best_of_rows(sequence_offsets(at.sequence).x, part * TEAM + row, params.parts * TEAM);
+  }
+  put_bests(local, first_load, part, bests);
+}

@@ -1,0 +1,58 @@
+// The best pair of every sequence, by several workgroups each in one dispatch: source -> sink, by way of `meeting`.
+//
+// Each of a sequence's params.parts workgroups begins with a round of loads of its own and comes for more until there are none. So all
+// end together, whatever the memory gave each. Then it publishes what it found; the last one to do so reduces what all have found.
+//   LOADS_EACH  loads of an invocation in a round
+#import thread/scan_loads
+#import io/sink
+#if SUBGROUPS
+#import subgroup/tree
+#else
+#import workgroup/tree
+
+fn team_size() -> u32 { return WORKGROUP; }
+#endif
+#import workgroup/last_block
+
+const ROUND: u32 = WORKGROUP * LOADS_EACH;  // loads
+
+var<workgroup> shared_word: u32;
+
+// The best of an invocation's loads of all rounds that the workgroup takes.
+fn best_of_rounds(local: u32, sequence: u32, part: u32, row: Row) -> Pair {
+  var best = last_pair();
+  for (var turn = part; turn * ROUND < row.loads; turn = params.parts + workgroupUniformLoad(&shared_word)) {
+    if (local == 0u) { shared_word = next_round(sequence); }
+    best = scan_further(row, turn * ROUND + local, min((turn + 1u) * ROUND, row.loads), WORKGROUP, best);
+  }
+  return best;
+}
+
+// The best of an invocation's share of what all workgroups published.
+fn best_of_parts(local: u32, sequence: u32) -> Pair {
+  var best = last_pair();
+  for (var part = local; part < params.parts; part += WORKGROUP) {
+    let candidate = consume(sequence, part);
+    if (before(candidate, best)) { best = candidate; }
+  }
+  return best;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let sequence = id / params.parts;
+  let part = id % params.parts;
+  if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
+  let place = place_in_team(local);
+  let best = best_of_team(local, place, best_of_rounds(local, sequence, part, row));
+  if (local == 0u) { shared_word = u32(publish(sequence, part, settled(row, best))); }
+  if (workgroupUniformLoad(&shared_word) == 0u) { return; }
+  let first = best_of_team(local, place, best_of_parts(local, sequence));
+  if (local == 0u) {
+    reset(sequence, (row.loads + ROUND - 1u) / ROUND);
+    put(sequence, 0u, first);
+  }
+}

@@ -1,0 +1,166 @@
+// The first k items of every row, in order, by a radix sort in workgroup memory: source -> sink.
+//
+// A team of TEAM invocations sorts one row of at most TEAM * ITEMS_PER_THREAD items in their own order, so that a stable sort by key alone
+// settles ties by index. What is sorted are words of PART bits of the key above INDEX_BITS bits of the position: a pass moves one word an
+// item, and the keys stay in the registers of the invocations that read them until the next part of their bits, or the output, is fetched
+// by position. There are PARTS parts, least significant first.
+//   DIGIT  bits of a digit; COUNTERS is half of its values
+//   LOADS  of an invocation
+//   FETCH  1 where the output has keys that are not in the last words
+#import io/source
+#import io/sink
+#import workgroup/block_radix
+
+const TEAMS: u32 = WORKGROUP / TEAM;
+const KEY_BITS: u32 = 8u * ELEMENT_BYTES;
+const INDEX_BITS: u32 = 13u;
+
+alias Keys = array<Key, ITEMS_PER_THREAD>;
+
+fn key_word(key: Key, w: u32) -> u32 {
+#if KEY_WORDS == 1
+  return key;
+#else
+  return select(key.x, key.y, w == 1u);
+#endif
+}
+
+fn with_key_word(key: Key, w: u32, word: u32) -> Key {
+#if KEY_WORDS == 1
+  return word;
+#else
+  return Key(select(key.x, word, w == 0u), select(key.y, word, w == 1u));
+#endif
+}
+
+// A key's bits from `part * PART` up, counted from its lowest used bit.
+fn part_of(key: Key, part: u32) -> u32 {
+  let low = 32u * KEY_WORDS - KEY_BITS + part * PART;
+  let mask = 0xffffffffu >> (32u - PART);
+#if KEY_WORDS == 1
+  return (key >> low) & mask;
+#else
+  let shift = low & 31u;
+  if (low >= 32u) { return (key.x >> shift) & mask; }
+  return ((key.y >> shift) | ((key.x << 1u) << (31u - shift))) & mask;
+#endif
+}
+
+// One load's words of keys to their places in memory.
+fn place_load(row: Row, v: u32, data: Load, w: u32, home: u32) {
+#for c in PER_LOAD
+  {
+    let position = v * PER_LOAD + $cu - row.skew;
+    if (position < params.length) { room[home + place(position)] = key_word(item(row, v, data, $cu).key, w); }
+  }
+#endfor
+}
+
+// Neighbours read neighbouring loads; memory turns them into consecutive items an invocation. One load more than fill the team may be
+// needed where the row starts amid one.
+fn read_keys(row: Row, local: u32) -> Keys {
+  let t = local % TEAM;
+  var keys: Keys;
+#for i in LOADS
+  let load$i = load(row, min($iu * TEAM + t, row.loads - 1u));
+#endfor
+#for i in ITEMS_PER_THREAD
+  keys[$i] = LAST_KEY;
+#endfor
+#for w in KEY_WORDS
+  workgroupBarrier();
+#for i in LOADS
+  place_load(row, $iu * TEAM + t, load$i, $wu, home_of(local));
+#endfor
+  if (t == 0u && LOADS * TEAM < row.loads) { place_load(row, LOADS * TEAM, load(row, LOADS * TEAM), $wu, home_of(local)); }
+  workgroupBarrier();
+  let words$w = read_words(blocked(local));
+#for i in ITEMS_PER_THREAD
+  if (t * ITEMS_PER_THREAD + $iu < params.length) { keys[$i] = with_key_word(keys[$i], $wu, words$w[$i]); }
+#endfor
+#endfor
+  return keys;
+}
+
+fn positions_of(words: ptr<function, Words>) -> Words {
+  var positions: Words;
+#for i in ITEMS_PER_THREAD
+  positions[$i] = (*words)[$i] & ((1u << INDEX_BITS) - 1u);
+#endfor
+  return positions;
+}
+
+// Puts the next part of the keys' bits above the positions.
+fn set_part(words: ptr<function, Words>, keys: ptr<function, Keys>, part: u32, local: u32) {
+  var positions = positions_of(words);
+  var parts: Words;
+#for i in ITEMS_PER_THREAD
+  parts[$i] = part_of((*keys)[$i], part);
+#endfor
+  parts = exchanged(&parts, blocked(local), &positions, local);
+#for i in ITEMS_PER_THREAD
+  (*words)[$i] = (parts[$i] << INDEX_BITS) | positions[$i];
+#endfor
+}
+
+// Blocked keys -> words in order, striped.
+fn sort_words(keys: ptr<function, Keys>, local: u32) -> Words {
+  var words: Words;
+#for i in ITEMS_PER_THREAD
+  words[$i] = (part_of((*keys)[$i], 0u) << INDEX_BITS) | (local % TEAM * ITEMS_PER_THREAD + $iu);
+#endfor
+  for (var part = 0u; part < PARTS; part++) {
+    if (part > 0u) { set_part(&words, keys, part, local); }
+    let end = INDEX_BITS + min(PART, KEY_BITS - part * PART);
+    for (var shift = INDEX_BITS; shift < end; shift += DIGIT) {
+      var arrangement = blocked(local);
+      if (part == PARTS - 1u && shift + DIGIT >= end) { arrangement = striped(local); }
+      radix_pass(&words, shift, arrangement, local);
+    }
+  }
+  return words;
+}
+
+// The keys of words in order.
+fn keys_of(words: ptr<function, Words>, keys: ptr<function, Keys>, local: u32) -> Keys {
+  var sorted: Keys;
+#if FETCH
+  var positions = positions_of(words);
+  var fetched: Words;
+#for w in KEY_WORDS
+#for i in ITEMS_PER_THREAD
+  fetched[$i] = key_word((*keys)[$i], $wu);
+#endfor
+  fetched = exchanged(&fetched, blocked(local), &positions, local);
+#for i in ITEMS_PER_THREAD
+  sorted[$i] = with_key_word(sorted[$i], $wu, fetched[$i]);
+#endfor
+#endfor
+#else
+#for i in ITEMS_PER_THREAD
+#if PARTS == 1
+  sorted[$i] = ((*words)[$i] >> INDEX_BITS) << (32u - KEY_BITS);
+#else
+  sorted[$i] = LAST_KEY;  // indices alone are wanted
+#endif
+#endfor
+#endif
+  return sorted;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let t = local % TEAM;
+  let sequence = linear_workgroup(workgroup, grid) * TEAMS + local / TEAM;
+  var keys = read_keys(row_of(min(sequence, params.sequences - 1u)), local);
+  var words = sort_words(&keys, local);
+  let sorted = keys_of(&words, &keys, local);
+  let positions = positions_of(&words);
+  let to = target_of(sequence);
+#for i in ITEMS_PER_THREAD
+  if (sequence < params.sequences && $iu * TEAM + t < params.k) {
+    put_to(to, $iu * TEAM + t, Pair(sorted[$i], index_at(positions[$i])));
+  }
+#endfor
+}

@@ -1,0 +1,86 @@
+// The first k pairs of every sequence, in order, by delegates: source, delegates (delegate_keys, delegate_indices, second_keys) -> sink.
+//
+// An earlier dispatch left the best pair of each of params.subsets strided subsets, and the least key of its other items. A team of
+// params.team invocations serves a sequence: it finds a threshold among the delegates, reads the subsets again whose delegates do not come
+// after it, and sorts what does not either. A delegate is listed as it is, and its subset not read again, where its second key tells
+// that no other of the subset's items can come before the threshold. k is at most params.team_bests.
+//   OWN    delegates of an invocation
+//   AGAIN  loads under way at once where subsets are read again
+#import workgroup/team_threshold
+#import workgroup/team_survivors
+#import workgroup/team_order
+
+@group(0) @binding(2) var<storage, read_write> delegate_keys: array<Key>;
+@group(0) @binding(3) var<storage, read_write> delegate_indices: array<u32>;
+@group(0) @binding(6) var<storage, read_write> second_keys: array<Key>;
+
+var<workgroup> alone_counts: array<atomic<u32>, MOST_TEAMS>;  // Delegates that are listed as they are.
+
+struct Delegate {
+  pair: Pair,
+  next: Pair,  // None of the subset's other items comes before it.
+}
+
+alias Delegates = array<Delegate, OWN>;
+
+fn team_of(workgroup: u32, local: u32) -> Team {
+  let slot = slot_of(local);
+  let sequence = workgroup * teams_of_workgroup() + slot;
+  let live = sequence < params.sequences;
+  let row = row_of(min(sequence, params.sequences - 1u));
+  return Team(slot, lane_of(local), live, sequence, 0u, row, 0u, select(0u, row.loads, live), params.members, params.subsets);
+}
+
+fn read_delegate(team: Team, subset: u32) -> Delegate {
+  if (!team.live || subset >= params.subsets) { return Delegate(last_pair(), last_pair()); }
+  let at = params.source_base + team.sequence * params.source_step + subset * params.source_item_step;
+  let pair = Pair(delegate_keys[at], delegate_indices[at]);
+  let second = second_keys[at];
+  return Delegate(pair, Pair(second, select(0u, pair.index + params.subsets, key_equal(second, pair.key))));
+}
+
+fn best_delegate(found: Delegates) -> Pair {
+  var best = found[0].pair;
+#for d in OWN
+  if (before(found[$d].pair, best)) { best = found[$d].pair; }
+#endfor
+  return best;
+}
+
+fn listed_before(slot: u32) -> u32 { return min(atomicLoad(&alone_counts[slot]), params.places); }
+
+// Lists a delegate, or chooses its subset where that is not all, or the list is full.
+fn list_or_choose(team: Team, subset: u32, delegate: Delegate, threshold: Pair) {
+  if (delegate.pair.index == NO_INDEX || before(threshold, delegate.pair)) { return; }
+  if (before(threshold, delegate.next)) {
+    let place = atomicAdd(&alone_counts[team.slot], 1u);
+    if (place < params.places) {
+      list[team.slot * params.places + place] = store_of(delegate.pair);
+      return;
+    }
+  }
+  choose(team, subset);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let team = team_of(linear_workgroup(workgroup, grid), local);
+  var found: Delegates;
+#for d in OWN
+  found[$d] = read_delegate(team, team.lane + $du * team_size());
+#endfor
+  choose_none(team, local);
+  if (team.lane == 0u) { atomicStore(&alone_counts[team.slot], 0u); }
+  let threshold = find_threshold(team, local, best_delegate(found));
+#for d in OWN
+  list_or_choose(team, team.lane + $du * team_size(), found[$d], threshold);
+#endfor
+  var count = append_survivors(team, threshold);
+  var largest = largest_of_teams(local, count);
+  if (largest > params.places) {
+    count = append_in_steps(team, local, threshold);
+    largest = largest_of_teams(local, count);
+  }
+  put_first(team, local, count, largest);
+}

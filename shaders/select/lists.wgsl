@@ -1,0 +1,194 @@
+// The first k pairs of every short sequence, in order, for a small k: input -> sink. One read and a little.
+//
+// A team of params.team invocations, a power of two, serves a sequence; each keeps a sorted list of K pairs in registers. An invocation's
+// loads fall into groups of UNROLL, of which AHEAD are under way at a time. First it inserts the best item of each group (its delegate),
+// in order, so that a tie stays behind; the first K items lie in the groups of the K that are left, whose other items are then inserted
+// where they come before the list's last. At the end the team's lists are merged in a tree.
+//   K       one of a few numbers from params.k on
+//   GROUP   items of a group
+//   SHARED  0 where a team is one invocation
+#import io/source
+#import io/sink
+#import thread/pair_list
+#if SHARED
+#import workgroup/pair_lists
+#endif
+
+#if SHARED
+fn team_size() -> u32 { return params.team; }
+#else
+fn team_size() -> u32 { return 1u; }
+#endif
+
+alias Loads = array<Load, UNROLL>;  // Of a group, team_size() apart.
+
+// The best item of a group from the load `q` on, whichever of them are the sequence's.
+fn best_of_group(row: Row, q: u32, end: u32, loads: Loads) -> Pair {
+  var best = last_pair();
+#for u in UNROLL
+  if (q + $uu * team_size() < end) {
+#for c in PER_LOAD
+    {
+      let candidate = item(row, q + $uu * team_size(), loads[$u], $cu);
+      if (key_less(candidate.key, best.key) || best.index == NO_INDEX) { best = candidate; }
+    }
+#endfor
+  }
+#endfor
+  return best;
+}
+
+#if SOURCE_ROWS && UNROLL > 1
+
+// Where the list is full and all loads have items of the sequence only, the least key tells that most groups hold nothing before its last.
+fn delegate_of_group(row: Row, q: u32, end: u32, loads: Loads, last: Pair) -> Pair {
+  if (q < first_whole(row) || q + (UNROLL - 1u) * team_size() >= end_whole(row) || last.index == NO_INDEX) {
+    return best_of_group(row, q, end, loads);
+  }
+  var least = LAST_KEY;
+#for u in UNROLL
+#for c in PER_LOAD
+  let key$[u]x$c = key_in(loads[$u], $cu);
+  least = key_min(least, key$[u]x$c);
+#endfor
+#endfor
+  if (!key_less(least, last.key)) { return last_pair(); }
+  var place = 0u;
+  var searching = true;
+#for u in UNROLL
+#for c in PER_LOAD
+  searching = searching && !key_equal(key$[u]x$c, least);
+  place += select(0u, select(1u, team_size() * PER_LOAD - PER_LOAD + 1u, $cu == PER_LOAD - 1u), searching);
+#endfor
+#endfor
+  return Pair(least, q * PER_LOAD - row.skew + params.first_index + place);
+}
+
+#else
+
+fn delegate_of_group(row: Row, q: u32, end: u32, loads: Loads, last: Pair) -> Pair { return best_of_group(row, q, end, loads); }
+
+#endif
+
+fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
+  for (var first = lane; first < end; first += AHEAD * UNROLL * team_size()) {
+#for g in AHEAD
+    var loads$g: Loads;
+#for u in UNROLL
+    loads$g[$u] = load(row, min(first + ($gu * UNROLL + $uu) * team_size(), row.loads - 1u));
+#endfor
+#endfor
+#for g in AHEAD
+    {
+      let best = delegate_of_group(row, first + $gu * UNROLL * team_size(), end, loads$g, (*list)[K - 1u]);
+      if (key_less(best.key, (*list)[K - 1u].key)) {
+        insert_in_order(list, best);
+      } else if (key_equal(best.key, LAST_KEY) && best.index != NO_INDEX) {
+        // Only the index tells a pair with the last key from nothing.
+        insert(list, best);
+      }
+    }
+#endfor
+  }
+}
+
+#if GROUP > 1
+
+// The items of a delegate's group that come before a bound, but for the delegate: bits. `q` is the group's first load.
+fn others_before(row: Row, q: u32, end: u32, loads: Loads, position: u32, bound: Pair) -> u32 {
+  var pending = 0u;
+#for u in UNROLL
+#for c in PER_LOAD
+  {
+    let comes = before(item(row, q + $uu * team_size(), loads[$u], $cu), bound);
+    pending |= select(0u, 1u << ($[u]u * PER_LOAD + $cu), comes && q + $uu * team_size() < end);
+  }
+#endfor
+#endfor
+  return pending & ~(1u << (((position / PER_LOAD) >> firstTrailingBit(team_size())) % UNROLL * PER_LOAD + position % PER_LOAD));
+}
+
+#if UNROLL == 1
+fn item_of_group(row: Row, q: u32, loads: Loads, place: u32) -> Pair { return item(row, q, loads[0], place); }
+#else
+fn item_of_group(row: Row, q: u32, loads: Loads, place: u32) -> Pair {
+  let v = q + place / PER_LOAD * team_size();
+  return item(row, v, load(row, v), place % PER_LOAD);
+}
+#endif
+
+fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
+  var delegates: array<u32, K>;
+#for i in K
+  delegates[$i] = (*list)[$i].index;
+#endfor
+  // A loop over the first of them, and the others move up: it is a lot of code to repeat.
+  for (var i = 0u; i < K; i++) {
+    let delegate = delegates[0];
+#for j in K
+#if K > $[j + 1]
+    delegates[$j] = delegates[$[j + 1]];
+#endif
+#endfor
+    if (delegate == NO_INDEX) { break; }
+    let position = delegate - params.first_index + row.skew;
+    let shift = firstTrailingBit(UNROLL * team_size());
+    let q = (((position / PER_LOAD) >> shift) << shift) + lane;
+    var loads: Loads;
+#for u in UNROLL
+    loads[$u] = load(row, min(q + $uu * team_size(), row.loads - 1u));
+#endfor
+    var pending = others_before(row, q, end, loads, position, (*list)[K - 1u]);
+    while (pending != 0u) {
+      let place = countTrailingZeros(pending);
+      pending &= pending - 1u;
+      let candidate = item_of_group(row, q, loads, place);
+      if (before(candidate, (*list)[K - 1u])) { insert(list, candidate); }
+    }
+  }
+}
+
+#else
+
+fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {}
+
+#endif
+#if SHARED
+
+fn put_list(local: u32, lane: u32, sequence: u32, list: ptr<function, List>) {
+  merge_lists(local, lane, list);
+  if (sequence < params.sequences) {
+    let to = target_of(sequence);
+    for (var i = lane; i < params.k; i += team_size()) { put_to(to, i, pair_of(lists[i * WORKGROUP + local - lane])); }
+  }
+}
+
+#else
+
+fn put_list(local: u32, lane: u32, sequence: u32, list: ptr<function, List>) {
+  if (sequence < params.sequences) {
+    let to = target_of(sequence);
+#for i in K
+    if ($iu < params.k) { put_to(to, $iu, (*list)[$i]); }
+#endfor
+  }
+}
+
+#endif
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let shift = firstTrailingBit(team_size());
+  let lane = local & (team_size() - 1u);
+  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP >> shift) + (local >> shift);
+  let row = row_of(min(sequence, params.sequences - 1u));
+  let end = select(0u, row.loads, sequence < params.sequences);
+  var list: List;
+#for i in K
+  list[$i] = last_pair();
+#endfor
+  insert_delegates(row, lane, end, &list);
+  insert_others(row, lane, end, &list);
+  put_list(local, lane, sequence, &list);
+}

@@ -1,0 +1,183 @@
+// The first k pairs of every short row, in order, for a small k: input -> sink. One read, and the same work for all data.
+//
+// A team of TEAM invocations holds a row in registers, LOADS loads each. An item is a word: what its key exceeds the least key by, and its
+// place in the last PLACE_BITS. Each invocation merges its words into a sorted list of KEEP = K + 1; then the team's lists are merged.
+// Of K groups of items or more each has a best one; the first K keys do not come after the last of those, so words need room for no
+// more than that. Where there is not room enough, the last bits of the keys are left out, and words that are alike but for their places
+// may be out of order: if the last of the K is such a one, those like it are merged once more, by the bits that were left out; at the
+// end, whole keys put the others in order (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
+//   K       one of a few numbers from params.k on
+//   LOADS   of an invocation (lib/io/register_tile.wgsl); LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
+//   GROUPS  of an invocation's items, so that the team has K of them
+//   FETCH   loads that are read again at a time; AGAIN fours of items are in them
+#import io/source
+#import io/sink
+#import thread/packed_words
+#import workgroup/word_lists
+
+const TEAMS: u32 = WORKGROUP / TEAM;
+
+alias Keys = array<u32, LOADS * PER_LOAD>;
+
+var<workgroup> best_words: array<u32, TEAMS * K>;
+var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
+var<workgroup> loose: array<u32, TEAMS>;  // 0 where words hold whole keys, else one more than the first words that may be out of order.
+
+fn is_inside(row: Row, place: u32) -> bool { return place - row.skew < params.length; }
+
+fn read_keys(row: Row, lane: u32, keys: ptr<function, Keys>) {
+#import io/register_tile
+#for l in LOADS
+#for c in PER_LOAD
+#if WHOLE > $l && $[l + 1] > SKEWED
+  (*keys)[$[l * PER_LOAD + c]] = key_in(data$l, $cu) >> UNUSED;
+#else
+  (*keys)[$[l * PER_LOAD + c]] =
+      select(LAST_KEY, key_in(data$l, $cu), is_inside(row, $[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD)) >> UNUSED;
+#endif
+#endfor
+#endfor
+}
+
+// The least key, and the last of the groups' least ones.
+fn range_of(keys: ptr<function, Keys>) -> vec2<u32> {
+#for g in GROUPS
+  var best$g = LAST_KEY >> UNUSED;
+#endfor
+#for l in LOADS
+#for c in PER_LOAD
+  best$[(l * PER_LOAD + c) % GROUPS] = min(best$[(l * PER_LOAD + c) % GROUPS], (*keys)[$[l * PER_LOAD + c]]);
+#endfor
+#endfor
+  var range = vec2<u32>(best0);
+#for g in GROUPS
+  range = vec2<u32>(min(range.x, best$g), max(range.y, best$g));
+#endfor
+  return range;
+}
+
+fn merge_keys(row: Row, lane: u32, keys: ptr<function, Keys>, packing: Packing, words: ptr<function, Words>) {
+#for i in FOURS
+  {
+#for j in 4
+    let place$j = $[(4 * i + j) // PER_LOAD * TEAM * PER_LOAD + (4 * i + j) % PER_LOAD]u + lane * PER_LOAD;
+    let whole$j = (packed(packing, (*keys)[$[4 * i + j]]) & ~PLACES) | place$j;
+#if WHOLE > $[(4 * i + j) // PER_LOAD] && $[(4 * i + j) // PER_LOAD + 1] > SKEWED
+    let word$j = whole$j;
+#else
+    let word$j = select(NO_WORD, whole$j, is_inside(row, place$j));
+#endif
+#endfor
+    merge(words, word0, word1, word2, word3);
+  }
+#endfor
+}
+
+// Merges the words that are alike but for their places, from `last` on, by the bits that were left out of them.
+fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<function, Words>) {
+  for (var l = 0u; l < LOADS; l += FETCH) {
+#for f in FETCH
+    let v$f = (l + $fu) * TEAM + lane;
+    let again$f = load(row, min(v$f, row.loads - 1u));
+#for c in PER_LOAD
+    let place$[f * PER_LOAD + c] = v$f * PER_LOAD + $cu;
+    let bits$[f * PER_LOAD + c] = packed(packing, key_in(again$f, $cu) >> UNUSED);
+    let rest$[f * PER_LOAD + c] = select(NO_WORD, ((bits$[f * PER_LOAD + c] & PLACES) << PLACE_BITS) | place$[f * PER_LOAD + c],
+        alike(bits$[f * PER_LOAD + c], last) && is_inside(row, place$[f * PER_LOAD + c]));
+#endfor
+#endfor
+#for i in AGAIN
+    if (min(min(rest$[4 * i], rest$[4 * i + 1]), min(rest$[4 * i + 2], rest$[4 * i + 3])) < (*rest)[K - 1u]) {
+      merge(rest, rest$[4 * i], rest$[4 * i + 1], rest$[4 * i + 2], rest$[4 * i + 3]);
+    }
+#endfor
+  }
+}
+
+// Are there more words like the last of the K than those that are kept? Then the bits that were left out tell which to keep. Returns
+// how many words are before those.
+fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function, Words>) -> u32 {
+  let last = (*words)[K - 1u];
+  let doubtful = packing.lost > 0u && alike(last, (*words)[K]);
+  var settled = K;
+  if (any_doubts(local, doubtful)) {
+#for i in K
+    settled -= select(0u, 1u, doubtful && alike(last, (*words)[$i]));
+#endfor
+    // Zeros hold the places of the words before, in one list of the team's.
+    var rest: Words;
+#for i in KEEP
+    rest[$i] = select(NO_WORD, 0u, lane == 0u && $iu < settled);
+#endfor
+    merge_rest(row, lane, packing, last, &rest);
+    merge_team(&rest, local);
+#for i in K
+    if ($iu >= settled) { (*words)[$i] = rest[$i]; }
+#endfor
+  }
+  return settled;
+}
+
+// The rank of a pair whose word is at `e`, among words from `begin` to before `stop` that are alike but for their places.
+fn rank_among_alike(row: Row, pair: Pair, e: u32, begin: u32, stop: u32) -> u32 {
+  let word = best_words[e];
+  var rank = e - begin;
+  for (var other = e; other > begin && alike(best_words[other - 1u], word); other--) {
+    if (before(pair, pair_at(row, (best_words[other - 1u] & PLACES) - row.skew))) { rank--; }
+  }
+  for (var other = e + 1u; other < stop && alike(best_words[other], word); other++) {
+    if (before(pair_at(row, (best_words[other] & PLACES) - row.skew), pair)) { rank++; }
+  }
+  return rank;
+}
+
+// All results of the workgroup, side by side.
+fn put_words(first: u32, local: u32) {
+  let end = min(max(params.sequences, first) - first, TEAMS) * K;
+  for (var e = local; e < end; e += WORKGROUP) {
+    let owner = e / K;
+    let begin = owner * K;
+    let row = row_of(first + owner);
+    let place = (best_words[e] & PLACES) - row.skew;
+    var rank = e - begin;
+    var pair: Pair;
+    if (loose[owner] == 0u) {
+      if (rank >= params.k) { continue; }
+      pair = Pair((bases[owner] + (best_words[e] >> PLACE_BITS)) << UNUSED, index_at(place));
+    } else {
+      pair = pair_at(row, place);
+      let stop = begin + loose[owner] - 1u;
+      if (e < stop) { rank = rank_among_alike(row, pair, e, begin, stop); }
+    }
+    if (rank < params.k) { put_to(target_of(first + owner), rank, pair); }
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let first = linear_workgroup(workgroup, grid) * TEAMS;
+  let slot = local / TEAM;
+  let lane = local % TEAM;
+  let row = row_of(min(first + slot, params.sequences - 1u));
+  begin_teams(slot, lane, local);
+  var keys: Keys;
+  read_keys(row, lane, &keys);
+  let packing = packing_of(range_of_team(slot, range_of(&keys)));
+  var words: Words;
+#for i in KEEP
+  words[$i] = NO_WORD;
+#endfor
+  merge_keys(row, lane, &keys, packing, &words);
+  merge_team(&words, local);
+  let settled = settle(row, lane, local, packing, &words);
+  if (lane == 0u) {
+    bases[slot] = packing.least;
+    loose[slot] = select(0u, settled + 1u, packing.lost > 0u);
+#for i in K
+    best_words[slot * K + $iu] = words[$i];
+#endfor
+  }
+  workgroupBarrier();
+  put_words(first, local);
+}

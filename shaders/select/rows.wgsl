@@ -1,0 +1,168 @@
+// The first k pairs of every short row, in order: input -> sink. One read and a little.
+//
+// A team of t = TEAM invocations, a power of two from 4 on, serves a row: LOADS loads each, whose least keys it keeps. The best of
+// an invocation's loads stands for them, and the k-th of those t is a threshold: the first k pairs do not come after it. What does not
+// come after it is listed, about t ln(t / (t - k)) pairs, and each of those put where it belongs by counting the ones before it. A list
+// that would overflow gives a nearer threshold, the k-th of what it holds, and is made again. k is at most t, and each invocation has a
+// load (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae).
+//   LOADS        of an invocation, at most 32; they are under way at once
+//   WHOLE        loads before the WHOLE-th have items of the row alone, but for the first where SKEWED
+//   SKEWED       1 where rows may begin inside loads
+//   PLACES_EACH  of a list for each invocation, more than 1
+#import io/least
+#import io/sink
+
+const TEAMS: u32 = WORKGROUP / TEAM;
+
+alias Leasts = array<Key, LOADS>;  // The least key of each load.
+
+var<workgroup> lists: array<Stored, WORKGROUP * PLACES_EACH>;
+var<workgroup> counts: array<atomic<u32>, TEAMS>;
+var<workgroup> thresholds: array<Stored, TEAMS>;
+var<workgroup> overflows: atomic<u32>;
+var<workgroup> shared_overflows: u32;
+
+fn capacity() -> u32 { return TEAM * PLACES_EACH; }
+
+fn read_leasts(row: Row, lane: u32, leasts: ptr<function, Leasts>) {
+#for l in LOADS
+#if WHOLE > $l
+  let data$l = load(row, $lu * TEAM + lane);
+#else
+  let data$l = load(row, min($lu * TEAM + lane, row.loads - 1u));
+#endif
+#endfor
+#for l in LOADS
+#if WHOLE > $l && $[l + 1] > SKEWED
+  (*leasts)[$l] = least_in(data$l);
+#else
+  var least$l = LAST_KEY;
+#for c in PER_LOAD
+  least$l = key_min(least$l, item(row, $lu * TEAM + lane, data$l, $cu).key);
+#endfor
+  (*leasts)[$l] = least$l;
+#endif
+#endfor
+}
+
+// Not the best pair itself, but one that no other load's items come between.
+fn delegate_of_leasts(row: Row, lane: u32, leasts: ptr<function, Leasts>) -> Pair {
+  var best = (*leasts)[0];
+  var place = 0u;
+#for l in LOADS
+  {
+    let wins = key_less((*leasts)[$l], best);
+    best = select(best, (*leasts)[$l], wins);
+    place = select(place, $lu, wins);
+  }
+#endfor
+  return Pair(best, last_index_in(row, place * TEAM + lane));
+}
+
+fn rank_in(list: u32, count: u32, pair: Pair) -> u32 {
+  var rank = 0u;
+  for (var i = 0u; i < count; i += 8u) {
+#for u in 8
+    let other$u = pair_of(lists[list + i + $uu]);
+#endfor
+#for u in 8
+    rank += select(0u, 1u, i + $uu < count && before(other$u, pair));
+#endfor
+  }
+  return rank;
+}
+
+// The k-th pair of each team's list, which is empty then. All invocations call it together.
+fn kth_of_lists(slot: u32, lane: u32) -> Pair {
+  let list = slot * capacity();
+  let listed = min(atomicLoad(&counts[slot]), capacity());
+  for (var i = lane; i < listed; i += TEAM) {
+    let mine = pair_of(lists[list + i]);
+    if (rank_in(list, listed, mine) == params.k - 1u) { thresholds[slot] = store_of(mine); }
+  }
+  workgroupBarrier();
+  if (lane == 0u) { atomicStore(&counts[slot], 0u); }
+  let threshold = pair_of(thresholds[slot]);
+  workgroupBarrier();
+  return threshold;
+}
+
+// The loads that may hold a pair that does not come after the threshold: bits.
+fn loads_before(row: Row, lane: u32, leasts: ptr<function, Leasts>, threshold: Pair) -> u32 {
+  var hits = 0u;
+#for l in LOADS
+  hits |= select(0u, $[1 << l]u, !key_less(threshold.key, (*leasts)[$l]));
+#endfor
+  // Of many, leave out those that only have the threshold's own key, beyond its place.
+  if (countOneBits(hits) > 2u) {
+    var ties = 0u;
+#for l in LOADS
+    ties |= select(0u, $[1 << l]u, key_equal(threshold.key, (*leasts)[$l]));
+#endfor
+    let last = (threshold.index - params.first_index + row.skew) / PER_LOAD;
+    hits &= ~ties | select(0u, (2u << min((last - lane) / TEAM, 31u)) - 1u, last >= lane);
+  }
+  return hits;
+}
+
+// Lists what of a load does not come after the threshold.
+fn append_load(row: Row, slot: u32, v: u32, threshold: Pair) {
+  let data = load(row, v);
+  var passing = 0u;
+#for c in PER_LOAD
+  let pair$c = item(row, v, data, $cu);
+  let passes$c = !before(threshold, pair$c);
+  passing += select(0u, 1u, passes$c);
+#endfor
+  var at = atomicAdd(&counts[slot], passing);
+#for c in PER_LOAD
+  if (passes$c) {
+    if (at < capacity()) { lists[slot * capacity() + at] = store_of(pair$c); }
+    at++;
+  }
+#endfor
+  if (at > capacity()) { atomicStore(&overflows, 1u); }
+}
+
+// Whether any list of the workgroup is too short; forgets it. All invocations call it together.
+fn any_overflows(local: u32) -> bool {
+  workgroupBarrier();
+  if (local == 0u) { shared_overflows = atomicAnd(&overflows, 0u); }
+  return workgroupUniformLoad(&shared_overflows) != 0u;
+}
+
+fn put_list(slot: u32, lane: u32, sequence: u32) {
+  if (sequence >= params.sequences) { return; }
+  let list = slot * capacity();
+  let listed = atomicLoad(&counts[slot]);
+  let to = target_of(sequence);
+  for (var i = lane; i < listed; i += TEAM) {
+    let mine = pair_of(lists[list + i]);
+    let rank = rank_in(list, listed, mine);
+    if (rank < params.k) { put_to(to, rank, mine); }
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let slot = local / TEAM;
+  let lane = local % TEAM;
+  let sequence = linear_workgroup(workgroup, grid) * TEAMS + slot;
+  let row = row_of(min(sequence, params.sequences - 1u));
+  var leasts: Leasts;
+  read_leasts(row, lane, &leasts);
+  if (lane == 0u) { atomicStore(&counts[slot], TEAM); }
+  if (local == 0u) { atomicStore(&overflows, 0u); }
+  lists[slot * capacity() + lane] = store_of(delegate_of_leasts(row, lane, &leasts));
+  workgroupBarrier();
+  loop {
+    let threshold = kth_of_lists(slot, lane);
+    for (var hits = loads_before(row, lane, &leasts, threshold); hits != 0u; hits &= hits - 1u) {
+      let v = countTrailingZeros(hits) * TEAM + lane;
+      if (v < row.loads) { append_load(row, slot, v, threshold); }
+    }
+    if (!any_overflows(local)) { break; }
+  }
+  put_list(slot, lane, sequence);
+}

@@ -1,0 +1,17 @@
+// Serial radix sort, step 2 of 3: the running sum of each digit's counts over the tiles, in place, and behind the last one their total:
+// tile_counts. An invocation sums up a digit of a sequence.
+#import io/serial_counts
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let line = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  if (line >= params.sequences * BINS) { return; }
+  var sum = 0u;
+  for (var tile = 0u; tile <= params.groups; tile++) {
+    let at = line * (params.groups + 1u) + tile;
+    let count = tile_counts[at];  // what lies behind the last tile is overwritten unread
+    tile_counts[at] = sum;
+    sum += count;
+  }
+}

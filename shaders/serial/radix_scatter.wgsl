@@ -1,0 +1,32 @@
+// Serial radix sort, step 3 of 3: every pair to its place by this digit, stably: source, tile_counts -> sink. A tile is an invocation's.
+#import order/digit
+#import io/source
+#import io/sink
+#import io/serial_counts
+
+var<workgroup> next: array<u32, BINS * WORKGROUP>;  // [digit][invocation]: the rank of the next pair
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  if (id / params.tiles >= params.sequences) { return; }
+  let sequence = id / params.tiles;
+  let tile = id % params.tiles;
+  let row = row_of(sequence);
+  let first = tile * params.tile;
+  let count = min(params.tile, params.length - first);
+  var start = 0u - params.first_rank;
+  for (var b = 0u; b < BINS; b++) {
+    next[b * WORKGROUP + local] = start + tile_counts[count_at(sequence, b, params.first_tile + tile)];
+    start += tile_counts[count_at(sequence, b, params.groups)];
+  }
+  let to = target_of(sequence);
+  for (var i = 0u; i < count; i++) {
+    let pair = pair_within(row, first + i);
+    let digit = digit_of(pair) * WORKGROUP + local;
+    let rank = next[digit];
+    next[digit] = rank + 1u;
+    if (rank < params.ranks) { put_to(to, rank, pair); }
+  }
+}

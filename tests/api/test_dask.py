@@ -1,0 +1,172 @@
+"""Dask arrays in any chunks, on threads and on worker processes, one of which dies on the way."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import time
+import types
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import oracle
+import pytest
+
+import wgdml
+import wgdml.dask
+from wgdml.runtime import adapter as adapters
+
+X = np.random.default_rng(0).integers(0, 5, (12, 9, 7)).astype(np.float32)
+X[::5, 2, ::3] = np.nan
+X[1::4, 3, 1::3] = -0.0
+
+
+def test_ties_are_exact(device):
+    x = da.from_array(np.array([2, 5, 5, 1, 5, 5]), chunks=2)
+    result = wgdml.dask.top_k(x, 3)
+    assert result.indices.compute().tolist() == [1, 2, 4]
+    assert result.values.compute().tolist() == [5, 5, 5]
+    assert [int(wgdml.dask.argmax(x, select_last_index=last).compute()) for last in (False, True)] == [1, 5]
+
+
+@pytest.mark.parametrize("chunks", [(5, 4, 3), (12, 9, 7), ((1, 11), (2, 0, 7), (7,))])
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+def test_top_k(device, chunks, mode):
+    x = da.from_array(X, chunks=chunks)
+    for axis, k in ((0, 12), (1, 4), (-1, 1), (2, 3)):
+        result = wgdml.dask.top_k(x, k, axis=axis, mode=mode, split_every=2, index_dtype="uint32")
+        values, indices = oracle.top_k(X, k, axis, mode == "largest")
+        assert result.values.shape == values.shape and result.indices.dtype == np.uint32
+        got = dask.compute(*result)
+        oracle.assert_same(got[0], values)
+        oracle.assert_same(got[1], indices.astype(np.uint32))
+
+
+@pytest.mark.parametrize("chunks", [(5, 4, 3), (6, (2, 0, 7), 7)])
+@pytest.mark.parametrize("axis", [None, 0, 2, (0, 1), (2, 0), (2, 1, 0)])
+def test_arg_reductions(device, chunks, axis):
+    x = da.from_array(X, chunks=chunks)
+    pairs = []
+    for last, keepdims in ((False, True), (True, False)):
+        for function, largest in ((wgdml.dask.argmax, True), (wgdml.dask.argmin, False)):
+            lazy = function(x, axis=axis, keepdims=keepdims, select_last_index=last)
+            expected = oracle.arg_reduce(X, axis, keepdims, last, largest)
+            assert lazy.shape == expected.shape and lazy.dtype == expected.dtype
+            pairs.append((lazy, expected))
+    for got, (_, expected) in zip(dask.compute(*(lazy for lazy, _ in pairs)), pairs, strict=True):
+        oracle.assert_same(got, expected)
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous"])
+def test_schedulers(device, scheduler):
+    x = np.random.default_rng(1).standard_normal((400, 500)).astype(np.float32)
+    lazy = da.from_array(x, chunks=(100, 70))
+    with dask.config.set(scheduler=scheduler, num_workers=4):
+        got = dask.compute(*wgdml.dask.top_k(lazy, 5), wgdml.dask.argmin(lazy))
+    oracle.assert_same(got[1], oracle.top_k(x, 5)[1])
+    assert int(got[2]) == int(x.argmin())
+
+
+def test_other_types_and_bad_input():
+    x = da.from_array(X, chunks=4)
+    assert wgdml.dask.top_k(x, 0, axis=0).indices.compute().shape == (0, 9, 7)
+    assert int(wgdml.dask.argmax(da.from_array(np.array(3.0))).compute()) == 0
+    assert int(wgdml.dask.argmax([1, 3, 2]).compute()) == 1
+    with pytest.raises(ValueError, match="k must be at most the axis's size of 7, not 8"):
+        wgdml.dask.top_k(x, 8)
+    with pytest.raises(ValueError, match="mode"):
+        wgdml.dask.top_k(x, 1, mode="best")
+    with pytest.raises(ValueError, match="axis must lie in"):
+        wgdml.dask.argmax(x, axis=3)
+    with pytest.raises(ValueError, match="axis must name each axis once"):
+        wgdml.dask.argmax(x, axis=(0, -3))
+    with pytest.raises(ValueError, match="unknown size"):
+        wgdml.dask.argmax(x[x > 1])
+    with pytest.raises(TypeError, match="complex"):
+        wgdml.dask.argmax(x.astype(complex))
+
+
+def test_a_worker_takes_the_adapter_of_its_number(monkeypatch):
+    """Several GPUs in a host are shared out among its workers; WGDML_ADAPTER overrides that."""
+    made = []
+
+    def device(adapter: Any = None) -> str:
+        made.append(adapter)
+        return f"device of {adapter}"
+
+    monkeypatch.setattr(wgdml.dask, "equal_adapters", lambda: ["first", "second"])
+    monkeypatch.setattr(wgdml.dask, "Device", device)
+    monkeypatch.setattr(wgdml.dask, "default_device", lambda: "default")
+    monkeypatch.setattr(wgdml.dask, "_worker_devices", {})
+    assert wgdml.dask.worker_device() == "default"
+    for number, expected in ((0, "first"), (3, "second"), (3, "second")):
+        monkeypatch.setattr("distributed.get_worker", lambda number=number: types.SimpleNamespace(name=number))
+        assert wgdml.dask.worker_device() == f"device of {expected}"
+    assert made == ["first", "second"]
+    monkeypatch.setenv("WGDML_ADAPTER", "0")
+    assert wgdml.dask.worker_device() == "default"
+
+
+def test_the_environment_chooses_the_adapter(device, monkeypatch):
+    every = wgdml.adapters()
+    monkeypatch.setenv("WGDML_ADAPTER", str(len(every) - 1))
+    found, reason = adapters.choose_adapter()
+    assert found.info["device"] == every[-1]["name"] and found.info["backend_type"] == every[-1]["backend"]
+    assert reason == f"WGDML_ADAPTER={len(every) - 1}"
+    monkeypatch.setenv("WGDML_ADAPTER", device.adapter_info["device"][:5].upper())
+    assert adapters.choose_adapter()[0].info["device"] == device.adapter_info["device"]
+    for wrong in (str(len(every)), "no such adapter"):
+        monkeypatch.setenv("WGDML_ADAPTER", wrong)
+        with pytest.raises(wgdml.NoAdapterError, match=f"WGDML_ADAPTER={wrong}.*there are"):
+            adapters.choose_adapter()
+
+
+# Worker processes ---------------------------------------------------------------------------------------------------------------
+
+
+def slow_block(block: np.ndarray, folder: str) -> np.ndarray:
+    """Leaves a mark that it has begun, and gives the test time to kill whoever works on it."""
+    pathlib.Path(folder, f"{os.getpid()}-{time.monotonic_ns()}").touch()
+    time.sleep(0.3)
+    return block
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies(tmp_path, monkeypatch):
+    """Two worker processes, each with a device of its own; one is killed while it works, and the answer is exact."""
+    from distributed import Client, LocalCluster
+
+    # The workers have to find this module's function and the package.
+    paths = [*map(str, pathlib.Path(__file__).resolve().parents[:3]), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in paths if p))
+    x = np.random.default_rng(2).integers(0, 50, (60, 4000)).astype(np.int32)
+    folder = str(tmp_path)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 10}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster, timeout=60) as client,
+    ):
+        pids = set(client.run(os.getpid).values())
+        assert len(pids) == 2 and os.getpid() not in pids
+        lazy = da.from_array(x, chunks=(10, 1000)).map_blocks(slow_block, folder, dtype=x.dtype, meta=x[:0, :0])
+        futures = client.compute([*wgdml.dask.top_k(lazy, 20, axis=0), wgdml.dask.argmax(lazy)])
+        deadline = time.monotonic() + 60
+        while True:
+            begun = [int(mark.name.split("-")[0]) for mark in tmp_path.iterdir()]
+            if len(set(begun)) == 2 and len(begun) >= 6:
+                break
+            assert time.monotonic() < deadline, f"the workers do not work: {begun}"
+            time.sleep(0.05)
+        victim = begun[0]
+        os.kill(victim, signal.SIGKILL)
+        values, indices, best = client.gather(futures)
+        done = {int(mark.name.split("-")[0]) for mark in tmp_path.iterdir()}
+    assert len(list(tmp_path.iterdir())) > 24, "the dead worker's chunks were not computed again"
+    assert len(done) >= 2 and victim in done
+    expected = oracle.top_k(x, 20, 0)
+    oracle.assert_same(values, expected[0])
+    oracle.assert_same(indices, expected[1])
+    assert int(best) == int(x.argmax())

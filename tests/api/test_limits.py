@@ -1,0 +1,267 @@
+"""Tensors at and over every limit: the largest that fits works, one more is refused with the sizes, and the device stays usable."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from math import prod
+
+import numpy as np
+import oracle
+import pytest
+import wgpu
+from checks import STORAGE, check
+from planning import ALGORITHMS, STEPS, make_plan, planned_device
+from test_fuzz import run_operator
+
+import wgdml
+from wgdml import DataType, TensorDesc
+from wgdml.plan import Machine
+from wgdml.plan.program import _grid
+from wgdml.selection import Layout, Order, make_selection
+
+SMALL = np.arange(10, dtype=np.float32)
+
+
+def usable(device: wgdml.Device) -> None:
+    assert wgdml.argmax(SMALL, device=device) == 9
+
+
+def free_memory() -> int:
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+# Bindings and buffers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("over", [-4, 0, 4, 256])
+def test_around_one_binding(device, over):
+    """One byte array of as many bytes as one binding reaches, a little less and a little more; the winner is the last."""
+    count = min(device.limits["max-storage-buffer-binding-size"], 128 << 20) // 4 * 4 + over
+    buffer = device.gpu_device.create_buffer(size=-(-count // 16) * 16, usage=STORAGE)
+    tail = np.arange(1, 5, dtype=np.uint8)
+    device.gpu_device.queue.write_buffer(buffer, count - 4, tail)
+    tensor = wgdml.Tensor.from_buffer(buffer, "uint8", (count,), device=device)
+    assert int(wgdml.argmax(tensor, device=device).numpy()) == count - 1
+    assert int(wgdml.argmin(tensor, device=device, select_last_index=True).numpy()) == count - 5
+    values, indices = wgdml.top_k(tensor, 6, device=device)
+    assert values.numpy().tolist() == [4, 3, 2, 1, 0, 0]
+    assert indices.numpy().tolist() == [count - 1, count - 2, count - 3, count - 4, 0, 1]
+    buffer.destroy()
+
+
+@pytest.mark.parametrize("most", [1 << 31, 1 << 32], ids=["2^31", "2^32"])
+def test_the_largest_buffer(device, most):
+    """As large as the adapter has them, up to 2^31 and 2^32 bytes and to a third of the memory that is free."""
+    if most > max(1 << 31, device.limits["max-buffer-size"]):
+        with pytest.raises(MemoryError, match=str(most)):
+            device.buffers.allocate("x", most)
+        usable(device)
+        return
+    limit = min(device.limits["max-buffer-size"], most, free_memory() // 3) // 16 * 16
+    try:
+        buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
+    except wgpu.GPUError as error:
+        # SwiftShader's memory is a little smaller than its largest buffer: docs/driver-bugs.md.
+        assert "Not enough memory" in str(error) and "SwiftShader" in device.adapter_info["device"]
+        limit -= 16
+        buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
+    device.gpu_device.queue.write_buffer(buffer, limit - 8, np.array([7, 9], np.uint32))
+    try:
+        tensor = wgdml.Tensor.from_buffer(buffer, "uint32", (limit // 4,), device=device)
+        assert int(wgdml.argmax(tensor, device=device).numpy()) == limit // 4 - 1
+        end = wgdml.Tensor.from_buffer(buffer, "uint64", (1,), offset=limit - 8, device=device)
+        assert end.numpy().tolist() == [(9 << 32) | 7]
+        with pytest.raises(ValueError, match="too small"):
+            wgdml.Tensor.from_buffer(buffer, "uint64", (2,), offset=limit - 8, device=device)
+    finally:
+        buffer.destroy()
+
+
+def test_over_the_largest_buffer(device):
+    most = device.limits["max-buffer-size"]
+    wide = np.broadcast_to(np.uint8(1), (1, most + 4))  # a byte of host memory
+    with pytest.raises(MemoryError, match=str(most)):
+        wgdml.asarray(wide, device=device)
+    usable(device)
+    # A result may be over it where the input is not: eight bytes of index for every element.
+    tensor = wgdml.asarray(SMALL[:1], device=device).broadcast_to((most // 8 + 1,))
+    with pytest.raises(MemoryError, match=str(most)):
+        wgdml.argsort(tensor, device=device)
+    usable(device)
+
+
+# Counts ------------------------------------------------------------------------------------------
+
+
+def test_too_many_elements(device):
+    tensor = wgdml.asarray(SMALL[:1], device=device)
+    for shape in ((1 << 16, 1 << 16), (1 << 33,)):
+        for call in (wgdml.argmax, wgdml.sort, lambda x, **rest: wgdml.top_k(x, 1, **rest)):
+            with pytest.raises((ValueError, MemoryError), match=r"\d{10}"):
+                call(tensor.broadcast_to(shape), device=device)
+    usable(device)
+    with pytest.raises(ValueError, match="4294967296"):
+        TensorDesc(DataType.UINT8, (1 << 16, 1 << 16), (0, 0))
+
+
+def test_as_many_elements_as_there_may_be(monkeypatch):
+    """2^32 - 1 elements: a desc takes them, operators compile, and what has no room for them is refused."""
+    monkeypatch.setenv("WGDML_LIMITS", "minimum")  # other devices may have the room
+    device = wgdml.Device()
+    count = (1 << 32) - 1
+    source = TensorDesc(DataType.UINT8, (count,))
+    assert source.total_tensor_size_in_bytes == 1 << 32
+    desc = wgdml.ArgmaxOperatorDesc(source, TensorDesc(DataType.UINT32, (1,)), (0,))
+    compiled = device.compile_operator(device.create_operator(desc))
+    buffers = [device.gpu_device.create_buffer(size=256, usage=STORAGE) for _ in range(2)]
+    with pytest.raises(ValueError, match=r"input_tensor.*4294967296"):
+        compiled.record(device.gpu_device.create_command_encoder(), input_tensor=buffers[0], output_tensor=buffers[1])
+    with pytest.raises(MemoryError):
+        wgdml.asarray(np.broadcast_to(np.uint8(0), (count,)), device=device)
+    wide = wgdml.asarray(np.zeros(1, np.uint8), device=device).broadcast_to((count,))
+    for call in (wgdml.sort, wgdml.argsort, lambda x, **rest: wgdml.top_k(x, count, **rest)):
+        with pytest.raises(MemoryError, match=r"\d{10}.*268435456"):
+            call(wide, device=device)
+    usable(device)
+
+
+def test_more_workgroups_than_a_dimension_has(device):
+    """Rows enough for a grid of two dimensions."""
+    rows = 65_536 * 64 + 3
+    x = np.zeros((rows, 2), np.uint8)
+    x[::3, 1] = 1
+    wanted = x.argmax(1)
+    oracle.assert_same(wgdml.argmax(x, axis=1, index_dtype="uint32", device=device), wanted.astype(np.uint32))
+    values = wgdml.sort(x, device=device)
+    assert np.array_equal(values, np.sort(x, axis=1))
+
+
+@pytest.mark.parametrize("algorithm", sorted({*ALGORITHMS} - STEPS))
+def test_grids_are_folded(algorithm):
+    most = 70
+    limits = Machine(max_compute_workgroups_per_dimension=most)
+    k = 1 if algorithm.endswith("reduce") else 3
+    source, out = Layout((5000, 40), (40, 1)), Layout((5000, k), (k, 1))
+    selection = make_selection("float32", source, (1,), k, Order.DESCENDING, values=out, indices=out)
+    plan = make_plan(selection, limits, algorithm=algorithm)
+    assert all(1 <= count <= most for dispatch in plan.dispatches for count in dispatch.grid), plan.dispatches
+
+
+@pytest.mark.parametrize("most", [70, 65535])
+def test_folded_grids_hold_hardly_more_than_they_must(most):
+    for workgroups in (1, most, most + 1, 75_000, 131_071, 2 * most**2 + 1, most**3):
+        if workgroups <= most**3:
+            grid = _grid(workgroups, most)
+            assert all(1 <= count <= most for count in grid)
+            assert workgroups <= prod(grid) < workgroups + grid[1] * grid[2], (workgroups, grid)
+
+
+def test_ranks_and_sizes_at_their_limits(device):
+    for shape in ((1,) * 8, (2,) * 8, (1, 1, 1, 1, 1, 1, 1, 300), (300, 1, 1, 1, 1, 1, 1, 1)):
+        x = np.random.default_rng(8).integers(0, 4, shape).astype(np.int16)
+        for axis in (0, 7):
+            check("argsort-descending", x, axis=axis, device=device)
+        check("argmax-last", x, axis=tuple(range(8)), device=device)
+    with pytest.raises(ValueError, match="9"):
+        TensorDesc(DataType.FLOAT32, (1,) * 9)
+
+
+# Outputs -----------------------------------------------------------------------------------------
+
+#: sizes, k, data type: for every algorithm one that it serves
+SELECTIONS = (
+    ((13, 5_003), 37, DataType.FLOAT16),
+    ((1301, 90), 7, DataType.UINT8),
+    ((21, 900), 900, DataType.FLOAT32),
+    ((1, 20_000), 1_501, DataType.INT64),
+    ((5, 30_001), 1, DataType.INT8),
+)
+
+
+@pytest.mark.parametrize("windows", [False, True], ids=["one binding", "windows"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_algorithm_writes_outside_its_outputs(device, algorithm, windows):
+    """Guards before and behind the outputs and in their padding, also where a tensor is larger than a binding."""
+    # Some have counters of more than such a binding.
+    limits = {"max_storage_buffer_binding_size": 1 << 16} if windows else {}
+    own, planned = planned_device(device.gpu_device, algorithm, None, limits=limits, fallback=True)
+    for seed, ((rows, size), k, data_type) in enumerate(SELECTIONS):
+        source = TensorDesc(data_type, (rows, size), (size + 3, 1))
+        values = TensorDesc(data_type, (rows, k), (2 * k + 3, 2))
+        indices = TensorDesc((DataType.UINT32, DataType.UINT64)[seed % 2], (rows, k), (1, rows + 1))
+        desc = wgdml.TopK1OperatorDesc(source, values, indices, 1, k, wgdml.AxisDirection.DECREASING)
+        run_operator(own, desc, "eight_values", seed, 3, 100, together=False)
+    source = TensorDesc(DataType.FLOAT32, (7, 40_000))
+    desc = wgdml.ArgmaxOperatorDesc(source, TensorDesc(DataType.INT64, (7, 1), (3, 1)), (1,), wgdml.AxisDirection.INCREASING)
+    run_operator(own, desc, "random", 9, 3, 100, together=False)
+    assert planned.served or algorithm in STEPS, "the other algorithms answered in its place"
+
+
+# Memory ------------------------------------------------------------------------------------------
+
+
+def test_scratch_over_the_largest_buffer():
+    limits = Machine(max_buffer_size=1 << 20)
+    source = Layout((1, 1 << 20), (1 << 20, 1))
+    selection = make_selection("float32", source, (1,), 1 << 20, Order.ASCENDING, values=source, indices=None)
+    with pytest.raises(MemoryError, match=r"scratch.*1048576"):
+        make_plan(selection, limits)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not keep to RLIMIT_AS")
+def test_no_memory_left(device):
+    """The driver itself runs out: MemoryError that names the size, and the device works on."""
+    if device.adapter_info["adapter_type"] != "CPU":
+        return  # the limit is on the host's memory, which is the device's on a software adapter only
+    script = """
+        import resource
+        import numpy as np, wgdml
+        device = wgdml.default_device()
+        x = np.arange(1000.0)
+        assert wgdml.argmax(x) == 999
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (160 << 20),) * 2)
+        kept = []
+        try:
+            for _ in range(40):
+                kept.append(wgdml.asarray(np.broadcast_to(np.float32(1), (6 << 20,)), device=device))
+            print("no limit")
+        except MemoryError as error:
+            print("MemoryError", error)
+        kept.clear()
+        assert wgdml.argmax(x) == 999
+        print("usable")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines[0].startswith("MemoryError") and lines[1] == "usable", done.stdout + done.stderr[-2000:]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not keep to RLIMIT_AS")
+def test_memory_that_submitted_work_still_uses(device):
+    """Pooled buffers make room even where the work with them still runs: wgpu frees none before it is done."""
+    if device.adapter_info["adapter_type"] != "CPU":
+        return  # the limit is on the host's memory, which is the device's on a software adapter only
+    script = """
+        import resource
+        import numpy as np, wgdml
+        device = wgdml.default_device()
+        x = np.arange(1000.0)
+        assert wgdml.argmax(x) == 999
+        tensors = [wgdml.asarray(np.zeros(6 << 20, np.float32), device=device) for _ in range(5)]
+        results = [wgdml.sort(tensor) for tensor in tensors]
+        del tensors, results
+        assert device.buffers.pool.bytes >= 240 << 20
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (48 << 20),) * 2)
+        memory = device.buffers.allocate("x", 136 << 20)  # more than the blocks of 128 MB in which wgpu asks for memory
+        assert memory.buffer.size == 136 << 20
+        # OpenGL's driver takes memory when it is written to.
+        assert not device.buffers.pool.bytes or device.adapter_info["backend_type"] == "OpenGL"
+        assert wgdml.argmax(x) == 999
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]

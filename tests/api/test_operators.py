@@ -1,0 +1,851 @@
+"""DirectML's operators through their descs, on the device, in buffers of the caller's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import data
+import numpy as np
+import oracle
+import pytest
+import wgpu
+from checks import buffer_of, extent, packed, read, strided
+
+import wgdml
+from wgdml import AxisDirection, DataType, FeatureLevel, ReduceFunction, TensorDesc
+
+INCREASING, DECREASING = AxisDirection.INCREASING, AxisDirection.DECREASING
+TO_32_BITS = ("FLOAT32", "FLOAT16", "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8")
+ALL_TYPES = (*TO_32_BITS, "INT64", "UINT64")
+ARG_INDICES = ("INT64", "INT32", "UINT64", "UINT32")
+
+
+# Helpers -----------------------------------------------------------------------------------------------
+
+
+class Placed(NamedTuple):
+    """A tensor in a buffer of the caller's, `offset` elements in, with bytes around it that are not its own."""
+
+    buffer: wgpu.GPUBuffer
+    before: np.ndarray
+    desc: TensorDesc
+    offset: int
+
+    def tensor(self, device: wgdml.Device) -> wgdml.Tensor:
+        return wgdml.Tensor.from_buffer(
+            self.buffer,
+            self.desc.data_type.numpy_dtype,
+            self.desc.sizes,
+            self.desc.element_strides,
+            self.offset * self.desc.data_type.itemsize,
+            device=device,
+        )
+
+    def view(self, host: np.ndarray) -> np.ndarray:
+        elements = host.view(self.desc.data_type.numpy_dtype)
+        return strided(elements, self.desc.sizes, self.desc.element_strides, self.offset)
+
+    def value(self) -> np.ndarray:
+        """What lies there before any operator runs."""
+        return self.view(self.before).copy()
+
+    def assert_holds(self, device: wgdml.Device, expected: np.ndarray, case: object = "") -> None:
+        """The tensor's elements are `expected`, and every other byte of the buffer is what it was."""
+        after = read(device, self.buffer)
+        oracle.assert_same(self.view(after.copy()), expected.astype(self.desc.data_type.numpy_dtype), case)
+        allowed = self.before.copy()
+        oracle_view = self.view(allowed)
+        oracle_view.view(f"u{oracle_view.itemsize}")[...] = oracle.bits(self.view(after.copy()))
+        stray = np.flatnonzero(after != allowed)
+        assert stray.size == 0, f"{case}: bytes {stray[:8]} outside the output's elements were written"
+
+    def assert_unchanged(self, device: wgdml.Device, case: object = "") -> None:
+        assert np.array_equal(read(device, self.buffer), self.before), f"{case}: the input was written"
+
+
+def place(
+    device: wgdml.Device,
+    data_type: DataType,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...] | None = None,
+    offset: int = 0,
+    kind: str = "random",
+    seed: int = 0,
+    guard: int = 64,
+) -> Placed:
+    """A tensor in a buffer filled with data of `kind`, with at least `guard` more bytes behind it."""
+    desc = TensorDesc(data_type, sizes, strides)
+    itemsize = data_type.itemsize
+    count = math.ceil((offset * itemsize + desc.total_tensor_size_in_bytes + guard) / 8) * 8 // itemsize
+    before = data.make(kind, data_type.numpy_dtype, count, seed).view(np.uint8)
+    return Placed(buffer_of(device, before), before, desc, offset)
+
+
+def submit(device: wgdml.Device, *encoders: wgpu.GPUCommandEncoder) -> None:
+    device.gpu_device.queue.submit([encoder.finish() for encoder in encoders])
+
+
+def compiled(device: wgdml.Device, desc: Any) -> Any:
+    return device.compile_operator(device.create_operator(desc))
+
+
+def arg_desc(operator: str, x: TensorDesc, out: TensorDesc, axes: Any, direction: Any = INCREASING) -> Any:
+    if operator.startswith("REDUCE"):
+        assert direction == INCREASING
+        return wgdml.ReduceOperatorDesc(ReduceFunction[operator.partition(" ")[2]], x, out, axes)
+    kind = {"ARGMAX": wgdml.ArgmaxOperatorDesc, "ARGMIN": wgdml.ArgminOperatorDesc}[operator]
+    return kind(x, out, axes, direction)
+
+
+def top_k_desc(operator: str, x: TensorDesc, values: TensorDesc, indices: TensorDesc, axis: int, k: int, direction: Any) -> Any:
+    if operator == "TOP_K":
+        assert direction == DECREASING
+        return wgdml.TopKOperatorDesc(x, values, indices, axis, k)
+    return wgdml.TopK1OperatorDesc(x, values, indices, axis, k, direction)
+
+
+def expected_arg(operator: str, x: np.ndarray, axes: Any, direction: Any = INCREASING) -> np.ndarray:
+    return oracle.arg_reduce(x, tuple(axes), keepdims=True, select_last=direction == DECREASING, largest=operator.endswith("MAX"))
+
+
+def with_size(sizes: tuple[int, ...], axes: Any, size: int) -> tuple[int, ...]:
+    return tuple(size if d in axes else n for d, n in enumerate(sizes))
+
+
+def run_top_k(
+    device: wgdml.Device,
+    x: Placed,
+    axis: int,
+    k: int,
+    *,
+    operator: str = "TOP_K1",
+    direction: Any = DECREASING,
+    index_type: DataType = DataType.UINT32,
+    values: Placed | None = None,
+    indices: Placed | None = None,
+    case: object = "",
+) -> None:
+    """Record one top-k in an encoder of ours, submit, and compare both outputs and all bytes around them."""
+    sizes = with_size(x.desc.sizes, (axis,), k)
+    values = values or place(device, x.desc.data_type, sizes, seed=1)
+    indices = indices or place(device, index_type, sizes, seed=2)
+    desc = top_k_desc(operator, x.desc, values.desc, indices.desc, axis, k, direction)
+    encoder = device.gpu_device.create_command_encoder()
+    compiled(device, desc).record(
+        encoder,
+        input_tensor=x.tensor(device),
+        output_value_tensor=values.tensor(device),
+        output_index_tensor=indices.tensor(device),
+    )
+    submit(device, encoder)
+    want_values, want_indices = oracle.top_k(x.value(), k, axis, direction == DECREASING)
+    values.assert_holds(device, want_values, f"{case}: values")
+    indices.assert_holds(device, want_indices, f"{case}: indices")
+    x.assert_unchanged(device, case)
+
+
+def run_arg(
+    device: wgdml.Device,
+    x: Placed,
+    axes: Any,
+    *,
+    operator: str = "ARGMAX",
+    direction: Any = INCREASING,
+    index_type: DataType = DataType.UINT32,
+    output: Placed | None = None,
+    case: object = "",
+) -> None:
+    output = output or place(device, index_type, with_size(x.desc.sizes, axes, 1), seed=1)
+    desc = arg_desc(operator, x.desc, output.desc, axes, direction)
+    encoder = device.gpu_device.create_command_encoder()
+    compiled(device, desc).record(encoder, input_tensor=x.tensor(device), output_tensor=output.tensor(device))
+    submit(device, encoder)
+    output.assert_holds(device, expected_arg(operator, x.value(), axes, direction), case)
+    x.assert_unchanged(device, case)
+
+
+def upload(device: wgdml.Device, x: np.ndarray) -> Placed:
+    desc = TensorDesc(DataType.from_dtype(x.dtype), x.shape)
+    before = np.zeros(math.ceil(x.nbytes / 8) * 8, np.uint8)
+    before[: x.nbytes] = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
+    return Placed(buffer_of(device, before), before, desc, 0)
+
+
+# The documents' examples -------------------------------------------------------------------------------
+
+ROWS = [[[[0, 1, 10, 11], [3, 2, 9, 8], [4, 5, 6, 7]]]]
+TIES = [[[[1, 2, 2, 3], [3, 4, 5, 5], [6, 6, 6, 6]]]]
+TOP_K_EXAMPLES = [
+    (ROWS, 3, 2, DECREASING, [[11, 10], [9, 8], [7, 6]], [[3, 2], [2, 3], [3, 2]]),
+    (ROWS, 2, 2, DECREASING, [[4, 5, 10, 11], [3, 2, 9, 8]], [[2, 2, 0, 0], [1, 1, 1, 1]]),
+    (TIES, 3, 3, DECREASING, [[3, 2, 2], [5, 5, 4], [6, 6, 6]], [[3, 1, 2], [2, 3, 1], [0, 1, 2]]),
+    (TIES, 3, 3, INCREASING, [[1, 2, 2], [3, 4, 5], [6, 6, 6]], [[0, 1, 2], [0, 1, 2], [0, 1, 2]]),
+]
+
+
+@pytest.mark.parametrize("data_type", ALL_TYPES)
+@pytest.mark.parametrize("example", range(len(TOP_K_EXAMPLES)))
+def test_top_k_examples(device, example, data_type):
+    rows, axis, k, direction, values, indices = TOP_K_EXAMPLES[example]
+    x = upload(device, np.array(rows, DataType[data_type].numpy_dtype))
+    for operator in ("TOP_K", "TOP_K1") if direction == DECREASING else ("TOP_K1",):
+        sizes = with_size(x.desc.sizes, (axis,), k)
+        value_output = place(device, x.desc.data_type, sizes)
+        index_output = place(device, DataType.UINT32, sizes)
+        desc = top_k_desc(operator, x.desc, value_output.desc, index_output.desc, axis, k, direction)
+        encoder = device.gpu_device.create_command_encoder()
+        compiled(device, desc).record(
+            encoder,
+            input_tensor=x.buffer,
+            output_value_tensor=value_output.buffer,
+            output_index_tensor=index_output.buffer,
+        )
+        submit(device, encoder)
+        value_output.assert_holds(device, np.array([[values]]), operator)
+        index_output.assert_holds(device, np.array([[indices]]), operator)
+
+
+SQUARE = [[1, 2, 3], [3, 0, 4], [2, 5, 2]]
+ARG_EXAMPLES = [
+    ("ARGMAX", SQUARE, (0,), INCREASING, [[1, 2, 1]]),
+    ("ARGMAX", SQUARE, (1,), INCREASING, [[2], [2], [1]]),
+    ("ARGMAX", SQUARE, (0, 1), INCREASING, [[7]]),
+    ("ARGMAX", SQUARE, (1, 0), INCREASING, [[7]]),
+    ("ARGMIN", SQUARE, (0,), INCREASING, [[0, 1, 2]]),
+    ("ARGMIN", SQUARE, (1,), INCREASING, [[0], [1], [0]]),
+    ("ARGMIN", SQUARE, (0, 1), INCREASING, [[4]]),
+    ("ARGMAX", [3, 2, 1, 2, 3], (0,), INCREASING, [0]),
+    ("ARGMAX", [3, 2, 1, 2, 3], (0,), DECREASING, [4]),
+    ("ARGMIN", [1, 2, 3, 2, 1], (0,), INCREASING, [0]),
+    ("ARGMIN", [1, 2, 3, 2, 1], (0,), DECREASING, [4]),
+]
+
+
+@pytest.mark.parametrize("data_type", ALL_TYPES)
+@pytest.mark.parametrize("example", range(len(ARG_EXAMPLES)))
+def test_argmax_and_argmin_examples(device, example, data_type):
+    operator, rows, axes, direction, answer = ARG_EXAMPLES[example]
+    x = upload(device, np.array(rows, DataType[data_type].numpy_dtype))
+    operators = [operator]
+    if direction == INCREASING and data_type in TO_32_BITS:
+        operators.append(f"REDUCE {operator}")
+    for name in operators:
+        output = place(device, DataType.INT32, with_size(x.desc.sizes, axes, 1))
+        desc = arg_desc(name, x.desc, output.desc, axes, direction)
+        encoder = device.gpu_device.create_command_encoder()
+        compiled(device, desc).record(encoder, input_tensor=x.buffer, output_tensor=output.buffer)
+        submit(device, encoder)
+        output.assert_holds(device, np.array(answer), name)
+
+
+@pytest.mark.parametrize("example", range(len(TOP_K_EXAMPLES)))
+def test_top_k_examples_in_one_call(device, example):
+    rows, axis, k, direction, values, indices = TOP_K_EXAMPLES[example]
+    x = np.array(rows, np.float32)
+    sizes = with_size(x.shape, (axis,), k)
+    desc = wgdml.TopK1OperatorDesc(
+        TensorDesc(DataType.FLOAT32, x.shape),
+        TensorDesc(DataType.FLOAT32, sizes),
+        TensorDesc(DataType.UINT32, sizes),
+        axis,
+        k,
+        direction,
+    )
+    result = compiled(device, desc)(wgdml.asarray(x, device=device))
+    assert list(result) == ["output_value_tensor", "output_index_tensor"]
+    oracle.assert_same(result["output_value_tensor"].numpy(), np.array([[values]], np.float32))
+    oracle.assert_same(result["output_index_tensor"].numpy(), np.array([[indices]], np.uint32))
+
+
+# The feature table -------------------------------------------------------------------------------------
+
+#: operator, level, ranks, input types, index types: the contract's table, row by row.
+FEATURE_ROWS = [
+    ("TOP_K", "LEVEL_2_0", (4,), ("FLOAT32", "FLOAT16"), ("UINT32",)),
+    ("TOP_K", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
+    ("TOP_K1", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
+    ("TOP_K", "LEVEL_3_1", range(1, 9), TO_32_BITS, ("UINT32",)),
+    ("TOP_K1", "LEVEL_3_1", range(1, 9), TO_32_BITS, ("UINT32",)),
+    ("TOP_K", "LEVEL_5_0", range(1, 9), ALL_TYPES, ("UINT64", "UINT32")),
+    ("TOP_K1", "LEVEL_5_0", range(1, 9), ALL_TYPES, ("UINT64", "UINT32")),
+    ("ARGMAX", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
+    ("ARGMIN", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
+    ("ARGMAX", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
+    ("ARGMIN", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
+    ("REDUCE ARGMAX", "LEVEL_1_0", (4,), ("FLOAT32", "FLOAT16"), ("UINT32",)),
+    ("REDUCE ARGMIN", "LEVEL_1_0", (4,), ("FLOAT32", "FLOAT16"), ("UINT32",)),
+    ("REDUCE ARGMAX", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
+    ("REDUCE ARGMIN", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
+    ("REDUCE ARGMAX", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
+    ("REDUCE ARGMIN", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
+]
+SIZES_BY_RANK = [
+    (),
+    (11,),
+    (3, 5),
+    (2, 3, 4),
+    (2, 1, 3, 5),
+    (1, 2, 3, 1, 4),
+    (2, 1, 2, 1, 2, 3),
+    (2,) * 7,
+    (2,) * 8,
+]
+
+
+@pytest.fixture
+def at_level(device):
+    """The same GPU device opened at each feature level."""
+    opened: dict[FeatureLevel, wgdml.Device] = {}
+
+    def open_at(level: FeatureLevel) -> wgdml.Device:
+        if level not in opened:
+            opened[level] = wgdml.Device(device.gpu_device, feature_level=level)
+        return opened[level]
+
+    return open_at
+
+
+def run_row(device, operator, data_type, index_type, rank, seed=0):
+    x = place(device, DataType[data_type], SIZES_BY_RANK[rank], kind="eight_values", seed=seed)
+    case = f"{operator} {data_type} {index_type} rank {rank}"
+    index_type = DataType[index_type]
+    if operator.startswith("TOP_K"):
+        for axis in {0, rank - 1}:
+            for direction in (DECREASING,) if operator == "TOP_K" else (INCREASING, DECREASING):
+                run_top_k(
+                    device,
+                    x,
+                    axis,
+                    min(2, x.desc.sizes[axis]),
+                    operator=operator,
+                    direction=direction,
+                    index_type=index_type,
+                    case=case,
+                )
+    else:
+        for axes in {(0,), (rank - 1,), tuple(range(rank))}:
+            for direction in (INCREASING,) if operator.startswith("REDUCE") else (INCREASING, DECREASING):
+                run_arg(
+                    device,
+                    x,
+                    axes,
+                    operator=operator,
+                    direction=direction,
+                    index_type=index_type,
+                    case=case,
+                )
+
+
+@pytest.mark.parametrize(
+    ("operator", "level", "ranks", "types", "index_types"),
+    FEATURE_ROWS,
+    ids=[f"{row[0]}-{row[1]}" for row in FEATURE_ROWS],
+)
+def test_every_row_of_the_feature_table(device, at_level, operator, level, ranks, types, index_types):
+    earlier = [
+        row for row in FEATURE_ROWS[: FEATURE_ROWS.index((operator, level, ranks, types, index_types))] if row[0] == operator
+    ]
+    for data_type in types:
+        if not any(data_type in row[3] for row in earlier):
+            run_row(device, operator, data_type, index_types[0], 4)
+    for index_type in index_types:
+        if not any(index_type in row[4] for row in earlier):
+            run_row(device, operator, types[-1], index_type, 4)
+    for rank in ranks:
+        if not any(rank in row[2] for row in earlier):
+            run_row(device, operator, "FLOAT16", "UINT32", rank)
+    # What a device of that level refuses is tested below; here, that it also runs what it takes.
+    run_row(at_level(FeatureLevel[level]), operator, types[-1], index_types[0], 4)
+
+
+def row_descs(operator, data_type, index_type, rank):
+    sizes = SIZES_BY_RANK[rank]
+    x = TensorDesc(DataType[data_type], sizes)
+    out = with_size(sizes, (0,), 1)
+    index = TensorDesc(DataType[index_type], out)
+    if operator.startswith("TOP_K"):
+        return top_k_desc(operator, x, TensorDesc(x.data_type, out), index, 0, 1, DECREASING)
+    return arg_desc(operator, x, index, (0,))
+
+
+LEVELS = list(FeatureLevel)
+
+
+@pytest.mark.parametrize("operator", sorted({row[0] for row in FEATURE_ROWS}))
+def test_each_level_takes_its_row_and_nothing_more(at_level, operator):
+    refused = taken = 0
+    rows = [row for row in FEATURE_ROWS if row[0] == operator]
+    last = rows[-1]
+    for level in LEVELS:
+        device = at_level(level)
+        row = next((row for row in reversed(rows) if FeatureLevel[row[1]] <= level), None)
+        for data_type in last[3]:
+            for index_type in last[4]:
+                for rank in last[2]:
+                    desc = row_descs(operator, data_type, index_type, rank)
+                    if row and data_type in row[3] and index_type in row[4] and rank in row[2]:
+                        device.create_operator(desc)
+                        taken += 1
+                        continue
+                    wanted = next(r[1] for r in rows if data_type in r[3] and index_type in r[4] and rank in r[2])
+                    with pytest.raises(ValueError, match=wanted):
+                        device.create_operator(desc)
+                    refused += 1
+    assert taken and refused
+
+
+def test_feature_support(device, at_level):
+    assert device.feature_level == wgdml.HIGHEST_FEATURE_LEVEL == FeatureLevel.LEVEL_6_4
+    assert list(device.feature_levels) == LEVELS
+    assert all(device.check_feature_support(data_type) for data_type in DataType)
+    low = at_level(FeatureLevel.LEVEL_1_0)
+    assert low.feature_level == FeatureLevel.LEVEL_1_0
+    supported = {data_type.name for data_type in DataType if low.check_feature_support(data_type)}
+    assert supported == {"FLOAT32", "FLOAT16", "UINT32"}
+
+
+# Layouts of outputs and inputs -------------------------------------------------------------------------
+
+#: Strides of a (5, 3) output, and the offset in elements at which it lies in its buffer.
+OUTPUT_LAYOUTS = {
+    "packed": (None, 0),
+    "offset": (None, 256),
+    "padded rows": ((7, 1), 0),
+    "transposed": ((1, 5), 0),
+    "every third": ((9, 3), 0),
+    "padded columns": ((2, 11), 64),
+    "far apart": ((1000, 100), 0),
+}
+
+
+@pytest.mark.parametrize("data_type", ["INT8", "FLOAT16", "FLOAT32", "INT64"])
+@pytest.mark.parametrize("layout", OUTPUT_LAYOUTS)
+def test_top_k_writes_its_outputs_elements_and_no_other_byte(device, layout, data_type):
+    strides, offset = OUTPUT_LAYOUTS[layout]
+    value_type = DataType[data_type]
+    for index_type in (DataType.UINT32, DataType.UINT64):
+        for size in (4, 3, 900):
+            run_top_k(
+                device,
+                place(device, value_type, (5, size)),
+                1,
+                3,
+                values=place(device, value_type, (5, 3), strides, offset, seed=1),
+                indices=place(device, index_type, (5, 3), strides, offset, seed=2),
+                case=(layout, data_type, index_type.name, size),
+            )
+
+
+@pytest.mark.parametrize("index_type", ARG_INDICES)
+@pytest.mark.parametrize("layout", OUTPUT_LAYOUTS)
+def test_argmax_writes_its_outputs_elements_and_no_other_byte(device, layout, index_type):
+    strides, offset = OUTPUT_LAYOUTS[layout]
+    strides = None if strides is None else (strides[0], 1, strides[1])
+    for size in (4, 900):
+        run_arg(
+            device,
+            place(device, DataType.INT8, (5, size, 3), kind="eight_values"),
+            (1,),
+            direction=DECREASING,
+            output=place(device, DataType[index_type], (5, 1, 3), strides, offset, seed=1),
+            case=(layout, index_type, size),
+        )
+
+
+@pytest.mark.parametrize("data_type", ["INT8", "UINT8", "FLOAT16", "INT16"])
+def test_small_types_leave_the_rest_of_a_word(device, data_type):
+    # One to nine elements: the last word of the output belongs to it only in part.
+    for rows, k in [(1, 1), (1, 2), (1, 3), (1, 5), (2, 1), (3, 1), (3, 3), (9, 1), (7, 5), (1, 129)]:
+        run_top_k(device, place(device, DataType[data_type], (rows, k + 40)), 1, k, case=(rows, k))
+
+
+@pytest.mark.parametrize("data_type", ["INT8", "FLOAT16"])
+def test_interleaved_outputs_of_small_types(device, data_type):
+    # Neighbouring elements of one word belong to different rows, thus to different workgroups: a racing
+    # read-modify-write of words would lose some.
+    value_type = DataType[data_type]
+    for rows, k, size in [(64, 8, 64), (257, 3, 10), (33, 40, 2_000), (1024, 1, 100)]:
+        run_top_k(
+            device,
+            place(device, value_type, (rows, size)),
+            1,
+            k,
+            values=place(device, value_type, (rows, k), (1, rows), seed=1),
+            indices=place(device, DataType.UINT32, (rows, k), (1, rows), seed=2),
+            case=(rows, k, size),
+        )
+
+
+#: Sizes, strides and offset of inputs.
+INPUT_LAYOUTS = {
+    "packed": ((6, 50), None, 0),
+    "offset": ((6, 50), None, 256),
+    "padded rows": ((6, 50), (53, 1), 0),
+    "transposed": ((6, 50), (1, 6), 0),
+    "every third": ((6, 50), (150, 3), 64),
+    "rows repeated": ((6, 50), (0, 1), 0),
+    "columns repeated": ((6, 50), (1, 0), 0),
+    "one element": ((6, 50), (0, 0), 0),
+    "overlapping": ((6, 50), (1, 1), 0),
+    "far apart": ((6, 50), (5_000, 99), 0),
+    "long padded rows": ((2, 9_000), (9_001, 1), 0),
+    "rank 8": ((2, 1, 2, 3, 1, 2, 2, 5), (0, 7, 100, 31, 2, 250, 5, 1), 0),
+}
+
+
+WIDTHS = ("INT8", "FLOAT16", "FLOAT32", "UINT64")
+
+
+@pytest.mark.parametrize(
+    ("layout", "data_type"),
+    [(layout, WIDTHS[(n + step) % 4]) for n, layout in enumerate(INPUT_LAYOUTS) for step in (0, 1)],
+)
+def test_inputs_of_every_layout(device, layout, data_type):
+    sizes, strides, offset = INPUT_LAYOUTS[layout]
+    x = place(device, DataType[data_type], sizes, strides, offset)
+    for axis in (0, len(sizes) - 1):
+        for direction in (INCREASING, DECREASING):
+            case = (layout, data_type, axis, direction.name)
+            run_top_k(device, x, axis, 2, direction=direction, case=case)
+            run_arg(device, x, (axis,), operator="ARGMIN", direction=direction, case=case)
+    run_arg(device, x, tuple(range(len(sizes))), case=(layout, data_type, "all axes"))
+
+
+def test_an_output_of_size_one_may_have_stride_zero(device):
+    x = place(device, DataType.FLOAT32, (1, 40))
+    run_top_k(
+        device,
+        x,
+        1,
+        3,
+        values=place(device, DataType.FLOAT32, (1, 3), (0, 2), seed=1),
+        indices=place(device, DataType.UINT32, (1, 3), (0, 5), seed=2),
+    )
+    run_arg(device, x, (0, 1), output=place(device, DataType.INT64, (1, 1), (0, 0), seed=1))
+
+
+@pytest.mark.parametrize("data_type", ["INT8", "FLOAT16", "FLOAT32", "INT64"])
+def test_a_buffer_of_exactly_the_tensors_size(device, data_type):
+    # Not a byte behind the last word: loads and stores past the end are clamped somewhere, perhaps into it.
+    value_type = DataType[data_type]
+    for size in (1, 2, 3, 5, 63, 257, 4_097):
+        k = min(3, size)
+        x = place(device, value_type, (1, size), guard=0)
+        x = x._replace(
+            buffer=buffer_of(device, x.before[: x.desc.total_tensor_size_in_bytes]),
+            before=x.before[: x.desc.total_tensor_size_in_bytes],
+        )
+        sizes = (1, k)
+        values = TensorDesc(value_type, sizes)
+        indices = TensorDesc(DataType.UINT32, sizes)
+        zeros = [np.zeros(d.total_tensor_size_in_bytes, np.uint8) for d in (values, indices)]
+        run_top_k(
+            device,
+            x,
+            1,
+            k,
+            values=Placed(buffer_of(device, zeros[0]), zeros[0], values, 0),
+            indices=Placed(buffer_of(device, zeros[1]), zeros[1], indices, 0),
+            case=(data_type, size),
+        )
+
+
+def test_a_total_size_larger_than_the_minimum(device):
+    x = place(device, DataType.FLOAT32, (4, 20), guard=1024)
+    roomy = TensorDesc(DataType.FLOAT32, (4, 20), None, x.desc.total_tensor_size_in_bytes + 1000, 4)
+    run_top_k(device, x._replace(desc=roomy), 1, 4)
+    run_arg(device, x._replace(desc=roomy), (0, 1))
+
+
+# Recording ---------------------------------------------------------------------------------------------
+
+
+def chain(device, size=500, k=8):
+    """A top-k whose values feed an argmin, both recorded in one encoder."""
+    x = place(device, DataType.FLOAT32, (6, size), kind="nan_payloads")
+    values = place(device, DataType.FLOAT32, (6, k), seed=1)
+    indices = place(device, DataType.UINT64, (6, k), seed=2)
+    answer = place(device, DataType.INT32, (1, k), seed=3)
+    first = compiled(device, wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, k, INCREASING))
+    second = compiled(device, wgdml.ArgmaxOperatorDesc(values.desc, answer.desc, (0,), DECREASING))
+    return x, values, indices, answer, first, second
+
+
+def record_chain(device, encoder, x, values, indices, answer, first, second):
+    first.record(
+        encoder,
+        input_tensor=x.buffer,
+        output_value_tensor=values.buffer,
+        output_index_tensor=indices.buffer,
+    )
+    second.record(encoder, input_tensor=values.buffer, output_tensor=answer.buffer)
+
+
+def assert_chain(device, x, values, indices, answer, first, second, host=None):
+    host = x.value() if host is None else host
+    want_values, want_indices = oracle.top_k(host, values.desc.sizes[1], 1, largest=False)
+    values.assert_holds(device, want_values)
+    indices.assert_holds(device, want_indices)
+    answer.assert_holds(device, expected_arg("ARGMAX", want_values, (0,), DECREASING))
+
+
+@pytest.mark.parametrize("size", [500, 30_000])
+def test_two_operators_chained_in_one_encoder(device, size):
+    parts = chain(device, size)
+    encoder = device.gpu_device.create_command_encoder()
+    record_chain(device, encoder, *parts)
+    submit(device, encoder)
+    assert_chain(device, *parts)
+
+
+@pytest.mark.parametrize("size", [500, 30_000])
+def test_recording_only_records(device, size):
+    parts = x, values, indices, answer, *_ = chain(device, size)
+    encoder = device.gpu_device.create_command_encoder()
+    record_chain(device, encoder, *parts)
+    for output in (values, indices, answer):
+        output.assert_unchanged(device)
+    # What lies in the input when the encoder is submitted counts, not what lay there at recording.
+    later = data.make("random", "float32", x.before.size // 4, seed=9)
+    device.gpu_device.queue.write_buffer(x.buffer, 0, later)
+    for name in ("float32", "uint8"):  # work of others in between, with the same scratch
+        other = data.make("random", name, (2, 50_000))
+        oracle.assert_same(wgdml.sort(other, device=device), oracle.sort(other))
+    submit(device, encoder)
+    assert_chain(device, *parts, host=x.view(later.view(np.uint8)))
+
+
+def test_among_the_caller_s_own_commands(device):
+    parts = x, _, _, answer, *_ = chain(device)
+    source = buffer_of(device, data.make("random", "float32", x.before.size // 4, seed=5))
+    copy = buffer_of(device, answer.before)
+    encoder = device.gpu_device.create_command_encoder()
+    encoder.copy_buffer_to_buffer(source, 0, x.buffer, 0, x.buffer.size)
+    record_chain(device, encoder, *parts)
+    encoder.copy_buffer_to_buffer(answer.buffer, 0, copy, 0, copy.size)
+    submit(device, encoder)
+    assert_chain(device, *parts, host=x.view(read(device, source).copy()))
+    assert np.array_equal(read(device, copy), read(device, answer.buffer))
+
+
+@pytest.mark.parametrize("size", [300, 30_000])
+def test_one_operator_recorded_many_times(device, size):
+    k = 5
+    desc = wgdml.TopK1OperatorDesc(
+        TensorDesc(DataType.FLOAT16, (2, size)),
+        TensorDesc(DataType.FLOAT16, (2, k)),
+        TensorDesc(DataType.UINT32, (2, k)),
+        1,
+        k,
+        DECREASING,
+    )
+    operator = compiled(device, desc)
+    runs = []
+    encoders = [device.gpu_device.create_command_encoder() for _ in range(3)]
+    for number in range(12):
+        x = place(device, DataType.FLOAT16, (2, size), seed=number)
+        values = place(device, DataType.FLOAT16, (2, k), offset=256 * (number % 3), seed=50 + number)
+        indices = place(device, DataType.UINT32, (2, k), seed=100 + number)
+        operator.record(
+            encoders[number % 3],
+            input_tensor=x.tensor(device),
+            output_value_tensor=values.tensor(device),
+            output_index_tensor=indices.tensor(device),
+        )
+        runs.append((x, values, indices))
+    submit(device, encoders[2])
+    submit(device, encoders[0], encoders[1])
+    for number, (x, values, indices) in enumerate(runs):
+        want_values, want_indices = oracle.top_k(x.value(), k, 1)
+        values.assert_holds(device, want_values, number)
+        indices.assert_holds(device, want_indices, number)
+
+
+def test_scratch_outlives_the_recording(device):
+    # A larger operator recorded later must not take away the scratch of one recorded before it.
+    runs = []
+    encoders = []
+    for size in (20_000, 400_000, 1_000_000):
+        x = place(device, DataType.UINT32, (1, size), seed=size)
+        values = place(device, DataType.UINT32, (1, size), seed=1)
+        indices = place(device, DataType.UINT32, (1, size), seed=2)
+        desc = wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, size, INCREASING)
+        encoders.append(device.gpu_device.create_command_encoder())
+        compiled(device, desc).record(
+            encoders[-1],
+            input_tensor=x.buffer,
+            output_value_tensor=values.buffer,
+            output_index_tensor=indices.buffer,
+        )
+        runs.append((x, values, indices))
+    submit(device, *reversed(encoders))
+    for x, values, indices in runs:
+        want_values, want_indices = oracle.top_k(x.value(), x.desc.sizes[1], 1, largest=False)
+        values.assert_holds(device, want_values, x.desc.sizes)
+        indices.assert_holds(device, want_indices, x.desc.sizes)
+
+
+def test_several_tensors_in_one_buffer(device):
+    # Values and indices side by side in one buffer, aligned as WebGPU wants its bindings.
+    x = place(device, DataType.FLOAT32, (1, 100))
+    before = data.make("random", "uint32", 512).view(np.uint8)
+    shared = buffer_of(device, before)
+    values = Placed(shared, before, TensorDesc(DataType.FLOAT32, (1, 4)), 64)
+    indices = Placed(shared, before, TensorDesc(DataType.UINT32, (1, 4)), 256)
+    desc = wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, 4, DECREASING)
+    encoder = device.gpu_device.create_command_encoder()
+    compiled(device, desc).record(
+        encoder,
+        input_tensor=x.tensor(device),
+        output_value_tensor=values.tensor(device),
+        output_index_tensor=indices.tensor(device),
+    )
+    submit(device, encoder)
+    want_values, want_indices = oracle.top_k(x.value(), 4, 1)
+    after = read(device, shared)
+    allowed = before.copy()
+    values.view(allowed)[...] = want_values
+    indices.view(allowed)[...] = want_indices
+    assert np.array_equal(after, allowed)
+
+
+# Devices -----------------------------------------------------------------------------------------------
+
+
+def test_binding_properties(device):
+    _, _, _, _, first, second = chain(device, 30_000)
+    for operator in (first, second):
+        properties = operator.binding_properties
+        assert properties.temporary_size >= 0 and properties.persistent_size == 0
+    x = TensorDesc(DataType.FLOAT32, (1, 1_000_000))
+    few = wgdml.TopK1OperatorDesc(x, TensorDesc(DataType.FLOAT32, (1, 10)), TensorDesc(DataType.UINT32, (1, 10)), 1, 10, DECREASING)
+    size = compiled(device, few).binding_properties.temporary_size
+    assert 0 < size < x.total_tensor_size_in_bytes // 2, "scratch stays well under the input for a small k"
+    arg = wgdml.ArgmaxOperatorDesc(x, TensorDesc(DataType.UINT32, (1, 1)), (1,))
+    size = compiled(device, arg).binding_properties.temporary_size
+    assert 0 <= size < x.total_tensor_size_in_bytes // 2
+    whole = wgdml.TopK1OperatorDesc(x, x, TensorDesc(DataType.UINT32, (1, 1_000_000)), 1, 1_000_000, DECREASING)
+    size = compiled(device, whole).binding_properties.temporary_size
+    assert size < 4 * x.total_tensor_size_in_bytes, "scratch stays under four times the input for a sort"
+
+
+def test_a_second_call_compiles_nothing(device):
+    own = wgdml.Device(device.gpu_device)
+    assert own.counters["pipelines"] == 0 and own.counters["plans"] == 0
+
+    def everything():
+        for name in ("float32", "uint8"):
+            x = data.make("random", name, (3, 7_000))
+            wgdml.top_k(x, 10, device=own)
+            wgdml.argmax(x, device=own)
+            wgdml.argmin(x, axis=0, device=own)
+            wgdml.sort(x, device=own)
+            wgdml.argsort(wgdml.asarray(x, device=own), axis=0, device=own).numpy()
+
+    everything()
+    first = dict(own.counters)
+    assert first["pipelines"] > 0 and first["plans"] > 0
+    everything()
+    everything()
+    again = dict(own.counters)
+    assert again["pipelines"] == first["pipelines"] and again["plans"] == first["plans"]
+    wgdml.top_k(data.make("random", "int64", (3, 70)), 2, device=own)
+    assert own.counters["plans"] > first["plans"]
+
+
+def test_recording_again_makes_no_bind_groups(device):
+    own = wgdml.Device(device.gpu_device)
+    parts = chain(own)
+    for _ in range(2):
+        encoder = own.gpu_device.create_command_encoder()
+        record_chain(own, encoder, *parts)
+        submit(own, encoder)
+    before = dict(own.counters)
+    for _ in range(3):
+        encoder = own.gpu_device.create_command_encoder()
+        record_chain(own, encoder, *parts)
+        submit(own, encoder)
+    after = dict(own.counters)
+    for name in ("pipelines", "plans", "bind_groups", "scratch_bytes"):
+        assert after[name] == before[name], name
+    assert_chain(own, *parts)
+
+
+def small_problems(device):
+    x = data.make("random", "float32", (3, 10_000))
+    for k in (5, 3_000):
+        values, indices = wgdml.top_k(x, k, device=device)
+        oracle.assert_same(values, oracle.top_k(x, k)[0])
+        oracle.assert_same(indices, oracle.top_k(x, k)[1])
+    oracle.assert_same(wgdml.argmin(x, device=device), oracle.argmin(x))
+    oracle.assert_same(wgdml.argmax(x, axis=0, device=device), oracle.argmax(x, 0))
+    y = data.make("random", "int8", (2, 9_001))
+    oracle.assert_same(wgdml.sort(y, device=device), oracle.sort(y))
+
+
+def test_wrapping_a_device_of_the_caller(device):
+    gpu_device = wgpu.gpu.request_adapter_sync().request_device_sync()
+    own = wgdml.Device(gpu_device)
+    assert own.gpu_device is gpu_device
+    small_problems(own)
+    # A buffer that some other code made on that device is an input as it stands.
+    x = data.make("random", "float32", (4, 100))
+    buffer = gpu_device.create_buffer_with_data(
+        data=x, usage=wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.VERTEX | wgpu.BufferUsage.COPY_SRC
+    )
+    tensor = wgdml.Tensor.from_buffer(buffer, "float32", (4, 100), device=own)
+    assert tensor.buffer is buffer and tensor.device is own
+    result = wgdml.top_k(tensor, 3)
+    assert result.values.device is own
+    oracle.assert_same(result.values.numpy(), oracle.top_k(x, 3)[0])
+    oracle.assert_same(result.indices.numpy(), oracle.top_k(x, 3)[1])
+
+
+#: What every WebGPU implementation has.
+SPEC_MINIMA = {
+    "max-bind-groups": 4,
+    "max-bindings-per-bind-group": 1000,
+    "max-storage-buffers-per-shader-stage": 8,
+    "max-storage-buffer-binding-size": 1 << 27,
+    "max-buffer-size": 1 << 28,
+    "max-compute-workgroup-storage-size": 16384,
+    "max-compute-invocations-per-workgroup": 256,
+    "max-compute-workgroup-size-x": 256,
+    "max-compute-workgroup-size-y": 256,
+    "max-compute-workgroup-size-z": 64,
+    "max-compute-workgroups-per-dimension": 65535,
+    "min-storage-buffer-offset-alignment": 256,
+    "min-uniform-buffer-offset-alignment": 256,
+}
+
+
+def test_a_device_with_no_features_and_the_least_limits(device):
+    gpu_device = wgpu.gpu.request_adapter_sync().request_device_sync(required_features=[], required_limits=SPEC_MINIMA)
+    assert gpu_device.limits["max-compute-workgroup-storage-size"] == 16384
+    assert gpu_device.limits["max-storage-buffers-per-shader-stage"] == 8
+    assert gpu_device.limits["max-compute-invocations-per-workgroup"] == 256
+    assert "subgroup" not in gpu_device.features
+    own = wgdml.Device(gpu_device)
+    small_problems(own)
+    for rows, k in [(70_000, 2), (1, 1)]:
+        x = data.make("eight_values", "uint16", (rows, 5))
+        values, indices = wgdml.top_k(x, k, device=own)
+        oracle.assert_same(values, oracle.top_k(x, k)[0])
+        oracle.assert_same(indices, oracle.top_k(x, k)[1])
+
+
+def test_adapters_are_listed(device):
+    found = wgdml.adapters()
+    assert found
+    assert device.adapter_info["device"]
+    assert wgdml.default_device() is device
+    assert device.limits["max-compute-workgroups-per-dimension"] >= 65535
+
+
+def test_extent_of_a_packed_layout():
+    # The helpers of this file: a wrong stride here would make the guard bands blind.
+    assert packed((2, 3, 4)) == (12, 4, 1) and packed((5,)) == (1,)
+    assert extent((2, 3, 4), (12, 4, 1)) == 24
+    desc = TensorDesc(DataType.INT8, (5, 3), (7, 1))
+    assert desc.element_strides == (7, 1) and desc.total_tensor_size_in_bytes == 32

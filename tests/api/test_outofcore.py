@@ -1,0 +1,338 @@
+"""Arrays that go through the device block by block: exact, in bounded memory, and stopped cleanly."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import signal
+import sys
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from click.testing import CliRunner
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import wgdml
+from wgdml import cli, outofcore
+from wgdml.plan.merge import merge_plan
+from wgdml.runtime.stream import Uploader
+
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def small_device(device):
+    """A device whose largest buffer is 256 MiB, which counts the bytes of all the buffers that were ever made on it."""
+
+    limits = {"max-buffer-size": 256 * MIB, "max-storage-buffer-binding-size": 128 * MIB}
+    small = wgdml.Device(device.gpu_device.adapter.request_device_sync(required_limits=limits))
+    assert small.limits["max-buffer-size"] == 256 * MIB
+    create = small.buffers.create
+    small.made = 0
+
+    def counted(size: int, usage: int) -> Any:
+        small.made += size
+        return create(size, usage)
+
+    small.buffers.create = counted
+    return small
+
+
+def file_of(path: Any, shape: Any, dtype: Any = np.float32) -> np.memmap:
+    """A file of zeros that takes room on the disk only where something else is written."""
+    return np.memmap(path / "array.dat", dtype, "w+", shape=shape)
+
+
+class DataSet:
+    """What HDF5 and Zarr give: an object that is read part by part."""
+
+    chunks = None
+
+    def __init__(self, x: np.ndarray) -> None:
+        self.x, self.shape, self.dtype, self.largest = x, x.shape, x.dtype, 0
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        part = self.x[key]
+        self.largest = max(self.largest, part.nbytes)
+        return part.copy()
+
+
+# Exactness ----------------------------------------------------------------------------------------------------------------------
+
+CASES = [
+    # shape, type, axis, k, bytes of a block
+    ((1000,), "float32", 0, 7, 400),
+    ((1000,), "int8", 0, 100, 200),
+    ((4000,), "bfloat16", 0, 1, 20),  # more blocks than are merged at once
+    ((9, 41), "uint64", 1, 3, 128),
+    ((37, 11), "float16", 0, 3, 300),
+    ((41, 37), "float64", 0, 2, 4000),
+    ((500, 3), "int16", 1, 2, 100),
+    ((3, 11, 13), "uint8", 1, 2, 64),
+    ((3, 4, 5, 6), "int64", 2, 5, 128),
+]
+
+
+@pytest.mark.parametrize(("shape", "dtype", "axis", "k", "block"), CASES)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_top_k_is_exact(device, shape, dtype, axis, k, block, order):
+    x = np.random.default_rng(1).integers(0, 9, shape).astype(oracle.DTYPES[dtype])
+    if oracle.is_float(x.dtype):
+        x.reshape(-1)[::17] = np.nan
+        x.reshape(-1)[1::5] = -0.0
+    stored = np.array(x, order=order)
+    for mode in ("largest", "smallest"):
+        values, indices = outofcore.top_k(stored, k, axis=axis, mode=mode, block_bytes=block, device=device)
+        expected = oracle.top_k(x, k, axis, mode == "largest")
+        oracle.assert_same(values, expected[0], (mode, order))
+        oracle.assert_same(indices, expected[1], (mode, order))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 1), (2, 0), (1, 2), (0, 1, 2)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_argmax_and_argmin_are_exact(device, axis, order):
+    x = np.random.default_rng(2).integers(0, 5, (7, 11, 13)).astype(np.float32)
+    x[3, 4, ::3] = np.nan
+    for block in (64, 900):
+        for last in (False, True):
+            for function, largest in ((outofcore.argmax, True), (outofcore.argmin, False)):
+                got = function(
+                    np.array(x, order=order), axis=axis, select_last_index=last, keepdims=last, block_bytes=block, device=device
+                )
+                oracle.assert_same(got, oracle.arg_reduce(x, axis, last, last, largest), (block, last))
+
+
+def test_backwards_and_broadcast_arrays(device):
+    x = np.random.default_rng(8).integers(0, 9, (20, 30)).astype(np.int32)[::-1, ::-2]
+    oracle.assert_same(outofcore.argmax(x, axis=0, block_bytes=256, device=device), x.argmax(0))
+    x = np.broadcast_to(x[0], (5, 15))
+    oracle.assert_same(outofcore.top_k(x, 2, axis=1, block_bytes=64, device=device)[1], oracle.top_k(x, 2, 1)[1])
+
+
+def test_ties_across_blocks(device):
+    """Equal values on both sides of every border, and the issue's classic: positions settle ties as indices would."""
+    x = np.full(640, 5, np.int32)
+    x[::9] = 2
+    for mode in ("largest", "smallest"):
+        got = outofcore.top_k(x, 80, mode=mode, block_bytes=256, device=device)
+        oracle.assert_same(got.indices, oracle.top_k(x, 80, 0, mode == "largest")[1])
+    x = np.array([2, 5, 5, 1, 5, 5], np.int32)
+    assert outofcore.top_k(x, 3, block_bytes=8, device=device).indices.tolist() == [1, 2, 4]
+
+
+def test_indices_over_32_bits(device):
+    first = [0, 2**32 - 2, 2**40 + 5]
+    partial = np.array([[7, 9], [1, 5], [2**33, 3]], np.int64)
+    merge = device.prepare_plan("merge", lambda: merge_plan(device.machine, 1, 1, 3, 2))
+    whole = wgdml.asarray(partial, device=device)
+    firsts = wgdml.asarray(np.array(first), device=device)
+    one = wgdml.asarray(np.zeros(1, np.int64), device=device)
+    for slot in range(3):
+        position = wgdml.asarray(np.array([slot], np.uint32), device=device)
+        buffers = {"positions": position, "partial": whole, "first_indices": firsts, "result": one}
+        device.run(merge, {name: (tensor.buffer, 0) for name, tensor in buffers.items()})
+        assert one.numpy()[0] == int(partial[slot, 0]) + first[slot]
+    with pytest.raises(ValueError, match="index_dtype must hold indices up to 4294967295"):
+        outofcore.argmax(DataSet(np.broadcast_to(np.uint8(0), (2**16, 2**16))), index_dtype="int32", device=device)
+
+
+@given(
+    st.lists(st.integers(1, 3000), min_size=1, max_size=4),
+    st.permutations(range(4)),
+    st.sets(st.integers(0, 3), min_size=1),
+    st.integers(1, 50),
+    st.sampled_from([1, 2, 4, 8]),
+    st.integers(1, 10**6),
+)
+@example([1000, 1000], [0, 1, 2, 3], {0}, 1, 4, 65536)
+def test_blocks(shape, order, axes, k, itemsize, block_bytes):
+    order = [d for d in order if d < len(shape)]
+    axes = sorted(a for a in axes if a < len(shape)) or [0]
+    sizes = outofcore.block_sizes(shape, order, axes, k, itemsize, block_bytes)
+    assert all(1 <= size <= n for size, n in zip(sizes, shape, strict=True))
+    assert math.prod(sizes) * itemsize <= max(block_bytes, itemsize)
+    inner_whole = True
+    for axis in reversed(axes):
+        assert inner_whole or sizes[axis] == 1, "the indices of a block must be one range"
+        inner_whole = inner_whole and sizes[axis] == shape[axis]
+    for size, n in zip(sizes, shape, strict=True):
+        ranges = outofcore._ranges(n, size)
+        lengths = {r.stop - r.start for r in ranges}
+        assert max(lengths) <= size and max(lengths) - min(lengths) <= 1
+        assert [r.start for r in ranges] == [0, *(r.stop for r in ranges[:-1])] and ranges[-1].stop == n
+
+
+# Size ---------------------------------------------------------------------------------------------------------------------------
+
+
+def resident() -> int:
+    """Bytes of the process that are not pages of files."""
+    if not sys.platform.startswith("linux"):
+        return 0  # and nothing is measured
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("RssAnon")) << 10
+
+
+@pytest.mark.slow
+def test_memory_map_of_300_mb(small_device, tmp_path):
+    x = file_of(tmp_path, (600, 500, 250))
+    tile = np.random.default_rng(3).standard_normal((60, 500, 250), np.float32)
+    for start in range(0, 600, 60):
+        x[start : start + 60] = tile
+    best = int(tile.argmax())
+    assert int(wgdml.argmax(x, device=small_device)) == best
+    oracle.assert_same(wgdml.argmin(x, axis=2, device=small_device), np.tile(tile.argmin(2), (10, 1)))
+    oracle.assert_same(wgdml.argmax(x, axis=0, device=small_device), tile.argmax(0))
+    # The tile repeats, so that the winner comes ten times.
+    values, indices = wgdml.top_k(x.reshape(-1), 10, device=small_device)
+    oracle.assert_same(indices, best + tile.size * np.arange(10))
+    oracle.assert_same(values, np.full(10, tile.max()))
+    del x
+
+
+@pytest.mark.slow
+def test_file_of_gigabytes_over_256_mib(small_device, tmp_path):
+    """2.4 gigabytes through a device that may take 256 MiB, with as little of the host's memory."""
+    x = file_of(tmp_path, (600_000_000,))
+    places = [5, 134_217_727, 134_217_728, 500_000_001, 599_999_999]
+    x[places] = 3.5
+    x[400_000_000] = -1
+    small_device.trim()
+    small_device.made = 0
+    before, most, calls = resident(), 0, []
+
+    def watch(done: int, total: int) -> None:
+        nonlocal most
+        most = max(most, resident() - before)
+        calls.append((done, total))
+
+    values, indices = outofcore.top_k(x, 7, device=small_device, progress=watch)
+    assert indices.tolist() == [*places, 0, 1] and values.tolist() == [3.5] * 5 + [0, 0]
+    assert [done for done, _ in calls] == sorted({done for done, _ in calls}) and calls[-1] == (x.nbytes, x.nbytes)
+    assert len(calls) >= 64
+    assert small_device.made <= 256 * MIB
+    # On a software adapter the device's memory is the host's.
+    assert most <= 400 * MIB, f"{most >> 20} MiB"
+    assert int(outofcore.argmin(x, device=small_device, progress=None)) == 400_000_000
+
+
+def test_data_sets(device):
+    x = np.random.default_rng(5).integers(0, 100, (60, 1000)).astype(np.int32)
+    source = DataSet(x)
+    assert int(outofcore.argmax(source, block_bytes=8192, device=device)) == int(x.argmax())
+    assert 0 < source.largest <= 8192
+    oracle.assert_same(outofcore.top_k(source, 4, axis=0, block_bytes=8192, device=device)[1], oracle.top_k(x, 4, 0)[1])
+    swapped = DataSet(x.astype(">i4"))
+    oracle.assert_same(outofcore.argmin(swapped, axis=1, device=device), x.argmin(1))
+
+
+def test_functions_take_data_sets(device, monkeypatch):
+    monkeypatch.setattr(wgdml.functions, "_SMALLEST_LARGEST_BUFFER", 1000)
+    monkeypatch.setattr(wgdml.functions, "_KEPT_WHOLE", 1000)
+    x = np.random.default_rng(6).integers(0, 100, (30, 100)).astype(np.int32)
+    source = DataSet(x)
+    oracle.assert_same(wgdml.argmax(source, axis=1, keepdims=True, device=device), x.argmax(1, keepdims=True))
+    oracle.assert_same(wgdml.argmin(source, device=device), oracle.argmin(x))
+    oracle.assert_same(wgdml.top_k(source, 3, mode="smallest", device=device)[1], oracle.top_k(x, 3, 1, False)[1])
+    assert source.largest > 0
+
+
+# On the way ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_interrupt(device):
+    """Ctrl-C ends the work at once and gives the memory back; the device works on."""
+    x = np.random.default_rng(7).standard_normal(1 << 20).astype(np.float32)
+    ended: list[Any] = []
+    calls = []
+
+    class Watched(Uploader):
+        def __exit__(self, kind: Any, *rest: Any) -> None:
+            super().__exit__(kind, *rest)
+            ended.append(kind)
+
+    def stop(done: int, total: int) -> None:
+        calls.append(done)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outofcore, "Uploader", Watched)
+        with pytest.raises(KeyboardInterrupt):
+            outofcore.top_k(x, 5, block_bytes=1 << 16, device=device, progress=stop)
+    assert len(calls) == 3 and ended == [KeyboardInterrupt]
+    assert int(outofcore.argmax(x, block_bytes=1 << 18, device=device)) == int(x.argmax())
+
+
+def test_bar_on_a_terminal(device, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(outofcore, "_BAR_AFTER", 0.0)
+    x = np.arange(5000, dtype=np.float32)
+    for stream, shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert int(outofcore.argmax(x, block_bytes=4000, device=device)) == 4999
+        assert ("20.0/20.0 kB" in stream.getvalue()) == shown
+
+
+def test_bad_input(device):
+    x = np.zeros((3, 4), np.float32)
+    with pytest.raises(ValueError, match="k must be at most the axis's size of 4, not 5"):
+        outofcore.top_k(x, 5, device=device)
+    with pytest.raises(ValueError, match="axis must lie in"):
+        outofcore.argmax(x, axis=2, device=device)
+    with pytest.raises(ValueError, match="block_bytes must be at least 1"):
+        outofcore.argmax(x, block_bytes=0, device=device)
+    with pytest.raises(TypeError, match="progress must be"):
+        outofcore.argmax(x, progress="yes", device=device)
+    for other in ([1, 2], wgdml.asarray(x, device=device)):
+        with pytest.raises(TypeError, match=r"x must have shape, dtype and x\[slices\]"):
+            outofcore.argmax(other, device=device)
+    assert type(outofcore.argmax(x, device=device)) is type(wgdml.argmax(x, device=device))
+    with pytest.raises(TypeError, match="complex"):
+        outofcore.argmax(x.astype(complex), device=device)
+    with pytest.raises(ValueError, match="nothing to reduce"):
+        outofcore.argmax(x[:0], device=device)
+    assert outofcore.argmax(x[:0], axis=1, device=device).shape == (0,)
+    assert outofcore.top_k(x, 0, device=device).values.shape == (3, 0)
+
+    class Short(DataSet):
+        def __getitem__(self, key: Any) -> np.ndarray:
+            return self.x[key][:1]
+
+    with pytest.raises(ValueError, match="x gave float32"):
+        outofcore.argmax(Short(x), device=device)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_command_maps_large_files(tmp_path, monkeypatch, order):
+    monkeypatch.setattr(cli.reading, "_MAPPED_BYTES", 0)
+    monkeypatch.setattr(wgdml.functions, "_SMALLEST_LARGEST_BUFFER", 0)
+    monkeypatch.setattr(wgdml.functions, "_KEPT_WHOLE", 0)
+    used = []
+    for name in ("top_k", "argmax"):
+        function = getattr(outofcore, name)
+        monkeypatch.setattr(outofcore, name, lambda *a, f=function, **o: used.append(f) or f(*a, **o))
+    x = np.random.default_rng(9).integers(0, 9, (5, 70)).astype(f"{order}i4")
+    file = str(tmp_path / "x.npy")
+    np.save(file, x)
+
+    def result(*arguments: str) -> Any:
+        run = CliRunner().invoke(cli.main, [*arguments, "--json"])
+        assert run.exit_code == 0, run.output
+        return json.loads(run.stdout)
+
+    native = x.astype(np.int32)
+    assert result("top-k", file, "-k", "3")["indices"] == oracle.top_k(native, 3)[1].tolist()
+    assert result("argmax", file, "--axis", "0")["indices"] == x.argmax(0).tolist()
+    assert result("sort", file)["values"] == np.sort(x, 1).tolist()
+    assert len(used) == 2
+    with open(file, "r+b") as opened:
+        opened.truncate(1000)
+    assert CliRunner().invoke(cli.main, ["argmax", file]).exit_code == 2

@@ -1,0 +1,242 @@
+"""Every algorithm by force through one list of edges: bit for bit the oracle's values, and its indices.
+
+The algorithms are those that are registered; a new one comes here by itself. Edges are counts of ranks, lengths, element types,
+layouts and hostile data. Kernels take long to compile and shapes little to run. So the default run looks for few kernels that meet
+every edge, and runs every shape that they serve. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import extent, packed, strided
+from planning import ALGORITHMS, SERIAL, STEPS, answer, kernels_of, planned_device
+
+from wgdml.plan import Planner
+from wgdml.selection import Layout, Order, Selection, make_selection
+
+EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
+
+#: Ranks at the edges of subgroups, workgroups and lists; each length adds itself and one less.
+KS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049)
+#: Lengths at the edge of every tile, and a long one.
+LENGTHS = (*(n + d for n in (1 << b for b in range(4, 15)) for d in (-1, 0, 1)), 300_007)
+#: Where algorithms are looked for that serve a type or a layout: length and ranks.
+SERVED = ((1003, 17), (1003, 40), (203, 9), (1003, 250), (301, 300), (5003, 100), (90, 2), (1003, 1))
+#: Cases that each algorithm must serve at least.
+FEWEST = 20
+FEWEST_OF_STEPS = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem, apart from its data."""
+
+    edge: str  #: what it is here for
+    element: str
+    shape: tuple[int, ...]
+    axes: tuple[int, ...]
+    k: int
+    strides: tuple[int, ...]
+    offset: int = 0
+    largest: bool = True
+    values: bool = True
+    indices: bool = True
+    index_dtype: str = "uint32"
+
+    @property
+    def length(self) -> int:
+        return prod(self.shape[d] for d in self.axes)
+
+    @property
+    def is_shape(self) -> bool:
+        return self.edge.startswith("k = ")
+
+    def edges(self) -> tuple[str, ...]:
+        return (self.edge, f"length {self.length}") if self.is_shape else (self.edge,)
+
+    @property
+    def result(self) -> tuple[int, ...]:
+        """The shape of the results: k in the axis's place, or at the end where there are several."""
+        if len(self.axes) == 1:
+            return tuple(self.k if d in self.axes else n for d, n in enumerate(self.shape))
+        return (*(n for d, n in enumerate(self.shape) if d not in self.axes), self.k)
+
+    def selection(self) -> Selection:
+        steps = list(packed(self.result))
+        step = 1
+        if len(self.axes) > 1:
+            outer = iter(steps)
+            steps = [0 if d in self.axes else next(outer) for d in range(len(self.shape))]
+        elif self.k > 1:
+            step = steps[self.axes[0]]
+        out = Layout(tuple(1 if d in self.axes else n for d, n in enumerate(self.shape)), tuple(steps))
+        made = make_selection(
+            self.element,
+            Layout(self.shape, self.strides),
+            self.axes,
+            self.k,
+            Order.DESCENDING if self.largest else Order.ASCENDING,
+            values=out if self.values else None,
+            indices=out if self.indices else None,
+            index_bytes=np.dtype(self.index_dtype).itemsize,
+        )
+        return replace(
+            made, value_step=step if self.values else 0, index_step=step if self.indices else 0, input_offset=self.offset
+        )
+
+    def storage(self, kind: str, seed: int) -> np.ndarray:
+        """The buffer's elements. Rows that lie one after the other have their own data."""
+        return data.make(kind, self.element, self.offset + extent(self.shape, self.strides), seed)
+
+    def expected(self, storage: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = strided(storage, self.shape, self.strides, self.offset)
+        if len(self.axes) == 1:
+            return oracle.top_k(x, self.k, self.axes[0], self.largest)
+        kept = [d for d in range(x.ndim) if d not in self.axes]
+        flat = x.transpose(*kept, *self.axes).reshape(*(x.shape[d] for d in kept), -1)
+        return oracle.top_k(flat, self.k, -1, self.largest)
+
+
+def rows(edge: str, n: int, k: int, element: str = "float32", count: int = 3, **more: Any) -> Case:
+    return Case(edge, element, (count, n), (1,), k, (n, 1), **more)
+
+
+def shapes() -> Iterator[Case]:
+    """Every length with every count of ranks."""
+    for number, n in enumerate(LENGTHS):
+        for k in sorted({k for k in KS if k <= n} | {n - 1, n}):
+            at_end = {n: "n", n - 1: "n - 1"}.get(k, str(k))
+            yield rows(f"k = {at_end}", n, k, count=1 if n > 20_000 else 3, largest=number % 2 == 0)
+
+
+def types() -> Iterator[Case]:
+    for number, element in enumerate(oracle.DTYPES):
+        for n, k in SERVED:
+            for largest in (True, False) if EVERYTHING else (number % 2 == 0,):
+                index_dtype = ("uint32", "int64")[number % 2]
+                yield rows(f"type {element}", n, k, element, 2, largest=largest, index_dtype=index_dtype)
+
+
+def layouts() -> Iterator[Case]:
+    """Strides, offsets and axes; which element has which is a matter of few kernels, unless everything is wanted."""
+    elements = ("float32", "uint8", "int64", "float16")
+    for number, (name, make) in enumerate(LAYOUTS.items()):
+        for element in elements if EVERYTHING else (elements[number % 4],):
+            for n, k in SERVED:
+                shape, axes, strides, offset = make(n)
+                yield Case(f"{name}, {element}", element, shape, axes, k, strides or packed(shape), offset)
+    for element in elements if EVERYTHING else elements[:1]:
+        for n, k in (*SERVED, (700, 700), (300, 300), (60, 60)):
+            yield rows(f"values alone, {element}", n, k, element, indices=False, largest=False)
+            yield rows(f"indices alone, {element}", n, k, element, values=False, largest=False)
+
+
+#: Shape, axes, strides (None: packed) and offset by the length of a sequence.
+LAYOUTS = {
+    "rows that begin amid a load": lambda n: ((3, n), (1,), (n + 1, 1), 3),
+    "padded rows": lambda n: ((5, n), (1,), (n + 13, 1), 0),
+    "every second element": lambda n: ((3, n), (1,), (2 * n + 1, 2), 5),
+    "a row for all": lambda n: ((4, n), (1,), (0, 1), 1),
+    "an element for all": lambda n: ((3, n), (1,), (1, 0), 2),
+    "columns": lambda n: ((n, 67), (0,), None, 0),
+    "few padded columns": lambda n: ((n, 3), (0,), (7, 1), 2),
+    "a middle axis": lambda n: ((2, n, 20), (1,), None, 0),
+    "a strided middle axis": lambda n: ((3, n, 5), (1,), (11 * n + 3, 11, 2), 1),
+    "rows in two dimensions": lambda n: ((2, 3, n), (2,), (4 * n + 9, n + 2, 1), 0),
+    "two inner axes": lambda n: ((2, -(-n // 20), 20), (1, 2), (2 * n + 90, 24, 1), 4),
+    "two outer axes": lambda n: ((-(-n // 20), 20, 3), (0, 1), None, 0),
+    "two axes about another": lambda n: ((-(-n // 20), 3, 20), (0, 2), None, 0),
+}
+
+
+def many() -> Iterator[Case]:
+    """Rows enough for algorithms that give each an invocation."""
+    for n, k in ((40, 2), (100, 7), (1003, 16), (203, 9), (300, 100)):
+        yield rows(f"many rows, k {k}", n, k, count=130)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A case, the algorithm by which it is forced, and the kernels that this takes."""
+
+    case: Case
+    by: str
+    kernels: frozenset[Any]
+
+
+def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> list[Served]:
+    """The cases that ``by`` serves with the algorithm in its plan. What it does not serve it refuses with a reason."""
+    found = []
+    for case in cases:
+        try:
+            plan = planner.plan(case.selection(), algorithm=by)
+        except ValueError as error:
+            assert re.search(r"\d|ax[ei]s|pairs", str(error)), error
+            continue
+        if algorithm in plan.algorithms:
+            found.append(Served(case, by, kernels_of(plan)))
+    return found
+
+
+def served(algorithm: str, planner: Planner) -> list[Served]:
+    cases = [*shapes(), *types(), *layouts(), *many()]
+    found = forced(algorithm, algorithm, planner, cases)
+    if not found:  # it is a step of others
+        found = [one for by in ALGORITHMS for one in forced(algorithm, by, planner, cases)]
+    return found
+
+
+def chosen(found: list[Served]) -> list[Served]:
+    """At each edge the case that takes the fewest kernels more, and every shape that takes none."""
+    edges: dict[str, list[Served]] = {}
+    for one in found:
+        for edge in one.case.edges():
+            edges.setdefault(edge, []).append(one)
+    kernels: set[Any] = set()
+    picked: dict[Served, None] = {}
+    for options in edges.values():
+        best = min(options, key=lambda one: (len(one.kernels - kernels), one.case.k * one.case.length))
+        kernels |= best.kernels
+        picked[best] = None
+    return [one for one in found if one in picked or (one.case.is_shape and one.kernels <= kernels)]
+
+
+def kinds_of(number: int, case: Case) -> list[str]:
+    """All data for a type, some of it in turn for a layout, one kind in turn for a shape."""
+    kinds = data.kinds(oracle.DTYPES[case.element])
+    if EVERYTHING or case.edge.startswith("type"):
+        return kinds
+    return [kinds[(number + step) % len(kinds)] for step in ((0,) if case.is_shape else (0, 5, 9))]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_edge(device, algorithm):
+    software = algorithm in SERIAL  # as the machine plans that chooses it
+    devices: dict[str, Any] = {}
+    _, planned = planned_device(device.gpu_device, None, software)
+    found = served(algorithm, planned.planner)
+    cases = found if EVERYTHING else chosen(found)
+    # The parts of others' plans that are its own are few.
+    assert len(cases) >= (FEWEST_OF_STEPS if algorithm in STEPS else FEWEST), f"only {len(cases)} cases are served"
+    for number, one in enumerate(cases):
+        case = one.case
+        if one.by not in devices:
+            devices[one.by] = planned_device(device.gpu_device, one.by, software)[0]
+        for kind in kinds_of(number, case):
+            storage = case.storage(kind, number)
+            values, indices = answer(devices[one.by], case.selection(), storage, case.result, case.index_dtype)
+            want_values, want_indices = case.expected(storage)
+            if case.values:
+                oracle.assert_same(values, want_values, (kind, case))
+            if case.indices:
+                oracle.assert_same(indices, want_indices.astype(case.index_dtype), (kind, case))

@@ -1,0 +1,71 @@
+"""The bitonic sort of short sequences, chosen by force: lengths at each capacity's edge, keys of each width, split pairs."""
+
+import data
+import oracle
+import pytest
+from checks import check
+from planning import params_of, planned_device
+
+
+@pytest.fixture
+def sorter(device):
+    """Makes a device that sorts by this kernel alone, as if within these limits; and what it planned."""
+
+    def make(software=False, **limits):
+        return planned_device(device.gpu_device, "row_sort_bitonic", software, limits=limits)
+
+    return make
+
+
+def dispatches(planned):
+    return [dispatch for plan in planned.plans for dispatch in plan.dispatches if dispatch.kernel == "row_sort/bitonic"]
+
+
+@pytest.mark.parametrize("software", [False, True])
+def test_every_capacity(sorter, software):
+    device, planned = sorter(software)
+    for bits in range(2, 13):
+        for n in (2**bits - 1, 2**bits, 2**bits + 1):
+            if n > 4096:
+                continue
+            x = data.make(("random", "eight_values", "reversed")[n % 3], "float32", (5 if n > 500 else 70, n), n)
+            check("top_k-largest" if bits % 2 else "top_k-smallest", x, k=max(1, n - bits % 3 * n // 3), device=device)
+    assert {params_of(d)["size_bits"] for d in dispatches(planned)} == set(range(4, 13))
+
+
+@pytest.mark.parametrize("name", list(oracle.DTYPES))
+def test_keys_of_every_type(sorter, name):
+    device, _ = sorter()
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        check("top_k-largest", data.make(kind, name, (9, 150), number), k=150, device=device, case=kind)
+        check("top_k-smallest", data.make(kind, name, (9, 150), number), k=60, device=device, case=kind)
+
+
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_pairs_that_do_not_fit_move_word_by_word(sorter, name):
+    device, planned = sorter(max_compute_workgroup_storage_size=16 << 10, max_compute_invocations_per_workgroup=256)
+    for n in (1025, 2000, 2048) if name == "float32" else (1025, 2048):
+        check("top_k-smallest", data.make("few_distinct", name, (3, n), n), k=n - 7, device=device)
+    splits = [dict(d.constants)["SPLIT"] for d in dispatches(planned)]
+    assert any(splits)
+
+
+def test_sixteen_items_an_invocation(sorter):
+    device, planned = sorter(max_compute_invocations_per_workgroup=256)
+    for n in (2049, 4096):
+        check("top_k-largest", data.make("eight_values", "float32", (3, n), n), k=n, device=device)
+    assert {dict(d.constants)["ITEMS_PER_THREAD"] for d in dispatches(planned)} == {16}
+
+
+def test_columns_and_single_outputs(sorter):
+    device, _ = sorter()
+    for name in ("uint8", "float64"):
+        x = data.make("random", name, (101, 67), 3)
+        check("sort-descending", x, axis=0, device=device)
+        check("argsort-ascending", x, axis=0, device=device)
+
+
+def test_refusals(sorter):
+    device, _ = sorter()
+    with pytest.raises(ValueError, match="row_sort_bitonic takes sequences of up to 4096, not 9000"):
+        check("sort-ascending", data.make("random", "float32", (2, 9000), 1), device=device)

@@ -1,0 +1,166 @@
+"""Top-k of rows in a workgroup: delegates, the k-th of them by histograms, their subsets again, a list sorted by buckets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import check, check_subsets, strided_tensor
+from planning import numbers_of, params_of
+
+import wgdml
+
+DIRECTIONS = ("top_k-largest", "top_k-smallest")
+
+
+@pytest.fixture
+def forced(forced):
+    return partial(forced, "select_radix")
+
+
+def most(device: wgdml.Device, name: str = "float32") -> int:
+    """The largest k that this device's workgroups have room for."""
+    return device.planner.planner.algorithms["select_radix"].max_k(max(1, oracle.DTYPES[name].itemsize // 4))
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_every_width(forced, name):
+    device, plans = forced()
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (2, 8003), number)
+        for direction, k in zip(DIRECTIONS, (33, 250), strict=True):
+            check(direction, x, k=k, device=device, case=kind)
+    assert {plan.dispatches[0].kernel for plan in plans} == {"select/radix"} and max(len(p.dispatches) for p in plans) == 1
+
+
+@pytest.mark.parametrize("n", [8, 33, 129, 1000, 4097, 20_000, 100_003])
+def test_lengths(forced, n):
+    """From one load a subset to hundreds, and all that comes first in few of them."""
+    device, _ = forced()
+    for kind in ("random", "sorted", "reversed", "eight_values", "constant"):
+        x = data.make(kind, "float32", (2, n), n)
+        for k in sorted({1, 2, 17, 200, 500, n // 4} & set(range(1, min(n // 4, most(device)) + 1))):
+            check(DIRECTIONS[k % 2], x, k=k, device=device, case=kind)
+
+
+@pytest.mark.parametrize("subsets", [1, 3, 8])
+def test_subsets_of_an_invocation(forced, subsets):
+    device, plans = forced(select_radix={"subsets": subsets})
+    for n in (100, 1001, 9999):
+        for kind in ("random", "few_distinct"):
+            for k in (3, 25):
+                check("top_k-largest", data.make(kind, "float32", (5, n), n), k=k, device=device, case=kind)
+    # Twice as many where half of them would be read again.
+    assert {numbers_of(p.dispatches[0])["OWN"] for p in plans} <= set(range(1, subsets + 1)) | {2 * subsets}
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
+def test_many_items_a_load_overflow_the_list(forced, name):
+    """All that comes first in few subsets: far more than 2 k pairs do not come after the k-th subset's best."""
+    device, _ = forced()
+    for n in (6000, 50_000):
+        for kind in ("sorted", "constant", "eight_values"):
+            x = data.make(kind, name, (2, n), 7)
+            for direction, k in zip(DIRECTIONS, (5, 90), strict=True):
+                check(direction, x, k=k, device=device, case=kind)
+        x = np.zeros((1, n), oracle.DTYPES[name])
+        x[0, 1000:3000] = 1
+        check("top_k-largest", x, k=100, device=device)
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64", "int64"])
+def test_lists_that_fall_into_one_bucket(forced, name):
+    """One item far from all others, and these close together: the first bits that differ say nothing, and lists are merged."""
+    device, _ = forced()
+    # Far in eight bits and more of a key's first word, which are all that a bucket is told by.
+    far = {"int64": 0x12345678 << 32, "float64": 1.2345e300}.get(name, np.inf)
+    near, step = (1, 1) if name == "int64" else (1.0, np.finfo(name).eps)
+    for n in (2000, 9001):
+        x = (near + np.random.default_rng(n).integers(0, 50, (2, n)) * step).astype(name)
+        for place in (0, n // 2, n - 1):
+            y = x.copy()
+            y[:, place] = far
+            check("top_k-largest", y, k=250, device=device, case=place)
+            check("top_k-smallest", -y, k=250, device=device, case=place)
+
+
+def test_half_of_the_subsets_again(forced):
+    """As many subsets as the k need, and twice as many where half of them would be read again."""
+    device, plans = forced()
+    k = most(device)
+    for n in (4 * k, 4 * k + 1, 30 * k):
+        for kind in ("random", "sorted", "constant"):
+            check("top_k-largest", data.make(kind, "float32", (1, n), n), k=k, device=device, case=kind)
+    assert all(numbers_of(p.dispatches[0])["PLACES"] >= 2 * k for p in plans)
+
+
+def test_as_many_k_as_the_shortest_row_has_loads(forced):
+    """Rows of 90 bytes begin at any place of a load, and take six loads or seven of 16 bytes."""
+    device, _ = forced()
+    for kind in ("random", "eight_values", "constant"):
+        x = data.make(kind, "uint8", (41, 90), 1)
+        check("top_k-largest", x, k=6, device=device, case=kind)
+        with pytest.raises(ValueError, match=r"k up to 6 of 90 items here, not k=7"):
+            wgdml.top_k(x, 7, device=device)
+
+
+def test_one_kernel_for_many_k(forced):
+    device, plans = forced()
+    x = data.make("random", "float32", (2, 1003), 1)
+    for k in range(65, 129, 9):
+        check("top_k-largest", x, k=k, device=device)
+    assert len({p.dispatches[0].constants for p in plans}) <= 2
+
+
+@pytest.mark.parametrize("name", ["uint8", "float32", "int64"])
+def test_strided_elements_and_skewed_rows(forced, name):
+    device, _ = forced()
+    for shape, strides, offset in (((3, 500), (1503, 3), 5), ((4, 501), (503, 1), 1), ((2, 999), (1001, 1), 3)):
+        tensor, x = strided_tensor(device, "few_distinct", name, shape, strides, offset)
+        for direction in DIRECTIONS:
+            check(direction, x, given=tensor, k=40, device=device, case=(shape, strides))
+    check("top_k-largest", data.make("random", name, (400, 6), 1), k=37, axis=0, device=device)
+
+
+def test_as_a_software_adapter_plans_them(forced):
+    device, plans = forced(software=True)
+    for kind in ("random", "sorted", "constant"):
+        for k in (32, 100, 250):
+            check("top_k-largest", data.make(kind, "float32", (7, 1003), k), k=k, device=device, case=kind)
+            check("top_k-largest", data.make(kind, "float32", (2, 50_257), k), k=k, device=device, case=kind)
+    assert {p.dispatches[0].kernel for p in plans} == {"select/radix"}
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_subsets_read_again_only_for_a_second_load(forced, name):
+    """Subsets with none of the first k, with one load of them, with two, with so many that the list overflows; and equal keys."""
+    device, plans = forced(select_radix={"second_keys": 1 << 62})
+    k, n = 20, 40_000
+    per_load = 16 // oracle.DTYPES[name].itemsize
+    check("top_k-largest", data.make("random", name, (2, n), 1), k=k, device=device)
+    subsets = params_of(plans[-1].dispatches[0])["subsets"]
+    loads = np.arange(n) // per_load
+    subset, member = loads % subsets, loads // subsets
+    check_subsets(device, name, n, k, subsets)
+    # The best of a subset late in it, and earlier items that are equal to the k-th.
+    x = np.zeros((2, n), name)
+    x[:, (subset < k - 3) & (member == member.max() - 1) & (np.arange(n) % per_load == 1)] = [[1], [2]]
+    check("top_k-largest", x, k=k, device=device, case="late")
+    for kind in data.kinds(oracle.DTYPES[name]):
+        for number, shape in enumerate(((2, 8003), (3, 701), (1, 40_000))):
+            x = data.make(kind, name, shape, number)
+            check(DIRECTIONS[number % 2], x, k=(33, 20, 100)[number], device=device, case=kind)
+    tensor, x = strided_tensor(device, "few_distinct", name, (3, 2500), (7503, 3), 5)  # an element a load
+    check("top_k-smallest", x, given=tensor, k=40, device=device)
+
+
+def test_what_it_refuses(forced):
+    device, _ = forced()
+    k = most(device) + 1
+    with pytest.raises(ValueError, match=rf"select_radix takes k up to {k - 1} here, not k={k}"):
+        wgdml.top_k(np.zeros((1, 100_000), np.float32), k, device=device)
+    with pytest.raises(ValueError, match=r"select_radix takes k up to 25 of 100 items here, not k=26"):
+        wgdml.top_k(np.zeros((1, 100), np.float32), 26, device=device)

@@ -1,0 +1,358 @@
+"""What every shader keeps to so that it runs on any driver: rules of the text of the files and of what the planner makes of them.
+
+``make check-shaders`` has two compilers judge all variants; here a few hundred of each kernel do.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from planning import GPU, make_plan
+from variants import LIMITS, Variant, as_shader, judged_by_naga, plans, problems, uses_subgroups, variants
+
+from wgdml import shaders
+from wgdml.plan import Machine
+from wgdml.selection import Layout, Order, make_selection
+
+FOLDER = Path(__file__).resolve().parents[2] / "shaders"
+FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.wgsl"))
+MAX_STORAGE_BUFFERS = 8
+
+
+def code_of(text: str) -> str:
+    """The text without comments and directives."""
+    lines = (line.partition("//")[0] for line in text.splitlines())
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
+# The files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_file_says_what_it_computes(file):
+    first = (FOLDER / file).read_text(encoding="utf-8").splitlines()[0]
+    assert re.match(r"// \S.{20,}", first), f"shaders/{file} must open with a comment that says what it computes, not {first!r}"
+
+
+FLOATS = re.compile(
+    r"""\b(
+        f16 | f32 | f64 | vec[234][fh] | mat\dx\d\w*           # types
+        | (?:0x)?[0-9]+\.[0-9]* | [0-9]+[eE][+-]?[0-9]+ | [0-9]+[fh]  # literals
+        | sqrt | exp2? | log2? | pow | floor | ceil | round | trunc | fract | mix | fma | ldexp
+        | quantizeToF16 | (?:un)?pack[24]x\w+
+    )\b""",
+    re.VERBOSE,
+)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_float_anywhere(file):
+    # A driver may assume that NaN and infinity do not occur and may flush denormals: only integers are safe for exact order.
+    found = FLOATS.search(code_of((FOLDER / file).read_text(encoding="utf-8")))
+    assert found is None, f"shaders/{file} uses {found[0]!r}: elements are ordered as integers only"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "let x = 1.0;",
+        "var<private> y: f32;",
+        "let v = vec4f(a);",
+        "let z = bitcast<f32>(bits);",
+        "let e = 1e5;",
+        "let h = pack2x16float(a);",
+    ],
+)
+def test_the_float_rule_sees_floats(line):
+    assert FLOATS.search(line)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_compare_and_swap(file):
+    # Its only use is to try until it succeeds, which relies on other invocations' progress.
+    text = code_of((FOLDER / file).read_text(encoding="utf-8"))
+    swaps = (
+        r"\batomicCompareExchangeWeak\b" if file == "lib/workgroup/last_block.wgsl" else r"\batomic(CompareExchangeWeak|Exchange)\b"
+    )
+    assert not re.search(swaps, text), f"shaders/{file}"
+
+
+MIXED = re.compile(r"[/*%+-] [\w.]+ (?:\^|\||&)(?![&|]) |(?<![&|])(?:\^|\||&) [\w.]+ [/*%+-] ")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_arithmetic_and_bitwise_operators_do_not_mix(file):
+    # WGSL wants parentheses there, which Naga does not ask for and Tint does.
+    text = re.sub(r"\$\[[^]]*\]", "x", code_of((FOLDER / file).read_text(encoding="utf-8")))
+    assert not (found := MIXED.search(text)), f"shaders/{file}: {found[0] if found else ''!r}"
+
+
+def test_the_rule_sees_mixed_operators():
+    assert MIXED.search("let x = (at / run ^ 1u) * run;") and MIXED.search("let x = 1u | a * b;")
+    assert not MIXED.search("let x = ((at / run) ^ 1u) * run && a / b || c % d;")
+
+
+# Every variant -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def every() -> tuple[Variant, ...]:
+    found = variants(quick=True)
+    assert {v.kernel for v in found} == set(shaders.names())
+    return found
+
+
+def blocks(code: str, opening: str) -> list[str]:
+    """The head and the braces' contents of each statement that starts so."""
+    found = []
+    for match in re.finditer(rf"\b{opening}\b", code):
+        depth = 0
+        for brace in re.compile(r"[{}]").finditer(code, match.start()):
+            depth += 1 if brace[0] == "{" else -1
+            if depth == 0:
+                found.append(code[match.start() : brace.end()])
+                break
+    return found
+
+
+def spins(code: str) -> str | None:
+    """A loop that may wait for another workgroup: one whose end depends on an atomic in storage."""
+    storage = re.findall(r"var<storage[^>]*>\s*(\w+)\s*:[^;]*atomic", code)
+    if not storage:
+        return None
+    touches = re.compile(rf"atomic\w+\(\s*&\s*(?:{'|'.join(storage)})\b")
+    functions = [name for name in re.findall(r"fn (\w+)", code) if any(touches.search(b) for b in blocks(code, f"fn {name}"))]
+    calls = re.compile(rf"\b(?:{'|'.join(functions)})\s*\(") if functions else None
+    for opening in ("loop", "while"):
+        for block in blocks(code, opening):
+            if touches.search(block) or (calls and calls.search(block)):
+                return block
+    for block in blocks(code, "for"):
+        head = block[: block.index("{")]
+        exits = "\n".join(line for line in block.splitlines() if "break" in line or "return" in line)
+        if touches.search(head) or touches.search(exits):
+            return block
+    return None
+
+
+def published(code: str) -> list[str]:
+    """The words that ``publish`` of lib/workgroup/last_block.wgsl leaves. It counts itself with what leaving each returned."""
+    (publish,) = blocks(code, r"fn publish\(")
+    counts = re.findall(r"\w+\s*\|?=\s*atomic\w+|return atomic\w+", publish)
+    whole = re.fullmatch(r"(?:returned \|= atomicExchange )+return atomicAdd ", " ".join(counts) + " ")
+    assert whole and "1u + returned) == params.parts - 1u" in publish and publish.count("atomic") == len(counts), publish
+    return re.findall(r"atomicExchange\(&(meeting\[.*?\]),", publish)
+
+
+def test_nothing_waits_for_another_workgroup(every):
+    # Constants alone do not change how a text flows.
+    texts = {re.sub(r"^const .*$", "", code_of(v.text), flags=re.MULTILINE): v for v in every}
+    meetings = 0
+    for text, variant in texts.items():
+        if "fn publish(" in text:
+            # What is consumed was published before its part's arrival was counted, so this looks again without waiting for anyone.
+            (consume,) = blocks(text, r"fn consume\(")
+            looks = re.findall(r"while \((\w+) == 0u\) { \1 = atomicExchange\(&(meeting\[.*?\]), 0u\); }", consume)
+            assert sorted(word for _, word in looks) == sorted(published(text)), consume
+            text = text.replace(consume, "")
+            assert "if (workgroupUniformLoad(&shared_word) == 0u) { return; }" in text
+            meetings += 1
+        assert (found := spins(text)) is None, f"{variant.kernel} ({variant.origin}) may spin:\n{found}"
+    assert meetings
+
+
+def test_the_rule_sees_an_arrival_that_is_counted_too_early():
+    code = """
+    fn publish(sequence: u32) -> bool {
+      returned |= atomicExchange(&meeting[1u], 5u);
+      return atomicAdd(&meeting[0u], 1u + returned) == params.parts - 1u;
+    }
+    """
+    assert published(code) == ["meeting[1u]"]
+    for early in (code.replace("returned |= atomicExchange(", "atomicStore("), code.replace(" + returned", "")):
+        with pytest.raises(AssertionError):
+            published(early)
+
+
+def test_the_rule_sees_a_spinning_loop():
+    code = """
+    @group(0) @binding(2) var<storage, read_write> flags: array<atomic<u32>>;
+    fn main() { while (atomicLoad(&flags[0]) == 0u) { } }
+    """
+    assert spins(code)
+    assert spins(code.replace("while (atomicLoad(&flags[0]) == 0u) { }", "loop { if (atomicLoad(&flags[0]) != 0u) { break; } }"))
+    assert spins(code.replace("while (atomicLoad(&flags[0]) == 0u) { }", "for (; atomicLoad(&flags[0]) == 0u;) { }"))
+    assert not spins(
+        code.replace("while (atomicLoad(&flags[0]) == 0u) { }", "for (var i = 0u; i < 3u; i++) { atomicAdd(&flags[i], 1u); }")
+    )
+
+
+def number(expression: str, constants: dict[str, int]) -> int:
+    """The value of an integer expression of WGSL."""
+    python = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[ui]?\b", r"\1", expression).replace("/", "//")
+    return int(eval(python, {"__builtins__": {"min": min, "max": max, "select": lambda f, t, c: t if c else f}}, dict(constants)))
+
+
+def constants_of(code: str) -> dict[str, int]:
+    """The module's constants; those that are not integers of one word are of no interest here."""
+    constants: dict[str, int] = {}
+    for name, value in re.findall(r"^\s*const (\w+)\s*(?::\s*u32)?\s*=\s*([^;]+);", code, re.MULTILINE):
+        constants[name] = number(value, constants)
+    return constants
+
+
+def size_of(kind: str, code: str, constants: dict[str, int]) -> int:
+    """Bytes of a type in workgroup memory."""
+    kind = kind.strip()
+    if kind in ("u32", "i32", "bool", "atomic<u32>", "atomic<i32>"):
+        return 4
+    if match := re.fullmatch(r"vec([234])<[ui]32>|vec([234])[ui]", kind):
+        return {2: 8, 3: 16, 4: 16}[int(match[1] or match[2])]
+    if match := re.fullmatch(r"array<(.+),([^,]+)>", kind):
+        return size_of(match[1], code, constants) * number(match[2], constants)
+    if match := re.search(rf"\balias {kind}\s*=\s*([^;]+);", code):
+        return size_of(match[1], code, constants)
+    if match := re.search(rf"\bstruct {kind}\s*{{([^}}]*)}}", code):
+        members = [member.split(":", 1)[1] for member in match[1].split(",") if ":" in member]
+        return -(-sum(size_of(member, code, constants) for member in members) // 8) * 8
+    raise AssertionError(f"no size is known for {kind!r}")
+
+
+def workgroup_memory(code: str) -> int:
+    """Bytes, each variable rounded up to 16 as Dawn counts them."""
+    constants = constants_of(code)
+    kinds = re.findall(r"var<workgroup>\s*\w+\s*:\s*([^;]+);", code)
+    return sum(-(-size_of(kind, code, constants) // 16) * 16 for kind in kinds)
+
+
+def invocations(code: str) -> int:
+    sizes = re.search(r"@workgroup_size\(([^)]*)\)", code)
+    assert sizes
+    product = 1
+    for size in sizes[1].split(","):
+        product *= number(size, constants_of(code))
+    return product
+
+
+def test_workgroups_keep_to_the_limits_that_they_are_planned_for(every):
+    for variant in every:
+        code = code_of(variant.text)
+        memory, most = workgroup_memory(code), variant.limits.max_compute_workgroup_storage_size
+        assert memory <= most, f"{variant.kernel} ({variant.origin}) takes {memory} bytes of workgroup memory, over {most}"
+        wide, widest = invocations(code), variant.limits.max_compute_invocations_per_workgroup
+        assert wide <= widest, f"{variant.kernel} ({variant.origin}) has {wide} invocations a workgroup, over {widest}"
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize("invocations", [128, 256, 512, 1024])
+@pytest.mark.parametrize("memory", [16 << 10, 20992, 32 << 10, 34000, 48 << 10])
+def test_long_rows_at_limits_between_the_usual_ones(invocations, memory, software):
+    kind = "software" if software else "discrete"
+    limits = Machine(max_compute_invocations_per_workgroup=invocations, max_compute_workgroup_storage_size=memory, kind=kind)
+    for element in ("float32", "int64"):
+        for k in (2, 100, 200, 1000):
+            first_k = Layout((k,), (1,))
+            row = make_selection(element, Layout((1 << 24,), (1,)), [0], k, Order.DESCENDING, values=first_k, indices=first_k)
+            for dispatch in make_plan(row, limits).dispatches:
+                constants = dict(dispatch.constants)
+                code = code_of(shaders.assemble(dispatch.kernel, constants))
+                assert workgroup_memory(code) <= memory, (dispatch.kernel, element, k)
+
+
+def test_memory_is_counted_right():
+    code = """
+    const WORKGROUP: u32 = 64u;
+    const TWICE = WORKGROUP * 2u;
+    alias Key = vec2<u32>;
+    var<workgroup> a: array<Key, WORKGROUP>;
+    var<workgroup> b: array<atomic<u32>, TWICE / 2u>;
+    var<workgroup> c: u32;
+    @compute @workgroup_size(WORKGROUP) fn main() { }
+    """
+    assert workgroup_memory(code) == 64 * 8 + 64 * 4 + 16
+    assert invocations(code) == 64
+
+
+def test_storage_buffers(every):
+    for variant in every:
+        count = len(re.findall(r"var<storage", code_of(variant.text)))
+        assert count <= MAX_STORAGE_BUFFERS, f"{variant.kernel} ({variant.origin}) binds {count} storage buffers"
+        assert "@group(1)" not in variant.text, f"{variant.kernel}: one bind group is enough everywhere"
+
+
+def test_subgroups_only_where_they_are_planned(every):
+    with_them = {v.kernel.partition("/")[0] for v in every if uses_subgroups(code_of(v.text))}
+    assert with_them == {"reduce", "radix_sort"}
+    for variant in every:
+        if not variant.limits.subgroups:
+            assert not uses_subgroups(code_of(variant.text)), f"{variant.kernel} ({variant.origin})"
+
+
+def test_subgroups_change_no_more_of_a_plan_than_the_size_of_workgroups_and_tiles():
+    planned = 0
+    for asked in problems(quick=True):
+        with_them, without = (make_plan(asked.problem, replace(GPU, subgroups=on), **asked.options) for on in (True, False))
+        assert with_them.algorithms == without.algorithms
+        if not any(d.kernel == "radix_sort/scatter" for d in without.dispatches):
+            assert with_them.scratch_size == without.scratch_size
+            assert [d.bindings for d in with_them.dispatches] == [d.bindings for d in without.dispatches]
+        # Larger tiles are fewer, and a few need no dispatch that sums them up.
+        pairs = zip(*([d for d in plan.dispatches if d.kernel != "radix_sort/scan"] for plan in (with_them, without)), strict=True)
+        for one, other in pairs:
+            if one.kernel.startswith("radix_sort/"):
+                assert one.kernel.removesuffix("_subgroups") == other.kernel
+                continue
+            differing = {name for name, _ in {*one.constants} ^ {*other.constants}}
+            assert one.kernel == other.kernel and one.params == other.params and differing <= {"SUBGROUPS", "WORKGROUP"}
+            assert dict(other.constants).get("SUBGROUPS", 0) == 0
+            planned += dict(one.constants).get("SUBGROUPS", 0)
+    assert planned
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_no_shader_asks_where_its_subgroup_lies(file):
+    # No specification says how invocations map to subgroups, nor that drivers' sizes are what they report.
+    text = code_of((FOLDER / file).read_text(encoding="utf-8"))
+    if file == "lib/subgroup/warps.wgsl":  # which asks a ballot whom it means
+        assert text.count("subgroupShuffle(value, warp.bit + countTrailingZeros(peers))") == text.count("subgroupShuffle") == 1
+        text = text.replace("subgroupShuffle", "")
+    assert not re.search(r"\b(subgroup_(size|id|invocation_id)|num_subgroups|subgroupShuffle\w*|quad\w+)\b", text), (
+        f"shaders/{file}"
+    )
+    assert "enable" not in text.split(), f"shaders/{file}: Naga of wgpu 0.32 refuses the directive"
+
+
+def test_naga_takes_a_sample(device, every):
+    sample = [as_shader(n, v) for n, v in enumerate(every) if n % 3 == 0]
+    _, said = judged_by_naga(sample)
+    assert not said, next(iter(said.items()))
+
+
+# Every plan --------------------------------------------------------------------------------------
+
+
+def test_dispatches_keep_to_the_limits():
+    for origin, limits, plan in plans(quick=True):
+        check_plan(origin, limits, plan)
+
+
+def check_plan(origin: str, limits: Machine, plan) -> None:
+    assert plan.scratch_size <= limits.max_buffer_size, origin
+    for dispatch in plan.dispatches:
+        where = f"{dispatch.kernel} ({origin})"
+        assert len(dispatch.bindings) <= MAX_STORAGE_BUFFERS, where
+        assert all(1 <= count <= limits.max_compute_workgroups_per_dimension for count in dispatch.grid), (
+            f"{where}: {dispatch.grid}"
+        )
+        for binding in dispatch.bindings:
+            assert binding.offset % 256 == 0 and binding.size % 4 == 0 and binding.size > 0, f"{where}: {binding}"
+            assert binding.size <= limits.max_storage_buffer_binding_size, f"{where}: {binding}"
+            if binding.resource == "scratch":
+                assert binding.offset + binding.size <= plan.scratch_size, f"{where}: {binding}"
+
+
+def test_the_minima_are_the_specifications():
+    assert LIMITS["minimum"] == Machine(128 << 20, 256 << 20, 256, 16 << 10, 65535)

@@ -1,0 +1,297 @@
+"""The plan layer, without a GPU: what a plan binds, launches and needs, for every kind of selection and adapter."""
+
+import ast
+import re
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from math import prod
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planning import ALGORITHMS, STEPS, make_plan, params_of
+
+import wgdml
+from wgdml import shaders
+from wgdml.plan import Machine, Plan
+from wgdml.selection import Layout, Order, Selection, make_selection
+
+MINIMUM = Machine()  # what every WebGPU adapter gives
+GPU = Machine(2**31 - 4, 2**32 - 4096, 1024, 48 << 10)
+CPU = Machine(128 << 20, 2**31 - 1, 1024, 32 << 10, kind="software")
+ADAPTERS = {"minimum": MINIMUM, "gpu": GPU, "cpu": CPU}
+
+
+def packed(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return Layout(tuple(sizes), tuple(strides[::-1]))
+
+
+def selection(shape, axes, k, *, element="float32", source=None, values=True, index_bytes=4, order=Order.DESCENDING):
+    out = packed([k if d in axes else n for d, n in enumerate(shape)])
+    return make_selection(
+        element, source or packed(shape), axes, k, order, values=out if values else None, indices=out, index_bytes=index_bytes
+    )
+
+
+SHAPES = [
+    ((1,), [0], 1),
+    ((2**24,), [0], 1),
+    ((2**24,), [0], 100),
+    ((2**20,), [0], 1024),
+    ((2**22,), [0], 2**22),
+    ((2**26,), [0], 4096),
+    ((100_000, 7), [1], 3),
+    ((65536, 1000), [1], 5),
+    ((64, 50257), [1], 50),
+    ((16384, 2048), [1], 2048),
+    ((4096, 1024), [0], 10),
+    ((64, 128, 256, 128), [1], 1),
+    ((3, 5, 7, 11, 2, 3), [0, 2, 5], 1),
+    ((2**27,), [0], 1),
+    ((2, 40_000_000), [1], 1),
+    ((5000, 4096), [0], 300),
+    ((7596, 2048), [0], 949),
+]
+
+
+def assert_sound(plan: Plan, s: Selection, limits: Machine) -> None:
+    """The plan keeps to the limits, reads the input and writes every output that is wanted."""
+    assert plan.scratch_size <= limits.max_buffer_size
+    bound = {b.resource for d in plan.dispatches for b in d.bindings}
+    wanted = {"input"} | {name for name, has in (("values", s.has_values), ("indices", s.has_indices)) if has}
+    assert wanted <= bound <= wanted | {"scratch"}
+    for d in plan.dispatches:
+        constants = dict(d.constants)
+        assert constants.get("WORKGROUP", 1) <= limits.max_compute_invocations_per_workgroup, d.kernel
+        assert all(1 <= n <= limits.max_compute_workgroups_per_dimension for n in d.grid), (d.kernel, d.grid)
+        assert len(d.bindings) <= 8
+        slots = [b.slot for b in d.bindings]
+        assert len(set(slots)) == len(slots), (d.kernel, slots)
+        for b in d.bindings:
+            assert b.offset % 256 == 0 and b.size % 4 == 0 and b.size > 0, (d.kernel, b)
+            assert b.size <= limits.max_storage_buffer_binding_size, (d.kernel, b)
+            if b.resource == "scratch":
+                assert b.offset + b.size <= plan.scratch_size, (d.kernel, b)
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+@pytest.mark.parametrize("element", ["float32", "uint8", "int64", "float16"])
+def test_plans_keep_to_the_limits(adapter, element):
+    limits = ADAPTERS[adapter]
+    for shape, axes, k in SHAPES:
+        s = selection(shape, axes, k, element=element, values=len(axes) == 1)
+        try:
+            plan = make_plan(s, limits)
+        except MemoryError:
+            assert adapter == "minimum" and k * s.sequences > 2**20, (shape, k)  # 256 MiB do not hold the scratch
+            continue
+        assert_sound(plan, s, limits)
+
+
+def test_every_kernel_assembles_without_leftovers():
+    for limits in ADAPTERS.values():
+        for shape, axes, k in SHAPES:
+            for d in make_plan(selection(shape, axes, min(k, 2**20), values=len(axes) == 1), limits).dispatches:
+                lines = shaders.assemble(d.kernel, dict(d.constants)).splitlines()
+                assert not any(mark in line.partition("//")[0] for line in lines for mark in "#$"), d.kernel
+
+
+def test_scratch_is_small_where_k_is():
+    for shape, k, *axis in (
+        ((4096, 1024), 10, 0),
+        ((65_536, 1024), 10, 0),
+        ((2**20, 16), 10, 0),
+        ((2**20,), 1024),
+        ((2**22,), 100),
+        ((2**26,), 4096),
+        ((2**28,), 100),
+        ((2**28,), 2048),
+        ((2**28,), 2**20),
+        ((65536, 1000), 5),
+        ((256, 131072), 50),
+        ((8, 131072), 1000),
+    ):
+        plan = make_plan(selection(shape, axis or [len(shape) - 1], k), GPU)
+        assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
+    for shape, k in (((2**20,), 100), ((2**20,), 1024), ((2**22,), 1000), ((64, 50_257), 50), ((1024, 1000), 5)):
+        plan = make_plan(selection(shape, [len(shape) - 1], k), CPU)
+        # A CPU's candidates are many, where reading them again takes less than another dispatch would.
+        assert plan.scratch_size <= 1.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
+
+
+def test_scratch_of_a_sort():
+    n = 2**24
+    both = make_plan(selection((n,), [0], n), GPU)
+    assert both.scratch_size <= 1.05 * (4 * n + 4 * n) + 2 * n  # the input again, indices, and counts
+    values = make_plan(make_selection("float32", packed((n,)), [0], n, Order.ASCENDING, values=packed((n,)), indices=None), GPU)
+    assert values.scratch_size < 4 * 4 * n
+
+
+def test_a_binding_too_small_for_the_input_is_cut():
+    limits = replace(MINIMUM, max_storage_buffer_binding_size=1 << 20)
+    for shape, axes in (((2**20,), [0]), ((64, 2**14), [1]), ((2**14, 64), [0]), ((16, 256, 256), [1])):
+        plan = make_plan(selection(shape, axes, 1, values=False, order=Order.MAXIMUM), limits)
+        readers = [d for d in plan.dispatches if any(b.resource == "input" for b in d.bindings)]
+        assert len(readers) > 1
+        read = sum(params_of(d)["length"] * params_of(d)["sequences"] for d in readers)
+        assert read == prod(shape)  # every element once
+
+
+def test_strides_choose_the_way_to_read():
+    rows = make_plan(selection((512, 512), [1], 1, values=False), GPU).dispatches[0]
+    columns = make_plan(selection((512, 512), [0], 1, values=False), GPU).dispatches[0]
+    scattered = selection((64, 64, 64), [0, 2], 1, values=False)
+    elements = make_plan(scattered, GPU).dispatches[0]
+    assert rows.kernel == "reduce/rows" and dict(rows.constants)["SOURCE_ROWS"] == 1
+    assert columns.kernel == "reduce/columns"
+    assert elements.kernel == "reduce/columns" or not dict(elements.constants).get("SOURCE_ROWS")
+    broadcast = selection((64, 64), [1], 3, source=Layout((64, 64), (0, 1)))
+    assert broadcast.batch[0].input_stride == 0
+    assert_sound(make_plan(broadcast, GPU), broadcast, GPU)
+
+
+def test_neighbouring_dimensions_merge():
+    s = selection((2, 3, 4, 5), [3], 2)
+    assert [d.size for d in s.batch] == [24] and [a.size for a in s.axes] == [5]
+    s = selection((2, 3, 4, 5), [0, 1, 2, 3], 1, values=False)
+    assert s.batch == () and [a.size for a in s.axes] == [120]
+    s = selection((2, 3, 4, 5), [1, 2], 1, values=False)
+    assert [d.size for d in s.batch] == [2, 5] and [a.size for a in s.axes] == [12]
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize(
+    ("invocations", "memory"), [(1024, 48 << 10), (512, 32 << 10), (512, 20992), (256, 32 << 10), (256, 16 << 10)]
+)
+def test_what_is_chosen_serves_long_sequences(invocations, memory, software):
+    """No k comes to an algorithm that does not take it: along rows, with one element a load too, and down a few columns."""
+    limits = Machine(1 << 30, 1 << 31, invocations, memory, kind="software" if software else "discrete")
+    for element, n, k in product(
+        ("uint8", "float32", "int64"),
+        (50_000, 100_003, 1 << 20, 3_000_001),
+        (2, 65, 100, 256, 500, 1000, 1025, 1500, 2000, 3000, 4096),
+    ):
+        rows = selection((1, n), [1], k, element=element)
+        strided = selection((1, n), [1], k, element=element, source=Layout((1, n), (2 * n, 2)))
+        columns = selection((n, 3), [0], k, element=element)
+        for problem, vectors in product((rows, strided, columns), (False, True)):
+            assert_sound(make_plan(problem, limits, vectors=vectors), problem, limits)
+
+
+@st.composite
+def problems(draw):
+    """Selections of up to 2^24 elements, their sizes spread by their logarithms, at limits from the least to a large GPU's."""
+    sizes, room = [], 24.0
+    for _ in range(draw(st.integers(1, 3))):
+        bits = draw(st.floats(0, room))
+        sizes.append(int(2**bits))
+        room -= bits
+    sizes = draw(st.permutations(sizes))
+    axis = draw(st.integers(0, len(sizes) - 1))
+    few = st.sampled_from(
+        [n for n in (1, 2, 10, 31, 32, 64, 65, 128, 129, 256, 257, 1000, 1024, 1025, 4096, 4097) if n <= sizes[axis]]
+    )
+    k = draw(few | st.integers(1, sizes[axis]))
+    step = draw(st.integers(1, 2))
+    source = Layout(tuple(sizes), tuple(step * n for n in packed(sizes).strides))
+    element = draw(st.sampled_from(["uint8", "float16", "float32", "int64", "float64"]))
+    limits = Machine(
+        1 << 30,
+        1 << 31,
+        *draw(
+            st.sampled_from([(1024, 48 << 10), (1024, 32 << 10), (512, 20992), (256, 32 << 10), (256, 16 << 10), (128, 16 << 10)])
+        ),
+        kind=draw(st.sampled_from(["software", "discrete"])),
+    )
+    return selection(tuple(sizes), [axis], k, element=element, source=source), limits, draw(st.booleans())
+
+
+@given(problems())
+@settings(max_examples=1500, deadline=None)
+def test_what_is_chosen_serves(problem):
+    selection, limits, vectors = problem
+    assert_sound(make_plan(selection, limits, vectors=vectors), selection, limits)
+
+
+def test_fewer_loads_than_k_have_no_delegates():
+    with pytest.raises(ValueError, match="not k=700"):
+        make_plan(selection((50, 700), [1], 700, element="float16"), GPU, algorithm="delegates")
+    with pytest.raises(ValueError, match="not k=2500"):
+        make_plan(selection((3000, 64), [0], 2500), GPU, algorithm="delegates")
+
+
+@pytest.mark.parametrize("algorithm", ["delegates", "select_lists"])
+def test_a_second_look_by_index_takes_one_axis(algorithm):
+    """Where a box of several axes is cut along an inner one, an item's index no longer tells its place in the box."""
+    with pytest.raises(ValueError, match="along one axis"):
+        make_plan(selection((64, 500, 32), [0, 2], 1, values=False), GPU, algorithm=algorithm)
+
+
+@pytest.mark.parametrize("algorithm", sorted({*ALGORITHMS} - STEPS))
+def test_a_forced_algorithm_serves_or_says_why_not(algorithm):
+    served = 0
+    for shape, k in (((40,), 1), ((40,), 3), ((9, 700), 9), ((9, 700), 20), ((1, 100_000), 5000)):
+        s = selection(shape, [len(shape) - 1], k)
+        try:
+            plan = make_plan(s, GPU, algorithm=algorithm)
+        except ValueError as error:
+            assert re.search(rf"\b({k}|{s.length})\b", str(error)), error
+        else:
+            assert plan.algorithms[0] == algorithm
+            assert_sound(plan, s, GPU)
+            served += 1
+    assert served
+
+
+def test_last_index_only_where_it_is_known():
+    s = replace(selection((1000,), [0], 1, values=False, order=Order.MAXIMUM), last_index=True)
+    assert make_plan(s, GPU).algorithms == ("reduce",)
+    with pytest.raises(ValueError, match="first of equal"):
+        make_plan(s, GPU, algorithm="radix_select")
+
+
+def test_too_little_room_is_a_memory_error_with_the_sizes():
+    with pytest.raises(MemoryError, match=r"bytes of scratch.*largest buffer"):
+        make_plan(selection((2**27,), [0], 2**27), replace(MINIMUM, max_buffer_size=1 << 20))
+
+
+def test_equal_selections_make_equal_plans():
+    one, two = (make_plan(selection((300, 4000), [1], 17), GPU) for _ in range(2))
+    assert one == two and hash(one.dispatches[0]) == hash(two.dispatches[0])
+
+
+def test_only_the_runtime_knows_wgpu():
+    root = Path(wgdml.__file__).parent
+    pure = [root / f"{name}.py" for name in ("contract", "selection", "shaders")] + sorted((root / "plan").glob("*.py"))
+    assert len(pure) > 6
+    for path in pure:
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                modules = [node.module or "", *(a.name for a in node.names)]
+            assert not {m.split(".")[0] for m in modules} & {"wgpu", "runtime", "functions"}, path
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    slots=st.integers(2, 64),
+    rows=st.sampled_from([1, 2, 7, 8, 200, 9000]),
+    k=st.integers(2, 3000),
+    element=st.sampled_from(["float32", "uint8", "int64"]),
+    limits=st.sampled_from([*ADAPTERS.values(), replace(GPU, subgroups=True)]),
+)
+def test_merges_of_blocks_have_plans(slots, rows, k, element, limits):
+    """The partial results of blocks, k a row each, lie along two axes, which not every algorithm takes."""
+    result = Layout((1, rows, k), (0, k, 1))
+    source = Layout((slots, rows, k), (rows * k + 3, k, 1))
+    s = make_selection(element, source, (0, 2), k, Order.DESCENDING, values=result, indices=result)
+    with suppress(MemoryError):
+        s = replace(s, value_step=1, index_step=1)
+        assert_sound(make_plan(s, limits), s, limits)

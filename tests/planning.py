@@ -1,0 +1,155 @@
+"""How tests have a device plan: with one algorithm by force, as another machine would, with other numbers.
+
+Answers are what tests pin. Which algorithm is chosen, and with which numbers, is the planner's business, so this is the only file
+of tests that knows how the planner is asked. Algorithms go by their names.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+import wgdml
+import wgdml.plan
+from wgdml import shaders
+from wgdml.plan import Dispatch, Machine, Plan, Planner, adjusted
+from wgdml.plan.choose import rules_of
+from wgdml.runtime.transfers import Span
+from wgdml.selection import Selection
+
+#: Every algorithm that is registered.
+ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
+#: Those that serve steps of others and never a whole selection.
+STEPS = frozenset({"row_sort_rank"})
+#: Those that software adapters choose from; no GPU does.
+SERIAL = frozenset(rule.algorithm for rule in rules_of(True))
+
+#: Kernels that a device of the tests keeps.
+KEPT = 128
+
+#: A large GPU.
+GPU = Machine(
+    max_storage_buffer_binding_size=(2 << 30) - 4,
+    max_buffer_size=4 << 30,
+    max_compute_invocations_per_workgroup=1024,
+    max_compute_workgroup_storage_size=48 << 10,
+    kind="discrete",
+    subgroups=True,
+)
+#: Other numbers of policies: ``{"occupancy": {"workgroups": 4}}``.
+Numbers = Mapping[str, Mapping[str, float]]
+
+
+def planner(machine: Machine, numbers: Numbers | None = None) -> Planner:
+    """The machine's planner, with other numbers if need be."""
+    own = Planner(machine)
+    if not numbers:
+        return own
+    flat = {f"{policy}.{name}": number for policy, changed in numbers.items() for name, number in changed.items()}
+    return Planner(machine, adjusted(own.policies, flat))
+
+
+def make_plan(
+    selection: Selection, machine: Machine, *, algorithm: str | None = None, numbers: Numbers | None = None, **options: Any
+) -> Plan:
+    """The planner's plan; ``ValueError`` with the reason where the algorithm that is forced does not serve the selection."""
+    return planner(machine, numbers).plan(selection, algorithm=algorithm, **options)
+
+
+# Devices -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Planned:
+    """Plans as it is told, and keeps what it planned."""
+
+    planner: Planner
+    algorithm: str | None = None
+    fallback: bool = False  #: the planner's own choice where the algorithm does not serve; without it a ValueError
+    plans: list[Plan] = field(default_factory=list)  #: all, in order
+    served: int = 0  #: how many the algorithm made
+
+    def plan(self, selection: Selection, *, algorithm: Any = None, **options: Any) -> Plan:
+        try:
+            made = self.planner.plan(selection, algorithm=algorithm or self.algorithm, **options)
+            self.served += self.algorithm is not None
+        except (ValueError, MemoryError):
+            if not self.fallback:
+                raise
+            made = self.planner.plan(selection, **options)
+        self.plans.append(made)
+        return made
+
+
+def planned_device(
+    gpu_device: Any = None,
+    algorithm: str | None = None,
+    software: bool | None = False,
+    *,
+    subgroups: bool | None = None,
+    limits: Mapping[str, int] | None = None,
+    fallback: bool = False,
+    **numbers: Mapping[str, float],
+) -> tuple[wgdml.Device, Planned]:
+    """A device that plans as for a GPU, as for a software adapter, or (None) as for what it is; and its planner.
+
+    ``subgroups=False`` plans without them. ``limits`` and ``numbers`` (by policy) replace some of the planner's.
+    """
+
+    def make(own: Machine) -> Planned:
+        kind = own.kind if software is None else "software" if software else "discrete"
+        machine = replace(own, kind=kind, subgroups=own.subgroups and subgroups is not False, **(limits or {}))
+        return Planned(planner(machine, numbers), algorithm, fallback)
+
+    device = wgdml.Device(gpu_device, planner=make, kept=KEPT)
+    planned = device.planner
+    assert isinstance(planned, Planned)
+    return device, planned
+
+
+def answer(
+    device: wgdml.Device, selection: Selection, storage: np.ndarray, shape: tuple[int, ...], index_dtype: Any = np.uint32
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Runs a selection from a flat array; values and indices, packed in this shape, or None for what it has not."""
+    memories = [device.buffers.allocate("the input", storage.nbytes)]  # they go back to the pool when nothing refers to them
+    device.transfers.write(storage, memories[0].buffer)
+    resources, spans = {"input": (memories[0].buffer, 0)}, []
+    for name, has, dtype in (
+        ("values", selection.has_values, storage.dtype),
+        ("indices", selection.has_indices, np.dtype(index_dtype)),
+    ):
+        if has:
+            memories.append(device.buffers.allocate(name, prod(shape) * dtype.itemsize))
+            resources[name] = memories[-1].buffer, 0
+            spans.append(Span(memories[-1].buffer, 0, shape, dtype))
+    found = iter(device.run_and_read(device.prepare(selection), resources, spans))
+    return next(found) if selection.has_values else None, next(found) if selection.has_indices else None
+
+
+# What plans hold ---------------------------------------------------------------------------------
+
+
+def params_of(dispatch: Dispatch) -> dict[str, int]:
+    """The scalars of a dispatch's parameter block."""
+    names = shaders.layout()
+    return dict(zip(names, struct.unpack_from(f"<{len(names)}I", dispatch.params), strict=True))
+
+
+def numbers_of(dispatch: Dispatch) -> dict[str, int]:
+    """Parameters, in capitals, and constants: what is a number to a kernel today may have been one to its compiler yesterday."""
+    return {name.upper(): value for name, value in params_of(dispatch).items()} | dict(dispatch.constants)
+
+
+def meets(dispatch: Dispatch) -> bool:
+    """Whether workgroups of one sequence meet in it."""
+    return any(binding.name == "meeting" for binding in dispatch.bindings)
+
+
+def kernels_of(plan: Plan) -> frozenset[tuple[Any, ...]]:
+    """What has to be compiled for a plan: kernels, each with the constants that its text uses."""
+    return frozenset((dispatch.kernel, *dispatch.constants) for dispatch in plan.dispatches)

@@ -1,0 +1,104 @@
+"""Which adapters are listed to open a device, and what a device plans with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import wgdml
+from wgdml.plan import Planner
+from wgdml.runtime import adapter
+
+
+def of(kind: str, backend: str) -> SimpleNamespace:
+    """An adapter of wgpu's, as far as a choice looks at it."""
+    info = {"device": f"{kind} by {backend}", "adapter_type": kind, "backend_type": backend}
+    return SimpleNamespace(info=info, summary=info["device"])
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Makes a machine of adapters; returns how often all of them were listed."""
+    for name in ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME", "WGPU_BACKEND_TYPE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def make(*adapters, gpu=False, native=True):
+        listed = []
+        compute = [a for a in adapters if a.info["backend_type"] != "OpenGL"] if native else []
+        monkeypatch.setattr(adapter, "_of_compute_backends", lambda: compute)
+        monkeypatch.setattr(adapter, "_may_have_hardware", lambda: gpu)
+        monkeypatch.setattr(adapter.wgpu.gpu, "enumerate_adapters_sync", lambda: listed.append(1) or list(adapters))
+        return listed
+
+    return make
+
+
+SOFTWARE, SOFTWARE_GL = of("CPU", "Vulkan"), of("CPU", "OpenGL")
+GPU, GPU_GL = of("DiscreteGPU", "Vulkan"), of("DiscreteGPU", "OpenGL")
+
+
+def test_hardware_is_found_without_opengl(machine):
+    listed = machine(SOFTWARE, GPU, GPU_GL, gpu=True)
+    assert adapter.choose_adapter() == (GPU, "hardware first")
+    assert adapter.equal_adapters() == [GPU]
+    assert not listed
+
+
+def test_software_alone_is_found_without_opengl(machine):
+    listed = machine(SOFTWARE_GL, SOFTWARE)
+    assert adapter.choose_adapter() == (SOFTWARE, "software, as there is no hardware adapter")
+    assert not listed
+
+
+def test_hardware_that_opengl_alone_shows_comes_before_software(machine):
+    listed = machine(SOFTWARE, GPU_GL, gpu=True)
+    assert adapter.choose_adapter() == (GPU_GL, "hardware first")
+    assert listed
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_opengl_alone(machine, native):
+    machine(SOFTWARE_GL, native=native)
+    assert adapter.choose_adapter()[0] is SOFTWARE_GL
+
+
+def test_a_variable_chooses_among_all(machine, monkeypatch):
+    machine(SOFTWARE, GPU, GPU_GL)
+    for name, value in (("WGDML_ADAPTER", "1"), ("WGPU_BACKEND_TYPE", "opengl"), ("WGPUPY_WGPU_ADAPTER_NAME", "GPU by Open")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert adapter.choose_adapter() == (GPU_GL, f"{name}={value}")
+    monkeypatch.setenv("WGPU_BACKEND_TYPE", "Metal")
+    with pytest.raises(wgdml.NoAdapterError, match=r"WGPU_BACKEND_TYPE=Metal; there are: .*DiscreteGPU.*OpenGL"):
+        adapter.choose_adapter()
+
+
+def test_no_adapter(machine):
+    machine()
+    with pytest.raises(wgdml.NoAdapterError, match="wgpu found no adapter"):
+        adapter.choose_adapter()
+
+
+def test_the_short_list_is_part_of_the_whole(device):
+    whole = [a.info for a in adapter.wgpu.gpu.enumerate_adapters_sync()]
+    found = adapter._of_compute_backends()
+    assert all(a.info in whole for a in found)
+    assert len(found) == sum(info["backend_type"] != "OpenGL" for info in whole)
+
+
+def test_a_device_plans_with_its_planner(device):
+    asked = []
+
+    class Asked(Planner):
+        def plan(self, selection, **options):
+            asked.append((selection.k, options))
+            return super().plan(selection, **options)
+
+    own = wgdml.Device(device.gpu_device, planner=Asked)
+    assert isinstance(own.planner, Asked) and own.planner.machine == device.machine
+    x = np.arange(50, dtype=np.int16)
+    for _ in range(2):
+        assert wgdml.top_k(x, 3, device=own).indices.tolist() == [49, 48, 47]
+    assert asked == [(3, {"vectors": True, "shared_input": False})]

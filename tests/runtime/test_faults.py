@@ -1,0 +1,459 @@
+"""What goes wrong outside the library, and what a caller then sees: one clear exception, and a next call that works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import oracle
+import pytest
+from checks import STORAGE, buffer_of
+
+import wgdml
+from wgdml import DataType, TensorDesc, shaders
+from wgdml.runtime.adapter import wgpu
+
+X = np.random.default_rng(5).standard_normal((7, 900)).astype(np.float32)
+
+
+def works(device: wgdml.Device | None = None) -> None:
+    values, indices = wgdml.top_k(X, 9, device=device)
+    want_values, want_indices = oracle.top_k(X, 9)
+    oracle.assert_same(values, want_values)
+    oracle.assert_same(indices, want_indices)
+
+
+def argmax_of(device: wgdml.Device, count: int) -> wgdml.CompiledOperator:
+    desc = wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (count,)), TensorDesc(DataType.UINT32, (1,)), (0,))
+    return device.compile_operator(device.create_operator(desc))
+
+
+# The device goes away ----------------------------------------------------------------------------
+
+
+def test_a_destroyed_device():
+    lost = wgdml.Device()
+    tensor = wgdml.asarray(X, device=lost)
+    compiled = argmax_of(lost, X.size)
+    flat = wgdml.Tensor.from_buffer(tensor.buffer, "float32", (X.size,), device=lost)
+    encoder = lost.gpu_device.create_command_encoder()
+    works(lost)
+    lost.gpu_device.destroy()
+    calls = {
+        "NumPy in": lambda: wgdml.top_k(X, 9, device=lost),
+        "Tensor in": lambda: wgdml.top_k(tensor, 9, device=lost),
+        "a new shape": lambda: wgdml.sort(np.ones((3, 5000)), device=lost),
+        "numpy()": tensor.numpy,
+        "asarray": lambda: wgdml.asarray(X, device=lost),
+        "large asarray": lambda: wgdml.asarray(np.zeros(3_000_000), device=lost),
+        "from_buffer": lambda: wgdml.Tensor.from_buffer(tensor.buffer, "float32", X.shape, device=lost),
+        "compile": lambda: argmax_of(lost, 12_345),
+        "call": lambda: compiled(flat),
+        "record": lambda: compiled.record(encoder, input_tensor=flat, output_tensor=tensor.buffer),
+    }
+    for name, call in calls.items():
+        with pytest.raises((wgdml.DeviceLostError, ValueError)) as caught:
+            call()
+        assert name in ("record",) or isinstance(caught.value, wgdml.DeviceLostError), (name, caught.value)
+    works(wgdml.Device())
+
+
+def test_a_device_destroyed_with_work_on_its_way():
+    """The work of submitted calls is lost with it; whoever reads the results is told."""
+    lost = wgdml.Device()
+    long = np.random.default_rng(1).standard_normal(300_000).astype(np.float32)
+    tensor = wgdml.asarray(long, device=lost)
+    wgdml.sort(tensor).numpy()  # compiled, so that the next calls only submit
+    results = [wgdml.sort(tensor) for _ in range(3)]
+    lost.gpu_device.destroy()
+    for result in results:
+        with pytest.raises(wgdml.DeviceLostError):
+            result.numpy()
+    with pytest.raises(wgdml.DeviceLostError):
+        wgdml.sort(results[0])
+    works(wgdml.Device())
+
+
+def test_a_device_destroyed_under_threads():
+    """Every thread that uses it next sees the same error, at once; then a new device works."""
+    lost = wgdml.Device()
+    gate = threading.Barrier(4)
+    seen: list[BaseException] = []
+
+    def use() -> None:
+        works(lost)
+        gate.wait(60)  # wgpu ends the process where a device is destroyed in the middle of a submission
+        gate.wait(60)
+        try:
+            works(lost)
+        except BaseException as error:
+            seen.append(error)
+
+    threads = [threading.Thread(target=use) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    gate.wait(60)
+    lost.gpu_device.destroy()
+    gate.wait(60)
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "a thread hangs on a lost device"
+    assert len(seen) == 3 and all(isinstance(error, wgdml.DeviceLostError) for error in seen), seen
+    works(wgdml.Device())
+
+
+def test_the_default_device_is_made_again():
+    script = """
+        import numpy as np, wgdml
+        x = np.arange(1000.0)
+        first = wgdml.default_device()
+        assert wgdml.argmax(x) == 999
+        first.gpu_device.destroy()
+        try:
+            wgdml.argmax(x)
+        except wgdml.DeviceLostError:
+            pass
+        assert wgdml.argmax(x) == 999
+        assert wgdml.default_device() is not first
+        print("done")
+    """
+    assert python(script).stdout.strip() == "done"
+
+
+def test_a_closed_device():
+    closed = wgdml.Device()
+    tensor = wgdml.asarray(X, device=closed)
+    works(closed)
+    closed.close()
+    for call in (lambda: wgdml.argmax(X, device=closed), tensor.numpy, lambda: wgdml.asarray(X, device=closed)):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+    closed.close()
+    works(wgdml.Device())
+
+
+# Buffers -----------------------------------------------------------------------------------------
+
+
+def test_a_destroyed_buffer(device):
+    buffer = buffer_of(device, X)
+    tensor = wgdml.Tensor.from_buffer(buffer, "float32", X.shape, device=device)
+    flat = wgdml.Tensor.from_buffer(buffer, "float32", (X.size,), device=device)
+    compiled = argmax_of(device, X.size)
+    wgdml.top_k(tensor, 9, device=device)  # bound once, so that it is in the caches
+    compiled(flat)
+    output = buffer_of(device, np.zeros(64, np.uint32))
+    buffer.destroy()
+    encoder = device.gpu_device.create_command_encoder()
+    for call in (
+        lambda: wgdml.top_k(tensor, 9, device=device),
+        lambda: wgdml.argmax(tensor.T, device=device),
+        tensor.numpy,
+        lambda: np.asarray(tensor),
+        lambda: wgdml.Tensor.from_buffer(buffer, "float32", (4,), device=device),
+        lambda: compiled(flat),
+        lambda: compiled.record(encoder, input_tensor=flat, output_tensor=output),
+        lambda: compiled.record(encoder, input_tensor=buffer, output_tensor=output),
+    ):
+        with pytest.raises(ValueError, match="destroyed"):
+            call()
+        works(device)
+
+
+def test_a_mapped_buffer(device):
+    """Submitting it would end the process."""
+    gpu = device.gpu_device
+    buffer = gpu.create_buffer(size=64, usage=STORAGE, mapped_at_creation=True)
+    tensor = wgdml.Tensor.from_buffer(buffer, "float32", 16, device=device)
+    desc = wgdml.TensorDesc(wgdml.DataType.FLOAT32, (16,))
+    operator = device.compile_operator(
+        device.create_operator(
+            wgdml.ArgmaxOperatorDesc(desc, wgdml.TensorDesc(wgdml.DataType.UINT32, (1,)), (0,), wgdml.AxisDirection.INCREASING)
+        )
+    )
+    for use in (
+        tensor.numpy,
+        lambda: wgdml.to_numpy(tensor),
+        lambda: wgdml.sort(tensor),
+        lambda: operator(tensor),
+        lambda: operator(buffer),
+    ):
+        with pytest.raises(ValueError, match=r"mapped.*unmap"):
+            use()
+    buffer.unmap()
+    assert tensor.numpy().tolist() == [0] * 16 and wgdml.sort(tensor).numpy().tolist() == [0] * 16
+    assert operator(buffer)["output_tensor"].numpy().tolist() == [0]
+
+
+def test_a_destroyed_output(device):
+    compiled = argmax_of(device, 100)
+    source, output = buffer_of(device, np.arange(100, dtype=np.float32)), buffer_of(device, np.zeros(64, np.uint32))
+    output.destroy()
+    encoder = device.gpu_device.create_command_encoder()
+    with pytest.raises(ValueError, match=r"output_tensor.*destroyed"):
+        compiled.record(encoder, input_tensor=source, output_tensor=output)
+    device.gpu_device.queue.submit([encoder.finish()])
+    works(device)
+
+
+def test_a_destroyed_buffer_of_the_librarys_own(device):
+    tensor = wgdml.asarray(X, device=device)
+    tensor.buffer.destroy()
+    with pytest.raises(ValueError, match="destroyed"):
+        tensor.numpy()
+    del tensor
+    for _ in range(5):  # it must not come back from the pool
+        oracle.assert_same(wgdml.asarray(X, device=device).numpy(), X)
+
+
+# Interruptions -----------------------------------------------------------------------------------
+
+
+def python(script: str, **options) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=options.pop("timeout", 120),
+        **options,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signals")
+def test_ctrl_c_during_calls():
+    """Whenever it comes, it comes as KeyboardInterrupt, and the next call on the same device is exact.
+
+    Python drops an exception that is raised in a finalizer (wgpu keeps a WeakKeyDictionary, whose own is Python code), so a
+    Ctrl-C that falls there is lost in any program; the timer presses again, as a user does.
+    """
+    script = """
+        import random, signal, sys, time
+        import numpy as np, wgdml
+        device = wgdml.default_device()
+        random.seed(3)
+        long = np.random.default_rng(0).standard_normal(60_000).astype(np.float32)
+        wide = np.arange(3_000_000.0)
+        order = np.argsort(long, kind="stable")
+        work = [lambda: wgdml.argsort(long), lambda: wgdml.asarray(wide).numpy(), lambda: wgdml.top_k(wide, 3)]
+        for call in work:
+            call()
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))  # a timer in place of a finger
+        caught = 0
+        for round in range(15):
+            call = work[round % len(work)]
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 + random.random() * 0.06, 2.0)
+                while True:
+                    call()
+            except KeyboardInterrupt:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                caught += 1
+            assert wgdml.argmax(wide) == wide.size - 1
+            assert np.array_equal(wgdml.argsort(long), order)
+            assert np.array_equal(wgdml.asarray(wide).numpy(), wide)
+        print(caught)
+    """
+    assert python(script).stdout.split() == ["15"]
+
+
+def test_ctrl_c_while_a_lock_changes_hands():
+    """At each step of threading.Condition and Event in turn: an exception there would leave a lock taken (docs/driver-bugs.md).
+
+    wgpu-py takes them when a device arrives too, in a callback that native code calls, which drops exceptions and so the device.
+    """
+    script = """
+        import itertools, signal, sys, threading
+        import numpy as np, wgdml, wgdml.outofcore
+        wide = np.arange(3_000_000.0)
+        tensor = wgdml.asarray(wide)
+        some = wide[:200_000]  # more than the queue writes by itself
+        rows = np.zeros((2, 20_000), np.float32)
+        by_blocks = lambda: wgdml.outofcore.argmax(rows, axis=1, block_bytes=70_000, progress=None)
+        for call in (lambda: wgdml.asarray(wide), tensor.numpy, lambda: wgdml.top_k(wide[:2_000], 3), by_blocks, wgdml.Device):
+            for moment in itertools.count():
+                entered = 0
+                def press(frame, event, argument):
+                    global entered
+                    if event in ("call", "c_return") and frame.f_code.co_filename == threading.__file__:
+                        entered += 1
+                        if entered == moment + 1:
+                            signal.raise_signal(signal.SIGINT)
+                sys.setprofile(press)
+                try:
+                    call()
+                    caught = False
+                except KeyboardInterrupt:
+                    caught = True
+                sys.setprofile(None)
+                assert caught == (entered > moment), (moment, entered)
+                assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+                assert np.array_equal(wgdml.asarray(some).numpy(), some)
+                if entered <= moment:
+                    break
+            print(moment)
+    """
+    times = python(script).stdout.split()
+    assert len(times) == 5 and all(int(n) >= 10 for n in times), times
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_ctrl_c_ends_a_program():
+    script = textwrap.dedent("""
+        import numpy as np, wgdml
+        x = np.random.default_rng(0).standard_normal(1_000_000)
+        wgdml.sort(x)
+        print("ready", flush=True)
+        while True:
+            wgdml.sort(x)
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "ready"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (-signal.SIGINT, 130), (process.returncode, errors)
+    assert "KeyboardInterrupt" in errors
+
+
+FORK = """
+    import os, sys, warnings
+    import numpy as np, wgdml
+    warnings.simplefilter("ignore")  # Python's own about threads
+    x = np.arange(1000.0)
+    if {used}:
+        device, tensor = wgdml.default_device(), wgdml.asarray(x)
+        assert wgdml.argmax(x) == 999
+    child = os.fork()
+    if not child:
+        try:
+            print({call})
+        except RuntimeError as error:
+            print("refused:", error)
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print("parent", wgdml.argmax(x))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("call", ["wgdml.argmax(x)", "tensor.numpy()", "wgdml.Device()", "wgdml.argmax(x, device=device)"])
+def test_a_fork_is_refused(call):
+    lines = python(FORK.format(used=True, call=call)).stdout.splitlines()
+    assert lines[0].startswith("refused:") and "spawn" in lines[0], lines
+    assert lines[1] == "parent 999"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_before_the_first_use():
+    assert python(FORK.format(used=False, call="wgdml.argmax(x)")).stdout.splitlines() == ["999", "parent 999"]
+
+
+# Two devices, and shaders ------------------------------------------------------------------------
+
+
+def test_two_devices_at_once(device):
+    other = wgdml.Device()
+    here, there = wgdml.asarray(X, device=device), wgdml.asarray(-X, device=other)
+    for _ in range(3):
+        oracle.assert_same(wgdml.argmax(here, axis=1).numpy(), oracle.argmax(X, 1))
+        oracle.assert_same(wgdml.argmax(there, axis=1).numpy(), oracle.argmax(-X, 1))
+    with pytest.raises(ValueError, match="x is on"):
+        wgdml.argmax(there, device=device)
+    buffer = other.gpu_device.create_buffer(size=256, usage=STORAGE)
+    with pytest.raises(ValueError, match="another device"):
+        wgdml.Tensor.from_buffer(buffer, "float32", (4,), device=device)
+    compiled = argmax_of(device, X.size)
+    flat = wgdml.Tensor.from_buffer(there.buffer, "float32", (X.size,), device=other)
+    with pytest.raises(ValueError, match="another device"):
+        compiled(flat)
+    with pytest.raises(ValueError):
+        compiled.record(other.gpu_device.create_command_encoder(), input_tensor=here.buffer, output_tensor=buffer)
+    other.gpu_device.destroy()
+    works(device)
+
+
+def test_a_shader_that_does_not_compile(monkeypatch):
+    broken = wgdml.Device()
+    assemble = shaders.assemble
+    monkeypatch.setattr(shaders, "assemble", lambda *given: "// first\n" + assemble(*given) + "fn broken( {\n")
+    with pytest.raises(shaders.ShaderError) as caught:
+        wgdml.argmax(X, device=broken)
+    message = str(caught.value)
+    number = next(line.split()[0] for line in message.splitlines() if line.endswith("fn broken( {") and line.split()[0].isdigit())
+    assert "does not compile" in message and "   1  // first" in message and int(number) > 10
+    monkeypatch.undo()
+    works(broken)
+
+
+def test_no_room(device, monkeypatch):
+    """Out of memory in the driver is MemoryError with the sizes; the device stays usable."""
+    works(device)
+    original = device.gpu_device.create_buffer
+
+    def full(*, size, **rest):
+        if size > 1 << 20:
+            raise wgpu.GPUOutOfMemoryError("Not enough memory left.")
+        return original(size=size, **rest)
+
+    monkeypatch.setattr(device.gpu_device, "create_buffer", full)
+    for call in (
+        lambda: wgdml.asarray(np.zeros(7_654_321, np.uint8), device=device),
+        lambda: wgdml.sort(np.zeros(7_654_321), device=device),
+    ):
+        with pytest.raises(MemoryError, match=r"\d{7}"):
+            call()
+        works(device)
+    monkeypatch.undo()
+    works(device)
+
+
+@pytest.mark.parametrize("kind", [wgpu.GPUOutOfMemoryError, wgpu.GPUValidationError])  # wgpu-native raises the second
+def test_room_is_made(monkeypatch, kind):
+    """The first attempt finds no memory; the buffers that nothing uses are freed, and the second gets it."""
+    own = wgdml.Device()
+    for tensor in [wgdml.asarray(np.zeros(1 << 20), device=own) for _ in range(3)]:
+        tensor.numpy()
+    del tensor
+    pools = own.buffers.pool, own.transfers._writing, own.transfers._reading
+    assert own.buffers.pool.count >= 3 and all(pool.bytes for pool in pools)
+    original, attempts = own.gpu_device.create_buffer, []
+
+    def tight(*, size, **rest):
+        attempts.append(size)
+        if any(pool.bytes for pool in pools):
+            raise kind("Not enough memory left.")
+        return original(size=size, **rest)
+
+    monkeypatch.setattr(own.gpu_device, "create_buffer", tight)
+    x = np.arange(3_000_000, dtype=np.float32)
+    tensor = wgdml.asarray(x, device=own)
+    assert attempts.count(tensor._memory.size) == 2, attempts
+    monkeypatch.undo()
+    oracle.assert_same(tensor.numpy(), x)
+    works(own)
+
+
+def test_other_errors_are_not_tried_again(monkeypatch):
+    own = wgdml.Device()
+    attempts = []
+
+    def refuse(*, size, **rest):
+        attempts.append(size)
+        raise wgpu.GPUValidationError("Usage flags are invalid")
+
+    monkeypatch.setattr(own.gpu_device, "create_buffer", refuse)
+    with pytest.raises(RuntimeError, match="Usage flags"):
+        own.buffers.allocate("x", 1 << 20)
+    assert len(attempts) == 1
+    monkeypatch.undo()
+    works(own)

@@ -1,0 +1,542 @@
+"""Devices through thick and thin: lost, closed, forked, interrupted, shared by threads, and in use for a long time."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import weakref
+
+import data
+import numpy as np
+import oracle
+import pytest
+import wgpu
+from checks import STORAGE
+
+import wgdml
+from wgdml import DataType, TensorDesc
+
+X = data.make("random", "float32", (5, 300))
+
+
+@pytest.fixture
+def own(device):
+    """A wgdml.Device of the test's own, over a GPU device of its own."""
+    return wgdml.Device(wgpu.gpu.request_adapter_sync().request_device_sync())
+
+
+def check(device):
+    values, indices = wgdml.top_k(X, 4, device=device)
+    oracle.assert_same(values, oracle.top_k(X, 4)[0])
+    oracle.assert_same(indices, oracle.top_k(X, 4)[1])
+    tensor = wgdml.asarray(X, device=device)
+    oracle.assert_same(wgdml.sort(tensor).numpy(), oracle.sort(X))
+    oracle.assert_same(wgdml.argmin(tensor, axis=0).numpy(), oracle.argmin(X, 0))
+
+
+def python(code, timeout=120):
+    """Run code in a process of its own, which must end by itself."""
+    return subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+
+
+# The end of a device -----------------------------------------------------------------------------------
+
+
+def test_a_lost_device(own):
+    tensor = wgdml.asarray(X, device=own)
+    check(own)
+    operator = own.compile_operator(
+        own.create_operator(
+            wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (5, 300)), TensorDesc(DataType.UINT32, (5, 1)), (1,))
+        )
+    )
+    buffer = own.gpu_device.create_buffer(size=64, usage=STORAGE)
+    own.gpu_device.destroy()
+    for use in (
+        lambda: wgdml.argmax(tensor),
+        lambda: wgdml.sort(tensor),  # whose pipelines were not there before
+        lambda: wgdml.top_k(X, 4, device=own),
+        lambda: wgdml.asarray(X, device=own),
+        lambda: wgdml.asarray(np.zeros(1_000_000), device=own),
+        lambda: tensor.numpy(),
+        lambda: operator(tensor),
+        lambda: wgdml.Tensor.from_buffer(buffer, "uint8", 4, device=own),
+    ):
+        own.context.gone = None  # what each of them says by itself
+        with pytest.raises(wgdml.DeviceLostError, match="lost"):
+            use()
+    with pytest.raises(wgdml.DeviceLostError, match="lost"):
+        wgdml.argmax(tensor)
+    assert issubclass(wgdml.DeviceLostError, RuntimeError)
+
+
+def test_the_default_device_comes_back(device, monkeypatch):
+    import wgdml.runtime.default
+
+    monkeypatch.setattr(wgdml.runtime.default, "_device", None)
+    first = wgdml.default_device()
+    assert wgdml.default_device() is first
+    first.gpu_device.destroy()
+    with pytest.raises(wgdml.DeviceLostError):
+        wgdml.argmax(X)
+    second = wgdml.default_device()
+    assert second is not first
+    check(None)
+    second.close()
+    check(None)
+    assert wgdml.default_device() is not second
+
+
+def test_a_closed_device(own):
+    with own as same:
+        assert same is own
+        tensor = wgdml.asarray(X, device=own)
+        result = wgdml.argmax(tensor)
+        check(own)
+    for use in (lambda: wgdml.argmax(tensor), result.numpy, lambda: wgdml.argmax(X, device=own)):
+        with pytest.raises(RuntimeError, match="closed"):
+            use()
+    own.close()
+    check(wgdml.Device(own.gpu_device))  # the GPU device is the caller's
+
+
+def test_trimming_does_no_harm(own):
+    tensor = wgdml.asarray(X, device=own)
+    check(own)
+    own.trim()
+    assert own.counters["scratch_bytes"] == 0
+    check(own)
+    oracle.assert_same(tensor.numpy(), X)
+
+
+# Buffers that the caller sees --------------------------------------------------------------------------
+
+
+def test_a_buffer_that_was_shown_is_not_used_again(device):
+    result = wgdml.argmax(wgdml.asarray(X, device=device), axis=1)
+    want = result.numpy()
+    buffer = result.buffer
+    del result
+    for _ in range(5):
+        wgdml.argmax(wgdml.asarray(X[:, ::-1], device=device), axis=1)
+    kept = wgdml.Tensor.from_buffer(buffer, "int64", (5,), device=device)
+    oracle.assert_same(kept.numpy(), want)
+
+
+def test_tensors_that_were_recorded_keep_their_memory(device):
+    shape = TensorDesc(DataType.FLOAT32, X.shape)
+    operator = device.compile_operator(
+        device.create_operator(wgdml.ArgmaxOperatorDesc(shape, TensorDesc(DataType.INT64, (5, 1)), (1,)))
+    )
+    inputs = [X, X[::-1], X[:, ::-1]]
+    outputs = [wgdml.asarray(np.zeros((5, 1), np.int64), device=device) for _ in inputs]
+    encoder = device.gpu_device.create_command_encoder()
+    for x, output in zip(inputs, outputs, strict=True):
+        operator.record(encoder, input_tensor=wgdml.asarray(x, device=device), output_tensor=output)
+    for _ in range(3):
+        wgdml.asarray(np.full(X.shape, 7, np.float32), device=device)
+    device.gpu_device.queue.submit([encoder.finish()])
+    for x, output in zip(inputs, outputs, strict=True):
+        oracle.assert_same(output.numpy(), oracle.arg_reduce(x, 1, True, False, True))
+
+
+def test_a_shown_buffer_that_is_destroyed(device):
+    tensor = wgdml.asarray(X, device=device)
+    view = tensor.T
+    wgdml.argmax(view)
+    view.buffer.destroy()
+    for use in (tensor.numpy, lambda: wgdml.argmax(tensor), lambda: wgdml.top_k(view, 2)):
+        with pytest.raises(ValueError, match="destroyed"):
+            use()
+    check(device)
+
+
+def test_buffers_of_no_whole_word(device):
+    short = device.gpu_device.create_buffer(size=2, usage=STORAGE)
+    with pytest.raises(ValueError, match="4 bytes"):
+        wgdml.Tensor.from_buffer(short, "uint8", (2,), device=device)
+    odd = device.gpu_device.create_buffer(size=6, usage=STORAGE)
+    assert wgdml.Tensor.from_buffer(odd, "uint8", (4,), device=device).numpy().tolist() == [0] * 4
+    with pytest.raises(ValueError, match="too small"):
+        wgdml.Tensor.from_buffer(odd, "uint8", (6,), device=device)
+
+
+# Forks -------------------------------------------------------------------------------------------------
+
+FORK = """
+    import gc, os, sys, time
+    import numpy as np
+    import wgdml
+    x = np.arange(12, dtype=np.float32)
+    device = wgdml.default_device()
+    tensor = wgdml.asarray(x)
+    assert wgdml.argmax(tensor).numpy() == 11
+    pid = os.fork()
+    if pid == 0:
+        for use in (lambda: wgdml.argmax(x), lambda: wgdml.argmax(tensor), tensor.numpy, wgdml.default_device, wgdml.Device,
+                    wgdml.adapters, lambda: wgdml.asarray(x, device=device)):
+            try:
+                use()
+            except RuntimeError as error:
+                assert "fork" in str(error) and "spawn" in str(error), error
+            else:
+                os._exit(3)
+        del tensor, device
+        gc.collect()
+        os._exit(7)  # as multiprocessing leaves a child; Mesa's own exit handlers cannot bear a fork
+    for _ in range(300):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(pid, 9)
+        sys.exit("the child hangs")
+    assert os.waitstatus_to_exitcode(status) == 7, status
+    assert wgdml.argmax(tensor).numpy() == 11
+    print("ok")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_forked_child_is_told(device):
+    done = python(FORK)
+    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_fork_before_the_first_use(device):
+    done = python(
+        """
+        import os, sys
+        import numpy as np
+        import wgdml
+        pid = os.fork()
+        assert int(wgdml.argmax(np.arange(12.0))) == 11
+        if pid:
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            print("ok")
+        """
+    )
+    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+
+
+# Ctrl-C ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signals")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a finalizer may be what is interrupted
+def test_an_interrupted_wait(own):
+    calling = False
+
+    def interrupt(_, frame):
+        if calling:  # else the call has ended meanwhile, and nothing would catch it
+            signal.getsignal(signal.SIGINT)(signal.SIGINT, frame)
+
+    x = data.make("random", "float32", 300_000)
+    tensor = wgdml.asarray(x, device=own)
+    uses = (lambda: wgdml.sort(tensor).numpy(), lambda: wgdml.sort(x, device=own))
+    for use in uses * 2:
+        started = time.perf_counter()
+        use()
+        seconds = time.perf_counter() - started
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = 0
+    try:
+        for part in (0.05, 0.2, 0.4, 0.6, 0.8):
+            for use in uses:
+                try:
+                    calling = True
+                    signal.setitimer(signal.ITIMER_REAL, max(part * seconds, 1e-6))
+                    use()
+                    calling = False
+                except KeyboardInterrupt:
+                    calling = False
+                    interrupted += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted >= 2
+    oracle.assert_same(wgdml.sort(tensor).numpy(), oracle.sort(x))
+    check(own)
+
+
+# Threads -----------------------------------------------------------------------------------------------
+
+
+def test_many_threads_on_one_device(own):
+    problems = [(data.make("random", name, (3, size)), k) for name in ("float32", "uint8") for size, k in [(700, 3), (5_000, 40)]]
+    wanted = [oracle.top_k(x, k) for x, k in problems]
+    failures = []
+    start = threading.Barrier(8)
+
+    def work(number):
+        try:
+            start.wait()
+            for turn in range(12):
+                case = (number + turn) % len(problems)
+                x, k = problems[case]
+                if turn % 2:
+                    values, indices = wgdml.top_k(x, k, device=own)
+                else:
+                    values, indices = (t.numpy() for t in wgdml.top_k(wgdml.asarray(x, device=own), k))
+                oracle.assert_same(values, wanted[case][0], case)
+                oracle.assert_same(indices, wanted[case][1], case)
+                if turn % 5 == 4:
+                    gc.collect()
+                if number == 0 and turn % 6 == 5:
+                    own.trim()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures[0]
+
+
+def test_finalizers_inside_the_pool(own):
+    # Collections at every allocation: finalizers run while the pool's and the caches' locks are held.
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for number in range(20):
+            cycle = [wgdml.asarray(X, device=own)]
+            cycle.append(cycle)
+            oracle.assert_same(wgdml.argmax(cycle[0], axis=number % 2).numpy(), oracle.argmax(X, number % 2))
+            del cycle
+    finally:
+        gc.set_threshold(*thresholds)
+    check(own)
+
+
+def test_tensors_in_cycles_give_back_whole_buffers(own):
+    for _ in range(30):
+        cycle = [wgdml.asarray(X, device=own), wgdml.asarray(-np.arange(300.0), device=own)]
+        cycle += [cycle, cycle[0].buffer]
+        del cycle
+        gc.collect()
+        check(own)
+
+
+# For a long time ---------------------------------------------------------------------------------------
+
+
+def test_memory_returns_to_the_start(own):
+    def mixed():
+        for name, size, k in itertools.product(("float32", "int8"), (10, 3_000), (1, 7)):
+            x = data.make("random", name, (2, size))
+            wgdml.top_k(x, k, device=own)
+            tensor = wgdml.asarray(x, device=own)
+            wgdml.sort(tensor).numpy()
+            wgdml.argmax(tensor.T, axis=0)
+            wgdml.argsort(tensor, axis=0).numpy()
+
+    mixed()
+    mixed()
+    gc.collect()
+    before = wgpu.diagnostics.object_counts.get_dict()
+    pooled = own.buffers.pool.bytes
+    for _ in range(5):
+        mixed()
+    gc.collect()
+    after = wgpu.diagnostics.object_counts.get_dict()
+    for kind in ("Buffer", "BindGroup", "ComputePipeline", "CommandEncoder", "CommandBuffer"):
+        # Tensors that live at once may come in another order, and so take a few more of the pool's buffers.
+        assert after[kind]["count"] <= before[kind]["count"] + 4, kind
+    assert own.buffers.pool.bytes <= pooled + (1 << 16)
+
+
+def test_caches_are_bounded(device):
+    own = wgdml.Device(device.gpu_device, kept=8)
+    tensor = wgdml.asarray(np.arange(40, dtype=np.int32), device=own)  # lives longer than every plan
+    for k in range(1, 40):
+        oracle.assert_same(wgdml.top_k(tensor, k).values.numpy(), np.arange(40, dtype=np.int32)[::-1][:k])
+        wgdml.argmax(tensor.broadcast_to((k, 40)), axis=k % 2)
+    gc.collect()
+    assert len(own.kept) <= 8 and len(own.pipelines) <= 8 and len(own.groups) <= 16
+    assert len(own.groups._keys_of) <= 16 * 5 and len(own.groups._watched) <= 16 * 5
+    own.trim()
+    assert len(own.groups) == 0
+    oracle.assert_same(wgdml.top_k(tensor, 1).values.numpy(), np.array([39], np.int32))
+
+
+@pytest.mark.parametrize("kept", [0, -1, 1.5, True, None])
+def test_a_device_keeps_a_kernel_at_least(device, kept):
+    with pytest.raises(ValueError, match="kept must be a positive integer, not"):
+        wgdml.Device(device.gpu_device, kept=kept)
+
+
+def test_bind_groups_let_go_of_the_caller_s_buffers(own):
+    buffer = own.gpu_device.create_buffer(size=4_000, usage=STORAGE)
+    for _ in range(2):
+        wgdml.argmax(wgdml.Tensor.from_buffer(buffer, "float32", (1_000,), device=own))
+    bound = len(own.groups)
+    assert bound
+    gone = weakref.ref(buffer)
+    del buffer
+    gc.collect()
+    assert gone() is None
+    assert len(own.groups) < bound
+
+
+def test_the_pool_is_bounded():
+    from wgdml.runtime.buffers import Memory, Pool
+
+    class Buffer:
+        destroyed = False
+
+        def destroy(self):
+            self.destroyed = True
+
+    size = 1 << 20
+    pool = Pool(10 * size)
+    buffers = [Buffer() for _ in range(20)]
+    for number, buffer in enumerate(buffers):
+        Memory(pool, size + number % 3, buffer)
+    assert pool.bytes <= 10 * size and pool.count == 9
+    assert sum(buffer.destroyed for buffer in buffers) == 11
+    taken = pool.take(size)
+    assert taken in buffers and not taken.destroyed
+    shown = Memory(pool, size, taken)
+    shown.shared = True
+    del shown
+    assert not taken.destroyed and pool.take(77) is None
+    pool.clear()
+    assert pool.bytes == pool.count == 0 and not taken.destroyed and not pool.used
+    many = Pool(1 << 40)
+    for _ in range(3_000):
+        many.give(size, Buffer())
+        many.give(256, Buffer())
+    assert many.count <= 1_100
+
+
+def at_every_call(use, make, check):
+    """Interrupts ``use(make())`` when its first, second, ... call returns, uses it once more, and ``check``s it."""
+
+    def interrupted_use(subject, moment):
+        calls = 0
+
+        def interrupt(frame, event, argument):
+            nonlocal calls
+            calls += event == "c_return"
+            if calls > moment:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        with contextlib.suppress(KeyboardInterrupt):
+            use(subject)
+        sys.setprofile(None)
+        reached.append(calls)
+
+    reached: list[int] = []
+    for moment in itertools.count():
+        subject = make()
+        for work, arguments in ((interrupted_use, (subject, moment)), (use, (subject,))):
+            thread = threading.Thread(target=work, args=arguments, daemon=True)
+            thread.start()
+            thread.join(10)
+            assert not thread.is_alive(), f"a lock stays taken after Ctrl-C at call {moment}"
+        check(subject, moment)
+        if reached[-1] <= moment:
+            break
+    assert moment > 20
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks")
+def test_ctrl_c_works_after_another_signal():
+    """One whose handler raises when Ctrl-C's own handler is to come back; and a program's change of handler is kept."""
+    script = """
+        import signal, threading
+        from wgdml.runtime.process import interruptible
+        def alarm(*_):
+            raise TimeoutError
+        signal.signal(signal.SIGALRM, alarm)
+        both = {signal.SIGINT, signal.SIGALRM}
+        def press_both():
+            signal.pthread_sigmask(signal.SIG_BLOCK, both)
+            for number in both:
+                signal.pthread_kill(threading.get_ident(), number)  # not to another thread, which would take it at once
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
+        try:
+            interruptible(press_both)
+        except (TimeoutError, KeyboardInterrupt) as error:
+            print(type(error).__name__)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, lambda *_: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        interruptible(signal.raise_signal, signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.strip() in ("TimeoutError", "KeyboardInterrupt"), done.stderr
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_at_any_call_leaves_bind_groups_usable():
+    from wgdml.runtime.bindings import BindGroups
+
+    class Owner:
+        pass
+
+    def use(groups):
+        for number in range(3):
+            owner = Owner()
+            groups.put((number, "a"), [], {number: owner})
+            del owner  # forgotten, by a finalizer
+            assert groups.get((number, "a")) in (None, [])
+        groups.clear()
+
+    at_every_call(use, lambda: BindGroups(64), lambda groups, moment: None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_at_any_call_leaves_the_pool_whole():
+    """Python delivers it when a call returns: there, at each call in turn, also where it is lost in a finalizer."""
+    from wgdml.runtime.buffers import Memory, Pool
+
+    class Buffer:
+        def destroy(self):
+            pass
+
+    def use(pool):
+        for size in (1 << 20, 1 << 21, 1 << 22):
+            Memory(pool, size, Buffer())  # goes back at once, by __del__
+        buffer = pool.take(1 << 21)
+        pool.give(1 << 21, buffer or Buffer())
+        pool.give(1 << 22, Buffer())
+        pool.clear()
+
+    def check(pool, moment):
+        assert pool.bytes == pool.count == 0, moment
+        pool.give(1 << 20, Buffer())
+        assert pool.bytes == 1 << 20 and pool.count == 1 and pool.take(1 << 20) is not None, moment
+
+    at_every_call(use, lambda: Pool(3 << 20), check)
+
+
+def test_an_adapter_without_a_device_is_refused(device, monkeypatch):
+    adapter = device.gpu_device.adapter
+
+    def refuse(self, **_):
+        raise RuntimeError("Request device failed (3): Validation Error\n\nParent device is lost")
+
+    monkeypatch.setattr(type(adapter), "request_device_sync", refuse)
+    with pytest.raises(wgdml.NoAdapterError, match="gives no device that can compute: Request device failed"):
+        wgdml.Device(adapter=adapter)

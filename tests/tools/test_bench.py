@@ -1,0 +1,373 @@
+"""The benchmark: right inputs and answers, what it writes, and that it catches what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from click.testing import CliRunner, Result
+
+import wgdml.cli
+from wgdml.bench import cases, data, peers, report, run, summary, timing
+from wgdml.bench import oracle as answers
+
+CASES = (
+    cases.Case("argmax", (1, 70001), 1, 1),
+    cases.Case("argmax", (37, 129), 0, 1),
+    cases.Case("argmax", (3, 5, 7, 11), 1, 1),
+    cases.Case("topk", (13, 1000), 1, 5),
+    cases.Case("topk", (300, 17), 0, 9),
+    cases.Case("topk", (1, (1 << 18) + 77), 1, 100),
+    cases.Case("topk", (1, (1 << 18) + 77), 1, 8000),
+    cases.Case("sort", (6, 515), 1, 515),
+)
+
+
+def bench(*arguments: object) -> Result:
+    return CliRunner().invoke(wgdml.cli.main, ["bench", *map(str, arguments)], env={"COLUMNS": "250"})
+
+
+def quick(file: Path, pattern: str, *arguments: object) -> tuple[Result, dict[str, Any]]:
+    result = bench("--quick", "--cases", pattern, "--device-only", "--json", file, *arguments)
+    return result, json.loads(file.read_text())
+
+
+@pytest.mark.parametrize("dtype", cases.DTYPES)
+@pytest.mark.parametrize("kind", cases.DATA_KINDS)
+def test_the_answers_are_the_oracles(kind: str, dtype: str) -> None:
+    for case in cases.with_dtypes(CASES if dtype == "float32" else CASES[1:6], [dtype]):
+        x = data.make(kind, case)
+        assert x.dtype == dtype and x.shape == case.shape
+        values, indices = answers.answer(case, x)
+        if case.operator == "argmax":
+            expected = oracle.argmax(x, case.axis, keepdims=True)
+            assert values is None
+        elif case.sequences == 1:
+            expected = oracle.top_k_long(x.reshape(-1), case.k)[1].reshape(case.result_shape)
+        else:
+            expected = oracle.top_k(x, case.k, case.axis)[1]
+        oracle.assert_same(indices, expected.astype(np.uint32), f"{case.name} {kind}")
+        if values is not None:
+            oracle.assert_same(values, oracle.take(x, expected, case.axis), f"{case.name} {kind}")
+
+
+def test_negative_zero_ties_with_zero() -> None:
+    x = np.array([[-0.0, 0.0, -1.0, -0.0]], np.float32)
+    assert answers.answer(cases.Case("sort", (1, 4), 1, 4), x)[1].tolist() == [[0, 1, 3, 2]]
+    long = np.tile(x, (1, 1 << 16))
+    found = answers.answer(cases.Case("topk", long.shape, 1, 5), long)[1]
+    assert found.tolist() == [[0, 1, 3, 4, 5]]
+
+
+def test_the_kinds_are_what_they_say() -> None:
+    case = cases.Case("topk", (50, 400), 0, 3)
+    ascending = data.make("sorted", case)
+    assert (np.diff(ascending, axis=0) > 0).all()
+    assert np.array_equal(data.make("reversed", case), ascending[::-1])
+    assert len(np.unique(data.make("eight_values", case))) == 8
+    assert len(np.unique(data.make("constant", case))) == 1
+    assert len(np.unique(data.make("shared_leading_bits", case).view(np.uint32) >> 16)) == 1
+    assert abs(float(data.make("random", case).std()) - 1) < 0.05
+    for kind in data.FLAT_KINDS:
+        # A stream: what is shared by cases of many sizes.
+        assert np.array_equal(data.make_flat(kind, 1000), data.make_flat(kind, (1 << 20) + 5)[:1000])
+
+
+@pytest.mark.parametrize("dtype", cases.DTYPES)
+def test_the_kinds_of_other_types(dtype: str) -> None:
+    (case,) = cases.with_dtypes([cases.Case("topk", (700, 3), 0, 3)], [dtype])
+    ascending = data.make("sorted", case)
+    assert (ascending[1:] >= ascending[:-1]).all() and len(np.unique(ascending)) > 200
+    assert np.array_equal(data.make("reversed", case), ascending[::-1])
+    assert np.array_equal(np.unique(data.make("eight_values", case)), np.arange(8))
+    bits = 8 * np.dtype(dtype).itemsize
+    shared = data.make("shared_leading_bits", case).view(f"u{bits // 8}")
+    assert len(np.unique(shared >> (bits // 2))) == 1 and len(np.unique(shared)) > 10
+    random = data.make("random", case)
+    assert len(np.unique(random)) > 200 and (random.dtype.kind == "u" or (random < 0).any())
+    for kind in data.FLAT_KINDS:
+        assert np.array_equal(data.make_flat(kind, 1000, dtype), data.make_flat(kind, (1 << 20) + 5, dtype)[:1000])
+    assert data.make("sorted", cases.Case("sort", (5, 1), 1, 1, dtype=dtype)).shape == (5, 1)
+    if random.dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        assert ascending[0, 0] == limits.min and ascending[-1, 0] >= limits.max - limits.max // 50
+
+
+def test_the_tables_have_every_case_and_goal() -> None:
+    gpu, software = cases.PRESETS["gpu"], cases.PRESETS["software"]
+    assert len(gpu.cases) == 23 and all(c.goal for c in gpu.cases) and all("torch" in c.figures for c in gpu.cases)
+    assert len(software.cases) == 11 and all("numpy" in c.figures for c in software.cases)
+    for preset in cases.PRESETS.values():
+        names = [c.name for c in preset.cases]
+        assert len(set(names)) == len(names)
+    assert [c.name for c in cases.choose(gpu.cases, "topk:1x2^28:*")] == [f"topk:1x2^28:k{k}" for k in ("100", "2048", "2^20")]
+    assert [c.name for c in cases.choose(gpu.cases, "sort, argmax:1x")] == ["argmax:1x2^28", "sort:16384x2048", "sort:8192x8192"]
+    assert [c.name for c in cases.choose(gpu.cases, "topk:1x2^26:k100")] == ["topk:1x2^26:k100"]
+
+
+def test_names_are_cases() -> None:
+    for preset in cases.PRESETS.values():
+        for case in (*preset.cases, *preset.curves):
+            found = cases.parse(case.name)
+            assert (found.operator, found.shape, found.axis, found.k) == (case.operator, case.shape, case.axis, case.k)
+    assert cases.parse("topk:7x9:k2:int8") == cases.Case("topk", (7, 9), 1, 2, dtype="int8")
+    assert cases.parse("topk:7x9:k2:int8").name == "topk:7x9:k2:int8"
+    assert cases.parse("sort:16x2^10:axis0") == cases.Case("sort", (16, 1024), 0, 16)
+    table = cases.PRESETS["quick"].cases
+    assert [c.name for c in cases.choose(table, "sort, topk:7x9:k2, topk:1x2^16:*, topk:7x9:k2")] == [
+        "topk:1x2^16:k100",
+        "topk:1x2^16:k1024",
+        "sort:64x1024",
+        "topk:7x9:k2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("topk:64x1000", "must have a :kK"),
+        ("argmax:64x1000:k1", "argmax has no k"),
+        ("sort:64:k3", "sort has no k"),
+        ("topk:64x0:k1", "sizes must be from 1"),
+        ("topk:64x10:k0", "k from 1 to 10"),
+        ("topk:64x10:k11", "k from 1 to 10"),
+        ("argmax:9^99999999x4", "sizes must be from 1"),
+        ("argmax:64x10:axis2", "the axis must be below 2"),
+        ("median:64x10", "no name of a case"),
+        ("sort:64x10:complex64", "no name of a case"),
+        ("topk:64x\u0661:k2", "no name of a case"),
+        ("topk:64x-10:k2", "no name of a case"),
+    ],
+)
+def test_what_is_no_case(name: str, rule: str) -> None:
+    with pytest.raises(ValueError, match=rule):
+        cases.parse(name)
+
+
+def test_a_case_of_ones_own(tmp_path: Path) -> None:
+    result, document = quick(tmp_path / "out.json", "topk:5x3000:k70,argmax:7x11:axis0", "--peers", "none")
+    assert result.exit_code == 0, result.output
+    assert [(r["case"], r["exact"], r["goal_us"]) for r in document["cases"]] == [
+        ("topk:5x3000:k70", True, None),
+        ("argmax:7x11:axis0", True, None),
+    ]
+
+
+def test_cases_of_other_types(tmp_path: Path) -> None:
+    pattern = "argmax:256x1000,topk:1x2^16:k100,sort:9x600:int16"
+    result, document = quick(
+        tmp_path / "out.json", pattern, "--dtype", "uint8,float64", "--data", "random,sorted", "--peers", "numpy"
+    )
+    assert result.exit_code == 0 and result.stderr == "", result.output
+    names = [r["case"] for r in document["cases"] if r["data"] == "random"]
+    chosen = ("argmax:256x1000", "argmax:256x1000:axis0", "topk:1x2^16:k100")
+    assert names == [*(f"{name}:{dtype}" for name in chosen for dtype in ("uint8", "float64")), "sort:9x600:int16"]
+    for r in document["cases"]:
+        assert r["exact"] and r["goal_us"] is None and r["case"].endswith(r["dtype"])
+        assert all(peer["correct"] for peer in r["peers"].values())
+
+
+def test_a_run_writes_all_that_it_measured(tmp_path: Path) -> None:
+    pattern = "argmax:1x2^16,argmax:256x1000:axis0,topk:1x2^16:k100"
+    result, document = quick(tmp_path / "out.json", pattern, "--peers", "numpy", "--explain", "--plot", tmp_path / "out.png")
+    assert result.exit_code == 0 and result.stderr == "", result.output
+    assert "8 of 8 exact" in result.stdout
+    assert document["schema"] == 1 and document["complete"] and document["preset"] == "quick"
+    assert document["timer"] == "timestamp queries"
+    assert document["ceiling"]["bytes_per_second"] > 0
+    assert document["peers"] == {"numpy": np.__version__}
+    assert [(r["case"], r["data"]) for r in document["cases"]] == [
+        *(("argmax:1x2^16", kind) for kind in cases.DATA_KINDS),
+        ("argmax:256x1000:axis0", "random"),
+        ("topk:1x2^16:k100", "random"),
+    ]
+    for r in document["cases"]:
+        assert r["exact"] and r["problem"] == "" and "error" not in r
+        assert 0 < r["device_us_best"] <= r["device_us"] <= r["device_us_worst"]
+        assert r["floor_us"] > 0 and r["share_of_ceiling"] > 0 and r["scratch_bytes"] >= 0
+        assert r["algorithms"] and [s["kernel"] for s in r["steps"]] == r["dispatches"]
+        assert ("numpy" in r["peers"]) == (r["data"] == "random")
+        assert all(peer["correct"] and peer["us"] > 0 for peer in r["peers"].values())
+        assert r["case"] in result.stdout
+    assert {check["name"] for check in document["checks"]} >= {"slowest to fastest kind of data"}
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.json", "out.png"]
+
+
+def test_other_algorithms_and_numbers_can_be_tried(tmp_path: Path) -> None:
+    arguments = (
+        "--data",
+        "eight_values",
+        "--peers",
+        "none",
+        "--algorithms",
+        "reduce,select_teams,radix_sort",
+        "--policies",
+        "occupancy.workgroups=8",
+    )
+    result, document = quick(tmp_path / "out.json", "topk:1x2^16:k100", *arguments)
+    assert result.exit_code == 0, result.output
+    assert document["policies"] == {"occupancy.workgroups": 8}
+    (case,) = document["cases"]
+    assert case["exact"] and list(case["forced"]) == ["reduce", "select_teams", "radix_sort"]
+    assert "k=100" in case["forced"]["reduce"]["error"]
+    for name in ("select_teams", "radix_sort"):
+        found = case["forced"][name]
+        assert found["device_us"] > 0 and found["algorithms"][0] == name and found["problem"] == ""
+
+
+def test_host_times_and_transfers(device: wgdml.Device) -> None:
+    from wgdml.bench import host
+
+    clock = timing.Clock(device)
+    calls = host.call_times(clock, 0.05)
+    assert set(calls["tensor_to_tensor_ratio"]) == set(calls["numpy_to_numpy_ratio"]) == {"argmax", "top_k"}
+    transfers = host.transfer_rates(clock, 1 << 20)
+    assert transfers["bytes"] == 1 << 20 and all(rate > 0 for rate in transfers["bytes_per_second"].values())
+    found = summary.checks({"cases": [], "preset": "gpu", "figures_hold": True, "calls": calls, "transfers": transfers})
+    assert len(found) == 6
+    report.check_table(found)
+    report.calls_table({"calls": calls, "transfers": transfers})
+
+
+def test_the_host_clock_serves_where_there_are_no_timestamps(device: wgdml.Device) -> None:
+    clock = timing.Clock(device, warm_seconds=0.01)
+    clock.timestamps = False
+    case = cases.PRESETS["quick"].cases[0]
+    inputs = run.Inputs(device, [("random", case)])
+    timing.measure_ceiling(clock, inputs.get("random", case)[1].buffer)
+    result = run.run_case(clock, case, "random", inputs, run.Options(end_to_end=False))
+    assert result["exact"] and result["device_us"] > 0
+    assert "host clock" in clock.method
+
+
+def test_a_wrong_answer_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = run.Prepared.answer
+
+    def wrong(self: run.Prepared) -> tuple[Any, Any]:
+        values, indices = right(self)
+        if values is not None:
+            indices[0, 1] ^= 1
+        return values, indices
+
+    monkeypatch.setattr(run.Prepared, "answer", wrong)
+    result, document = quick(tmp_path / "out.json", "topk:256x1000:k5,argmax:1x2^16", "--data", "random", "--peers", "none")
+    assert result.exit_code == 1
+    assert [r["exact"] for r in document["cases"]] == [True, False]
+    assert document["cases"][1]["problem"].startswith("1 of 1280 indices are wrong, the first at 1: ")
+    assert "1 of 2 exact" in result.stdout and "WRONG" in result.stdout
+
+
+def test_a_case_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = run.prepare
+
+    def broken(device: wgdml.Device, case: cases.Case, x: wgdml.Tensor, **options: Any) -> run.Prepared:
+        if case.operator == "argmax":
+            raise MemoryError("no room")
+        return prepare(device, case, x, **options)
+
+    monkeypatch.setattr(run, "prepare", broken)
+    file, chart = tmp_path / "out.json", tmp_path / "out.png"
+    result, document = quick(file, "topk:256x1000:k5,argmax:1x2^16", "--data", "constant", "--peers", "none", "--plot", chart)
+    assert result.exit_code == 1
+    assert [r.get("error") for r in document["cases"]] == ["MemoryError: no room", None]
+    assert "argmax:1x2^16 constant: MemoryError: no room" in result.stdout
+
+
+def test_differences_compare_bits() -> None:
+    case = cases.Case("topk", (1, 4), 1, 2)
+    indices = np.array([[0, 1]], np.uint32)
+    zeros, signed = np.array([[0.0, 0.0]], np.float32), np.array([[0.0, -0.0]], np.float32)
+    assert answers.differences(case, (zeros, indices), (zeros.copy(), indices.copy())) == ""
+    assert "values are wrong" in answers.differences(case, (zeros, indices), (signed, indices))
+    assert "1 values where 2" in answers.differences(case, (zeros, indices), (zeros[:, :1], indices))
+
+
+def test_peers_may_settle_ties_but_not_be_wrong() -> None:
+    case = cases.Case("topk", (1, 5), 1, 2)
+    x = np.array([[1, 3, 3, 3, 2]], np.float32)
+    want = answers.answer(case, x)
+    assert peers.check(case, x, want, [[3, 3]], [[3, 1]]) == ""
+    assert peers.check(case, x, want, [[3, 3]], [[1, 4]]) == "x at the indices is not the right values"
+    assert peers.check(case, x, want, [[3, 2]], [[1, 2]]) == "wrong values"
+    assert peers.check(case, x, want, [[3, 3]], [[1, 5]]) == "indices out of range"
+    assert peers.check(case, x, want, [[3, 3]], [[1, 1]]) == "an index comes twice"
+
+
+def test_a_peer_that_fails_is_only_reported(device: wgdml.Device) -> None:
+    class Broken(peers.Peer):
+        name = "broken"
+
+        def bind(self, case: cases.Case, x: Any) -> Any:
+            raise RuntimeError("out of memory")
+
+    case = cases.PRESETS["quick"].cases[0]
+    inputs = run.Inputs(device, [("random", case)])
+    result = run.run_case(timing.Clock(device), case, "random", inputs, run.Options(peers=(Broken(),), end_to_end=False))
+    assert result["exact"] and result["peers"] == {"broken": {"error": "RuntimeError: out of memory"}}
+
+
+def test_the_goals_are_judged() -> None:
+    def row(case: str, data: str, us: float, **more: Any) -> dict[str, Any]:
+        found = next(c for c in cases.PRESETS["gpu"].cases if c.name == case)
+        facts = run._facts(found, data) | {"device_us": us, "ratio_to_goal": us / found.goal, "scratch_share": 0.01}
+        return facts | {"share_of_ceiling": 0.98} | more
+
+    grown = [c for c in cases.PRESETS["gpu"].curves if c.curve.endswith("by k")]
+    document = {
+        "preset": "gpu",
+        "figures_hold": True,
+        "cases": [
+            row("topk:1x2^28:k100", "random", 270, peers={"torch": {"us": 5400.0, "correct": True}}),
+            row("topk:1x2^28:k100", "constant", 540),
+            row("argmax:1x2^28", "random", 240),
+            *(run._facts(c, "random") | {"device_us": 200.0 + c.k / 10} for c in grown),
+        ],
+    }
+    found = {check["name"]: check for check in summary.checks(document)}
+    assert found["device time to the goal"]["value"] == pytest.approx(540 / 280)
+    assert not found["device time to the goal"]["met"]
+    assert found["times as fast as torch, geometric mean of the top-k rows"]["value"] == pytest.approx(20)
+    assert found["slowest to fastest kind of data"]["value"] == 2
+    assert found["device time to CUB's"]["met"]
+    assert found["share of the read ceiling, large argmax"]["met"]
+    assert found["top-k of 1 x 2^28 by k: k = 1000 to k = 10"]["value"] == pytest.approx(300 / 201)
+
+    # On an adapter of another name only what ran beside it counts.
+    elsewhere = {check["name"]: check for check in summary.checks(document | {"figures_hold": False})}
+    assert set(found) - set(elsewhere) == {"device time to the goal", "device time to RAFT's", "device time to CUB's"}
+    assert elsewhere["device time to torch's"]["detail"].startswith("1 of 1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--data", "prime"], "--data prime: it must be all or some of random, sorted"),
+        (["--dtype", "float8"], "--dtype float8: it must be all or some of float16, float32"),
+        (["--algorithms", "bogo"], "--algorithms bogo: it must be all or some of reduce"),
+        (["--policies", "luck=7"], "--policies: there is no number named 'luck'; there are occupancy.workgroups,"),
+        (["--policies", "luck"], "--policies luck: it must be NAME=N"),
+        (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
+        (["--quick", "--cases", "nothing*"], "--cases: nothing* is no name of a case"),
+        (["--cases", "argmax:256x1000,topk:9x9:k10"], "--cases: topk:9x9:k10: sizes must be from 1 to 2^32 - 1, and k from 1 to 9"),
+        (["--cases", "topk:77,sort:2^40:axis0"], "--cases: topk:77: it must have a :kK"),
+        (["--cases", "argmax:2^20x2^20"], "--cases argmax:1048576x1048576: its 4398046511104 bytes are over this device's largest"),
+        (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),
+        (["--json", "no/such/folder.json"], "cannot write no/such/folder.json: there is no directory"),
+        (["--quick", "--preset", "gpu"], "--quick and --preset gpu are two tables"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(arguments: list[str], message: str) -> None:
+    result = bench(*arguments)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert message in result.stderr
+
+
+def test_the_cases_can_be_listed() -> None:
+    result = bench("--list", "--preset", "gpu", "--no-growth")
+    assert result.exit_code == 0
+    assert result.stdout.split() == [c.name for c in cases.PRESETS["gpu"].cases]

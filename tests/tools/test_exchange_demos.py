@@ -1,0 +1,36 @@
+"""The demos that show wgdml beside other libraries run, and check their own answers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DEMOS = {
+    "interchange": ([], "pyarrow    pyarrow.lib.FloatArray"),
+    "wgpu_buffer": ([], "best scores at [ 1040 11047 21054 31061 41068]"),
+    "pygfx_buffer": ([], "sorted 500 heights in pygfx's buffer"),
+    "onnx_model": ([], "refused: model has operators that wgdml does not run: Softmax"),
+    "out_of_core": (["--gigabytes", "0.03", "--block-mib", "4"], "% of the bare upload"),
+    "dask_workers": (["--workers", "1", "--chunks", "3", "--elements", "65536"], "1 workers: "),
+}
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_demo(device, name):
+    arguments, expected = DEMOS[name]
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "demos" / f"{name}.py"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert run.returncode == 0, run.stderr
+    assert expected in run.stdout

@@ -1,0 +1,141 @@
+"""Checks of arguments, each in one place: what a function takes, as the type that the rest works with."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .selection import FORMATS, Order
+
+__all__ = [
+    "as_axes",
+    "as_axis",
+    "as_dtype",
+    "as_index_dtype",
+    "as_int",
+    "as_ints",
+    "as_k",
+    "as_order",
+    "as_sizes",
+    "element_name",
+]
+
+
+def as_int(name: str, value: SupportsIndex) -> int:
+    """An integer of any library; no bool, which in Python is one too."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be an integer, not the bool {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+
+
+def as_ints(name: str, values: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """One integer or several."""
+    if isinstance(values, str | bytes):
+        raise TypeError(f"{name} must be integers, not {values!r}")
+    try:
+        items = list(values)  # type: ignore[arg-type]
+    except TypeError:
+        items = [values]  # type: ignore[list-item]
+    return tuple(as_int(name, v) for v in items)
+
+
+def as_sizes(values: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """A shape."""
+    shape = as_ints("shape", values)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"shape must have no negative size, not {shape}")
+    return shape
+
+
+def as_axis(axis: SupportsIndex, ndim: int) -> int:
+    """An axis, counted from the first; negative ones are given from the last."""
+    number = as_int("axis", axis)
+    if not ndim:
+        raise ValueError("x must have at least one dimension")
+    return _in_range(number, ndim)
+
+
+def _in_range(number: int, ndim: int) -> int:
+    if not -ndim <= number < ndim:
+        raise ValueError(f"axis must lie in [{-ndim}, {ndim - 1}] for {ndim} dimensions, not {number}")
+    return number % ndim
+
+
+def as_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, shape: Sequence[int]) -> tuple[int, ...]:
+    """The axes of a reduction in ascending order, all of them for None. ``ValueError`` where there is nothing to reduce."""
+    ndim = len(shape)
+    axes = tuple(range(ndim)) if axis is None else tuple(sorted(_in_range(a, ndim) for a in as_ints("axis", axis)))
+    if not axes and axis is not None:
+        raise ValueError("axis must name at least one axis, not ()")
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis must name each axis once, not {axis!r}")
+    if any(shape[a] == 0 for a in axes):
+        raise ValueError(f"x of shape {tuple(shape)} has nothing to reduce along axis {axis!r}")
+    return axes
+
+
+def as_k(k: SupportsIndex, length: int) -> int:
+    """How many elements of a sequence of ``length``."""
+    count = as_int("k", k)
+    if count < 0:
+        raise ValueError(f"k must not be negative, not {count}")
+    if count > length:
+        raise ValueError(f"k must be at most the axis's size of {length}, not {count}")
+    return count
+
+
+def as_order(mode: str) -> Order:
+    """The order of ``top_k``."""
+    if mode == "largest":
+        return Order.DESCENDING
+    if mode == "smallest":
+        return Order.ASCENDING
+    raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+
+
+_INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}
+for _name in ("int64", "int32", "uint64", "uint32"):
+    _dtype = np.dtype(_name)
+    _INDEX_DTYPES |= {_name: _dtype, _dtype: _dtype, _dtype.type: _dtype}
+
+
+def as_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """A data type that indices may have."""
+    try:
+        found = _INDEX_DTYPES.get(dtype) or _INDEX_DTYPES.get(np.dtype(dtype))
+    except (TypeError, ValueError, SyntaxError):  # NumPy parses strings
+        found = None
+    if found is None:
+        raise TypeError(f"index_dtype must be int64, int32, uint64 or uint32, not {dtype!r}")
+    return found
+
+
+def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """A data type that elements may have."""
+    if dtype is None:
+        raise TypeError("dtype must be a data type, not None")
+    try:
+        found: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings
+        raise TypeError(f"dtype must be a data type, not {dtype!r}: {error}") from None
+    element_name(found, "dtype")
+    return found
+
+
+@lru_cache(maxsize=256)
+def element_name(dtype: np.dtype[Any], name: str = "x") -> str:
+    """The element format of a NumPy data type. ``TypeError`` for those that have no order here (complex, object, strings, ...)."""
+    element = dtype.name
+    if element not in FORMATS or dtype.byteorder == ">":
+        kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
+        order = " in big-endian byte order" if element in FORMATS else ""
+        raise TypeError(f"{name} has data type {element}{order}; supported are {kinds}, in native byte order")
+    return element

@@ -1,0 +1,116 @@
+"""The program around the commands: exit statuses, and what is said when something is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import click
+
+__all__ = ["BadInput", "Failure", "Program", "compute", "printable"]
+
+EXIT_FAILURE = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE: what a shell reports for a tool that the signal ended
+
+
+class BadInput(click.ClickException):
+    """Something that the person can put right: the file, an option, the output path."""
+
+    exit_code = EXIT_BAD_INPUT
+
+
+class Failure(click.ClickException):
+    """Something that is wrong with the machine: no adapter, no memory."""
+
+    exit_code = EXIT_FAILURE
+
+
+def printable(text: str) -> str:
+    """``text`` on one line, without control characters or undecodable bytes."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
+
+
+class _ReaderGone(Exception):
+    """Whoever read standard output has had enough (``| head``)."""
+
+
+class Program(click.Group):
+    """A group with this program's exit statuses in place of click's own."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None  # click would turn the original into exit status 1
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        run = partial(super().main, args, prog_name, complete_var, standalone_mode=False, **extra)
+        if not standalone_mode:
+            return run()
+        sys.exit(self._status_of(run))
+
+    def _status_of(self, run: Callable[[], Any]) -> int:
+        try:
+            status = run()
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except click.exceptions.NoArgsIsHelpError as problem:
+            click.echo(problem.format_message(), err=True)
+            return EXIT_BAD_INPUT
+        except click.ClickException as problem:
+            return complain(problem.format_message(), problem.exit_code)
+        except (KeyboardInterrupt, click.Abort):
+            return EXIT_INTERRUPTED
+        except MemoryError:
+            return complain("not enough memory for this array", EXIT_FAILURE)
+        except _ReaderGone:
+            _silence_stdout()
+            return EXIT_BROKEN_PIPE
+        except OSError as problem:
+            # Files are handled where they are named: this is standard output, on a full disk for example.
+            if problem.filename is not None or problem.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+                raise
+            _silence_stdout()
+            return complain(f"cannot write to standard output: {problem.strerror}", EXIT_FAILURE)
+        return status if isinstance(status, int) else 0
+
+
+def complain(message: str, status: int) -> int:
+    # Standard error may be closed too; the exit status still says what happened.
+    with contextlib.suppress(OSError):
+        click.echo(f"wgdml: error: {printable(message)}", err=True)
+    return status
+
+
+def _silence_stdout() -> None:
+    """Send what is still buffered to nowhere, so that the interpreter's last flush cannot fail aloud."""
+    with contextlib.suppress(OSError, ValueError):
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, sys.stdout.fileno())
+        os.close(sink)
+
+
+def compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call the library; what it refuses about the input is bad input here too."""
+    import wgdml
+
+    try:
+        return function(*args, **options)
+    except (ValueError, TypeError) as problem:
+        raise BadInput(str(problem)) from problem
+    except (wgdml.NoAdapterError, wgdml.DeviceLostError) as problem:
+        raise Failure(str(problem)) from None

@@ -1,0 +1,112 @@
+"""Arrays from .npy files and pipes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import warnings
+from tokenize import TokenError
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .program import BadInput
+
+__all__ = ["Array", "check_axis", "read_array"]
+
+Array = npt.NDArray[Any]
+
+_MAPPED_BYTES = 256 << 20  # files larger than this are not read into memory
+_SUPPORTED = "float16, float32, float64, bool and the signed and unsigned integers of 8 to 64 bits"
+
+
+class _Pipe:
+    """A stream that NumPy reads in chunks: with a real file it would seek, which a pipe cannot."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        return self._stream.read(size)
+
+
+class _Replay(_Pipe):
+    """A pipe whose first bytes have been looked at already."""
+
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+        super().__init__(stream)
+        self._head = head
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._head:
+            return super().read(size)
+        if size < 0:
+            data, self._head = self._head + super().read(), b""
+        else:
+            data, self._head = self._head[:size], self._head[size:]
+        return data
+
+
+def read_array(file: str) -> Array:
+    name = "standard input" if file == "-" else file
+    try:
+        if file == "-":
+            if sys.stdin is None:
+                raise BadInput("FILE is - but standard input is closed")
+            stream = sys.stdin.buffer
+            if stream.isatty():
+                raise BadInput("FILE is - but standard input is a terminal: pipe a .npy file in")
+            head = stream.read(len(np.lib.format.MAGIC_PREFIX))
+            return _parse(name, head, _Replay(head, stream))
+        with open(file, "rb") as opened:
+            head = opened.read(len(np.lib.format.MAGIC_PREFIX))
+            if stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                opened.seek(0)
+                mapped = os.fstat(opened.fileno()).st_size > _MAPPED_BYTES
+                return _parse(name, head, opened, mapped=file if mapped else None)
+            return _parse(name, head, _Replay(head, opened))
+    except (OSError, ValueError) as problem:
+        # ValueError: a path with a null byte in it.
+        reason = problem.strerror if isinstance(problem, OSError) else None
+        raise BadInput(f"cannot read {name}: {reason or problem}") from None
+
+
+def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Array:
+    """The array in the stream, or, of a ``mapped`` file, a memory map that the library reads block by block."""
+    if not head:
+        raise BadInput(f"{name} is empty, not a .npy file")
+    if head.startswith(b"PK"):
+        raise BadInput(f"{name} is a .npz archive of several arrays: save the one you want with numpy.save")
+    if head != np.lib.format.MAGIC_PREFIX:
+        raise BadInput(f"{name} is not a .npy file")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            array: Array
+            if mapped is not None:
+                array = np.load(mapped, mmap_mode="r", allow_pickle=False)
+            else:
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError, TokenError) as problem:
+        if "allow_pickle" in str(problem):
+            raise BadInput(f"{name} holds Python objects; only plain numbers are read (no pickles)") from None
+        raise BadInput(f"{name} is not a valid .npy file: {problem}") from None
+    except MemoryError:
+        raise BadInput(f"{name} says that it holds more than fits in memory") from None
+    dtype = array.dtype
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise BadInput(f"{name} has data type {dtype}, which is not supported; supported are {_SUPPORTED}")
+    if dtype.isnative or mapped is not None:  # the library turns the bytes of a mapped file, part by part
+        return array
+    return array.astype(dtype.newbyteorder("="))
+
+
+def check_axis(axis: int, array: Array) -> int:
+    if array.ndim == 0:
+        raise BadInput(f"--axis {axis}: the array is a single number, without axes")
+    if not -array.ndim <= axis < array.ndim:
+        lowest, highest = -array.ndim, array.ndim - 1
+        raise BadInput(f"--axis {axis} is out of range for shape {array.shape}: use [{lowest}, {highest}]")
+    return axis % array.ndim

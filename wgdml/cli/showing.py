@@ -1,0 +1,143 @@
+"""Results on standard output: tables, JSON; and the options that all commands of arrays have."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import click
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from .program import printable
+from .reading import Array
+from .writing import write_all, write_output
+
+__all__ = [
+    "TABLE_ROWS",
+    "emit",
+    "emit_json",
+    "emit_table",
+    "file_argument",
+    "json_option",
+    "output_option",
+    "report",
+    "row_name",
+    "sequence_rows",
+]
+
+TABLE_ROWS = 20
+
+file_argument = click.argument("file", metavar="FILE")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
+
+
+def output_option(suffix: str, content: str) -> Callable[[Any], Any]:
+    text = f"Write {content} to this file (- for standard output)."
+    return click.option("-o", "--output", metavar=f"OUT{suffix}", help=text)
+
+
+def emit(text: str) -> None:
+    stream = sys.stdout
+    if stream is None:  # closed by whoever started the program
+        return
+    stream.flush()
+    write_all(stream.buffer, text.encode(stream.encoding or "utf-8", "backslashreplace"))
+
+
+def emit_json(document: dict[str, Any]) -> None:
+    emit(json.dumps(document, allow_nan=False) + "\n")
+
+
+def _jsonable(array: Array) -> Any:
+    """Nested lists; NaN and the infinities as strings, since JSON has no numbers for them."""
+    if array.dtype.kind != "f" or bool(np.isfinite(array).all()):
+        return array.tolist()
+    objects = array.astype(object)
+    objects[np.isnan(array)] = "NaN"
+    objects[np.isposinf(array)] = "Infinity"
+    objects[np.isneginf(array)] = "-Infinity"
+    return objects.tolist()
+
+
+def _console() -> Console:
+    to_terminal = sys.stdout is not None and sys.stdout.isatty()
+    width = None if to_terminal or "COLUMNS" in os.environ else 120
+    return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
+def emit_table(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], total: int, footer: str | None = None) -> None:
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="left" if column == "row" else "right", no_wrap=True)
+    shown = 0
+    for row in rows:
+        table.add_row(*row)
+        shown += 1
+    console = _console()
+    # Captured first and written in one go: rich would end the process itself on a closed pipe.
+    with console.capture() as captured:
+        console.print(printable(heading), soft_wrap=True)
+        if shown:
+            console.print(table)
+        if total > shown:
+            more = f"... and {total - shown:,} more rows; --json or -o gives all of them"
+            console.print(more, soft_wrap=True)
+        if footer is not None:
+            console.print(printable(footer), soft_wrap=True)
+    emit(captured.get())
+
+
+def row_name(position: Sequence[int], axes: Sequence[int], ndim: int) -> str:
+    """The sequence at ``position`` in NumPy's index notation, ``[3, :, 0]``."""
+    rest = iter(position)
+    return "[" + ", ".join(":" if axis in axes else str(next(rest)) for axis in range(ndim)) + "]"
+
+
+def sequence_rows(shape: Sequence[int], axis: int) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    """(name, index into the array, place in the sequence) of the first elements, sequence by sequence."""
+    batch = [size for number, size in enumerate(shape) if number != axis]
+    length = shape[axis]
+    total = length * int(np.prod(batch, dtype=object))
+    for flat in range(min(total, TABLE_ROWS)):
+        sequence, place = divmod(flat, length)
+        position = [int(i) for i in np.unravel_index(sequence, batch)] if batch else []
+        yield row_name(position, [axis], len(shape)), (*position[:axis], place, *position[axis:]), place
+
+
+def _wrote(output: str | None, **arrays: Array) -> str | None:
+    if output is None:
+        return None
+    return f"wrote {output}: " + ", ".join(f"{name} {a.dtype} {a.shape}" for name, a in arrays.items())
+
+
+def report(
+    command: str,
+    file: str,
+    array: Array,
+    facts: dict[str, Any],
+    results: dict[str, Array],
+    output: str | None,
+    as_json: bool,
+    table: Callable[[str | None], None],
+) -> None:
+    """Hand the results over: to the output file, and as JSON or as a table."""
+    if len(results) > 1:
+        # savez's signature does not know that these are arrays by name.
+        write_output(output, lambda stream: np.savez(stream, **results))  # type: ignore[arg-type]
+    else:
+        (only,) = results.values()
+        write_output(output, lambda stream: np.lib.format.write_array(stream, only, allow_pickle=False))
+    if as_json:
+        document = {"command": command, "file": file, "shape": list(array.shape), "dtype": str(array.dtype)}
+        document |= facts
+        document |= {"output": output} if output is not None else {}
+        document |= {name: _jsonable(result) for name, result in results.items()}
+        emit_json(document)
+    elif output != "-":
+        table(_wrote(output, **results))

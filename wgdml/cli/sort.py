@@ -1,0 +1,55 @@
+"""``wgdml sort``."""
+
+from __future__ import annotations
+
+import click
+
+from .program import compute
+from .reading import check_axis, read_array
+from .showing import emit_table, file_argument, json_option, output_option, report, sequence_rows
+from .writing import check_output
+
+__all__ = ["sort_command"]
+
+
+@click.command(
+    "sort",
+    epilog="""\b
+Examples:
+  wgdml sort scores.npy -o sorted.npy
+  wgdml sort scores.npy --descending --indices --axis 0
+
+The sort is stable: equal elements keep their order. NaN counts as greater than every number.""",
+)
+@file_argument
+@click.option("--axis", type=int, default=-1, show_default=True, help="The axis to sort along.")
+@click.option("--descending", is_flag=True, help="Largest first.")
+@click.option("--indices", "as_indices", is_flag=True, help="Give the indices that sort (argsort), not the values.")
+@output_option(".npy", "the result")
+@json_option
+def sort_command(file: str, axis: int, descending: bool, as_indices: bool, output: str | None, as_json: bool) -> None:
+    """Every sequence in order, or the indices that would put it in order."""
+    check_output(output, ".npy", as_json)
+    array = read_array(file)
+    axis = check_axis(axis, array)
+
+    import wgdml
+
+    function = wgdml.argsort if as_indices else wgdml.sort
+    result = compute(function, array, axis=axis, descending=descending)
+
+    def table(footer: str | None) -> None:
+        rows = []
+        for name, at, place in sequence_rows(result.shape, axis):
+            row = [str(place + 1), str(result[at])]
+            if as_indices:
+                row.append(str(array[(*at[:axis], int(result[at]), *at[axis + 1 :])]))
+            rows.append(row if array.ndim == 1 else [name, *row])
+        columns = ["rank", *(["index"] if as_indices else []), "value"]
+        order = "descending" if descending else "ascending"
+        heading = f"{file} {array.shape} {array.dtype} sorted along axis {axis}, {order}"
+        emit_table(heading, columns if array.ndim == 1 else ["row", *columns], rows, result.size, footer)
+
+    facts = {"axis": axis, "descending": descending}
+    results = {"indices" if as_indices else "values": result}
+    report("sort", file, array, facts, results, output, as_json, table)

@@ -1,0 +1,57 @@
+"""``wgdml top-k``."""
+
+from __future__ import annotations
+
+import click
+
+from .program import BadInput, compute
+from .reading import check_axis, read_array
+from .showing import emit_table, file_argument, json_option, output_option, report, sequence_rows
+from .writing import check_output
+
+__all__ = ["top_k_command"]
+
+
+@click.command(
+    "top-k",
+    epilog="""\b
+Examples:
+  wgdml top-k scores.npy -k 5
+  wgdml top-k distances.npy -k 3 --smallest --axis 0 -o nearest.npz
+  wgdml top-k - -k 10 --json < scores.npy
+
+Equal elements come in ascending order of index. NaN counts as greater than every number.""",
+)
+@file_argument
+@click.option("-k", type=int, required=True, metavar="K", help="How many elements of each sequence.")
+@click.option("--axis", type=int, default=-1, show_default=True, help="The axis to select along.")
+@click.option("--smallest", is_flag=True, help="Take the smallest elements, ascending, not the largest.")
+@output_option(".npz", "arrays 'values' and 'indices'")
+@json_option
+def top_k_command(file: str, k: int, axis: int, smallest: bool, output: str | None, as_json: bool) -> None:
+    """The K largest (or smallest) elements of every sequence, with their indices."""
+    if k < 0:
+        raise BadInput(f"-k {k} is negative: K must lie in [0, the length of the axis]")
+    check_output(output, ".npz", as_json)
+    array = read_array(file)
+    axis = check_axis(axis, array)
+    if k > array.shape[axis]:
+        length = array.shape[axis]
+        raise BadInput(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
+
+    import wgdml
+
+    mode = "smallest" if smallest else "largest"
+    values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode)
+
+    def table(footer: str | None) -> None:
+        rows = []
+        for name, at, place in sequence_rows(values.shape, axis):
+            row = [str(place + 1), str(indices[at]), str(values[at])]
+            rows.append(row if array.ndim == 1 else [name, *row])
+        columns = ["rank", "index", "value"]
+        heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
+        emit_table(heading, columns if array.ndim == 1 else ["row", *columns], rows, values.size, footer)
+
+    facts = {"axis": axis, "k": k, "mode": mode}
+    report("top-k", file, array, facts, {"values": values, "indices": indices}, output, as_json, table)

@@ -1,0 +1,58 @@
+"""The algorithms, by name. ``register`` adds one; its rule in ``wgdml.plan.choose`` says when it is taken."""
+
+from __future__ import annotations
+
+from .base import Algorithm
+from .delegates import Delegates
+from .radix_select import RadixSelect
+from .radix_sort import RadixSort
+from .reduce import Reduce
+from .row_sort_bitonic import RowSortBitonic
+from .row_sort_radix import RowSortRadix
+from .row_sort_rank import RowSortRank
+from .select_lists import SelectLists
+from .select_networks import SelectNetworks
+from .select_radix import SelectRadix
+from .select_rows import SelectRows
+from .select_teams import SelectTeams
+from .serial_radix_sort import SerialRadixSort
+from .serial_reduce import SerialReduce
+from .serial_select import SerialSelect
+
+__all__ = ["ALGORITHMS", "Algorithm", "register", "unregister"]
+
+#: Every algorithm by its name.
+ALGORITHMS: dict[str, type[Algorithm]] = {}
+
+
+def register(algorithm: type[Algorithm]) -> type[Algorithm]:
+    """Adds an algorithm, so that planners made from now on have it. ``ValueError`` for a name that is taken."""
+    if algorithm.name in ALGORITHMS:
+        raise ValueError(f"there is an algorithm named {algorithm.name!r} already")
+    ALGORITHMS[algorithm.name] = algorithm
+    return algorithm
+
+
+def unregister(name: str) -> None:
+    """Removes an algorithm."""
+    del ALGORITHMS[name]
+
+
+for _algorithm in (
+    Reduce,
+    SelectRows,
+    SelectNetworks,
+    SelectLists,
+    SelectTeams,
+    SelectRadix,
+    Delegates,
+    RowSortRank,
+    RowSortBitonic,
+    RowSortRadix,
+    RadixSelect,
+    RadixSort,
+    SerialRadixSort,
+    SerialReduce,
+    SerialSelect,
+):
+    register(_algorithm)

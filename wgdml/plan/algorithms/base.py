@@ -1,0 +1,54 @@
+"""What every algorithm is: a name, a policy, what it serves, and the dispatches that it appends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..machine import Machine
+from ..occupancy import OccupancyPolicy
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+
+__all__ = ["Algorithm"]
+
+
+class Algorithm:
+    """Finds the first k pairs of every sequence of a source, in order, by one or more dispatches.
+
+    A class states ``name``, ``summary`` (one line for people) and ``Policy``, the class of its
+    numbers, or None where it has none. An instance serves one machine.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    Policy: ClassVar[type | None] = None
+    policy: Any
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        self.machine = machine
+        self.policies = policies
+        self.policy = policies.get(self.name) or (self.Policy and self.Policy())
+        self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
+
+    def serves(self, problem: Problem) -> str | None:
+        """Why the algorithm does not serve a problem; None where it does."""
+        try:
+            self.check(problem)
+        except Unserved as refusal:
+            return str(refusal)
+        return None
+
+    def check(self, problem: Problem) -> Any:
+        """Raises ``Unserved``, with the reason, for a problem that is not served. May return what ``build`` needs."""
+        raise NotImplementedError
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        """Appends the dispatches. Raises ``Unserved`` for a problem that is not served."""
+        raise NotImplementedError
+
+    @property
+    def memory(self) -> int:
+        """Bytes of workgroup memory."""
+        return self.machine.max_compute_workgroup_storage_size

@@ -1,0 +1,222 @@
+"""Reductions down adjacent sequences: neighbouring invocations read neighbouring columns, so that loads coalesce."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..occupancy import OccupancyPolicy
+from ..program import Program
+from ..regions import Pairs, Region, Sink, View
+from .parts import class_above, pair_bytes
+
+__all__ = ["Columns", "ColumnsPolicy"]
+
+
+@dataclass(frozen=True)
+class ColumnsPolicy:
+    """The best pair of each column, or of subsets of it."""
+
+    #: Loads that an invocation has under way at once. 1, 2, 3, 4, 6 or 8
+    #: (benchmarks/LOG.md#one-barrier-a-team-2026-11-21-7d61349).
+    unroll: int = 8
+    #: Loads that each invocation should have left where loads are wider than a word. Wider ones would leave invocations idle.
+    #: 0 on (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
+    loads: int = 32
+    #: Items of a load at most, where the best alone is wanted. More fill an invocation's registers. 1 to 16
+    #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
+    items: int = 4
+    #: Bytes of a row that invocations read side by side at least, where it has so many. 16 to 4096
+    #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
+    line: int = 512
+    #: Longest columns whose results change invocations, so that neighbours write side by side. 0 on
+    #: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
+    transposed: int = 4
+
+
+_TAIL = 4  # rows under way at once at the end of a run of delegates
+_UNROLLS = (1, 2, 3, 4, 6, 8)  # rows under way at once; each is a kernel
+
+
+@dataclass
+class _Shape:
+    """How a dispatch down columns is cut."""
+
+    words: int  # Of a load.
+    per_load: int  # Adjacent sequences that a load serves.
+    loads: int  # Loads that bring one position of every sequence.
+    workgroup: int
+    team: int = 1  # Rows of a workgroup.
+    parts: int = 1
+
+    @property
+    def across(self) -> int:
+        """Loads side by side in a workgroup: as many in each, so that hardly any invocation is idle."""
+        most = self.workgroup // self.team
+        # In few sizes: each is a kernel.
+        return min(most, class_above(ceil_div(self.loads, ceil_div(self.loads, most)), 4)) if self.team > 1 else most
+
+    @property
+    def workgroups(self) -> int:
+        return ceil_div(self.loads, self.across) * self.parts
+
+
+class Columns:
+    """Dispatches of ``shaders/reduce/columns.wgsl`` and ``shaders/delegates/columns.wgsl``."""
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        self.machine = machine
+        self.policy: ColumnsPolicy = policies.get("columns") or ColumnsPolicy()
+        self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
+
+    def largest_workgroup(self, key_words: int) -> int:
+        """Invocations of a workgroup whose tree of pairs finds room in its memory."""
+        tree = min(1024, self.machine.widest_workgroup)
+        while tree * pair_bytes(key_words) + 256 > self.machine.max_compute_workgroup_storage_size:
+            tree //= 2
+        return tree
+
+    def load(self, source: View, sequences: int = 0) -> tuple[int, int]:
+        """Words of a load down columns, and the adjacent sequences that it serves.
+
+        They are as many as every row can be cut in, to four words. For the best of each of so few
+        ``sequences`` that this would leave invocations idle, they are fewer.
+        """
+        s = source.selection
+        size = s.format.bytes
+        strides = [d.input_stride for d in s.batch[:-1]] + [a.stride for a in s.axes]
+        columns = s.batch[-1].size
+        load = 1, 1
+        for words in (1, 2, 4) if source.vectors else (1,):
+            items = 4 * words // size
+            if not items or any(n % items for n in (source.offset, *strides)):
+                continue
+            if sequences and words > 1 and items > self.policy.items:
+                break
+            loads = sequences // columns * ceil_div(columns, items) * source.length
+            if sequences and words > max(1, size // 4) and loads < self.policy.loads * self.occupancy.invocations:
+                break
+            load = words, items
+        return load
+
+    @property
+    def memory(self) -> int:
+        """Bytes of workgroup memory."""
+        return self.machine.max_compute_workgroup_storage_size
+
+    def loads(self, source: View, sequences: int) -> int:
+        """Loads that bring one position of every sequence."""
+        columns = source.selection.batch[-1].size
+        return sequences // columns * ceil_div(columns, self.load(source)[1])
+
+    def reduce(self, program: Program, source: View, sequences: int, sink: Sink) -> Pairs | None:
+        """The best of each sequence to the sink; or, where columns are cut in parts, to pairs that are returned."""
+        o, p = self.occupancy, self.policy
+        workgroup = self.largest_workgroup(program.selection.format.key_words)
+        shape = self._shape(source, sequences, self.load(source, sequences), workgroup)
+        cuts = max(1, min(o.workgroups * self.machine.workgroup // 4 // shape.loads, source.length // o.loads_each))
+        # As many rows at once, while each brings so many bytes, or all that lies side by side.
+        line = min(shape.loads, max(1, p.line // (shape.per_load * program.selection.format.bytes)))
+        shape.team = power_of_two_below(min(cuts, max(1, shape.workgroup // line)))
+        shape.parts = max(1, cuts // shape.team)
+        if source.length <= 4 * shape.team * p.unroll:
+            shape.parts = 1  # A few rounds more take less than a second dispatch.
+        parts = program.pairs(sequences, shape.parts, side_by_side=True) if shape.parts > 1 else None
+        self._reduce(program, source, parts or sink, shape)
+        return parts
+
+    def _reduce(self, program: Program, source: View, sink: Sink, shape: _Shape) -> None:
+        stored = pair_bytes(program.selection.format.key_words)
+        tree, narrow = shape.team > 1, min(512, self.machine.widest_workgroup)
+        transposed = not tree and shape.per_load > 1 and source.length <= self.policy.transposed
+        transposed = transposed and narrow * shape.per_load * stored <= min(32 << 10, self.memory)
+        if transposed:
+            shape.workgroup = narrow
+        elif tree:
+            # A few idle invocations cost less than another kernel.
+            shape.workgroup = min(shape.workgroup, max(256, power_of_two_above(shape.across * shape.team)))
+        program.dispatch(
+            "reduce/columns",
+            shape.workgroups,
+            source=source,
+            sink=sink,
+            constants=self._loads(program, shape)
+            | {
+                "TEAM": shape.team,
+                "ACROSS": shape.across,
+                "TREE": int(tree),
+                "TRANSPOSED": int(transposed),
+                "TOGETHER": self._together(shape, stored),
+                "UNROLL": self._unroll(ceil_div(source.length, shape.team * shape.parts)),
+            },
+            params={"parts": shape.parts},
+        )
+
+    def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
+        """The best of each of so many strided subsets of each sequence as the sink has items, and the least key of its others."""
+        o = self.occupancy
+        subsets = sink.length
+        shape = self._shape(source, sequences, self.load(source), self.machine.workgroup)
+        # Where subsets are too few to fill the machine, a team's rows share one.
+        sharers = power_of_two_above(o.invocations // 2 // (subsets * shape.loads))
+        shared, most = sharers > 1, min(32, shape.workgroup)
+        if shared:
+            shape.team = min(most, max(sharers, power_of_two_above(shape.workgroup // shape.loads)))
+        # Else so many rows that no invocation is idle and neighbours write side by side.
+        while not shared and shape.team < most and subsets % (2 * shape.team) == 0:
+            if shape.team >= 8 and shape.workgroup // shape.team <= shape.loads:
+                break
+            shape.team *= 2
+        every = subsets if shared else subsets // shape.team
+        # More workgroups than fit at once would run in waves. So each invocation makes several delegates.
+        across = shape.workgroup // shape.team
+        blocks, most = ceil_div(shape.loads, across), o.workgroups // 4
+        spans = next(n for n in range(1, every + 1) if every % n == 0 and (blocks * every // n <= most or n == every))
+        key_words = program.selection.format.key_words
+        program.dispatch(
+            "delegates/columns",
+            blocks * (every // spans),
+            source=source,
+            sink=sink,
+            bind={"second_keys": second_keys},
+            constants=self._loads(program, shape)
+            | {
+                "TEAM": shape.team,
+                "ACROSS": across,
+                "SHARED": int(shared),
+                "TOGETHER": self._together(shape, pair_bytes(key_words) + 4 * key_words),
+                "UNROLL": self.policy.unroll,
+                "TAIL": _TAIL,
+            },
+            params={"parts": every // spans, "spans": spans},
+        )
+
+    def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> _Shape:
+        columns = source.selection.batch[-1].size
+        return _Shape(*load, sequences // columns * ceil_div(columns, load[1]), workgroup)
+
+    @staticmethod
+    def _loads(program: Program, shape: _Shape) -> dict[str, int]:
+        """The constants of ``lib/io/columns.wgsl`` and ``lib/thread/best_of_columns.wgsl``."""
+        return {
+            "WORKGROUP": shape.workgroup,
+            "PER_LOAD": shape.per_load,
+            "INPUT_WORDS": shape.words,
+            "LOADS_WHOLE": int(shape.per_load * program.selection.format.bytes == 4 * shape.words),
+            "IN_ORDER": int(not program.selection.last_index),
+        }
+
+    @staticmethod
+    def _together(shape: _Shape, stored: int) -> int:
+        """Columns of a load that meet at a time."""
+        # Never more than the least workgroup memory that there is, so that several workgroups find room.
+        return min(shape.per_load, power_of_two_below((16 << 10) // (shape.workgroup * stored)))
+
+    def _unroll(self, rows: int) -> int:
+        """Rows under way at once, in rounds as equal as can be where there are few."""
+        most = self.policy.unroll
+        if rows > 4 * most:
+            return most
+        return next(n for n in _UNROLLS if n >= ceil_div(rows, ceil_div(rows, most)))

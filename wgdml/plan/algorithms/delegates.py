@@ -1,0 +1,310 @@
+"""The best of each strided subset of a long sequence, a threshold from those, and their subsets again. One read and a little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Pairs, Region, Sink
+from .base import Algorithm
+from .columns import Columns
+from .parts import KTH_BYTES, pair_bytes, threshold_workgroup
+from .row_sort_bitonic import RowSortBitonic
+from .row_sort_rank import RowSortRank
+from .select_from_delegates import SelectFromDelegates
+
+__all__ = ["Delegates", "DelegatesOfColumnsPolicy", "DelegatesPolicy"]
+
+_RANK = 16  # pairs that a workgroup ranks by counting
+_UNROLL = 4  # loads under way at once; twice as many in long subsets
+_EACH = (1, 4, 16)  # items that an invocation holds; each is a kernel
+
+
+def _at_least(items: int) -> int:
+    return next(n for n in _EACH if n >= items)
+
+
+@dataclass(frozen=True)
+class DelegatesPolicy:
+    """Long rows, by many workgroups together."""
+
+    #: Delegates in all: as many as invocations that read at full speed
+    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+    total: int = 1 << 18
+    #: Fewest delegates of a sequence where more would take scratch of over 2% of the input
+    #: (benchmarks/LOG.md#scratch-under-2-2026-11-22-32fcc6a).
+    lean: int = 1 << 12
+    #: Delegates for each of the k, at least. The subsets of about k of them are read again. 4 on
+    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+    per_rank: int = 128
+    #: Loads that a delegate stands for, at least. Fewer make writing the delegates a share of the time. 1 on
+    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+    loads: int = 16
+    #: Invocations of the largest workgroup that makes them. 64 to 1024
+    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+    workgroup: int = 1024
+    #: Workgroups that look for survivors: as many as are at work at once where each has a processor to itself. 1 on
+    #: (benchmarks/LOG.md#every-workgroup-finds-the-threshold-2026-11-22-26c4339).
+    filter_workgroups: int = 128
+    #: Shortest list of survivors whose pairs ask for places a workgroup together. 1 on
+    #: (benchmarks/LOG.md#places-in-a-list-2026-11-23-6923b4c).
+    append_length: int = 4096
+
+
+@dataclass(frozen=True)
+class DelegatesOfColumnsPolicy:
+    """Adjacent sequences: delegates by one dispatch, and a team of invocations for each sequence's."""
+
+    #: Most delegates of a sequence. A team looks at them in workgroup memory. 8 to 4096
+    #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
+    max_subsets: int = 4096
+    #: Delegates in times the cube root of length and square of k: writing and reading them against reading subsets again. 0.5 to 4
+    #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
+    reach: float = 1.4
+    #: Delegates that fill the machine, up to this. 0 on (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
+    fewest: int = 256
+
+
+@dataclass
+class _Shape:
+    """How many delegates there are, and who makes them."""
+
+    threads: int  # Invocations that look for a threshold together, with up to 16 groups each.
+    capacity: int  # Survivors that a list has room for.
+    subsets: int
+    workgroup: int
+    workgroups: int = 1
+    groups: int = 0
+    classes: int = 0
+    bests: int = 0
+
+
+class Delegates(Algorithm):
+    """One strided subset an invocation, whose best is its delegate; then only the subsets of the first delegates again."""
+
+    name = "delegates"
+    summary = "the best of each strided subset of a long sequence gives a threshold; one read and a little"
+    Policy = DelegatesPolicy
+    policy: DelegatesPolicy
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.columns = Columns(machine, policies)
+        self.of_columns: DelegatesOfColumnsPolicy = policies.get("delegates_of_columns") or DelegatesOfColumnsPolicy()
+        self.from_delegates = SelectFromDelegates(machine, policies)
+        self.rank = RowSortRank(machine, policies)
+        self.bitonic = RowSortBitonic(machine, policies)
+
+    def max_k(self, key_words: int) -> int:
+        """The largest k whose threshold is found among the delegates' bests."""
+        return 4 * threshold_workgroup(self.machine, key_words)
+
+    def check(self, problem: Problem) -> None:
+        source = problem.view
+        if not source.one_axis:
+            raise Unserved("delegates takes elements along one axis")
+        if problem.last_index:
+            raise Unserved("delegates takes the first of equal items, not the last")
+        if source.columns:
+            self.from_delegates.shape_from(problem, self._subsets_of_columns(problem))
+        else:
+            self._shape(problem)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        self.check(problem)
+        if problem.view.columns:
+            self._build_columns(program, problem, sink)
+        else:
+            self._build_rows(program, problem, sink)
+
+    # -- adjacent sequences --
+
+    def _subsets_of_columns(self, problem: Problem) -> int:
+        source, k, form, p = problem.view, problem.k, problem.format, self.of_columns
+        loads = source.loads
+        # A subset is read again where two of the first k lie in it: of s subsets, some k^2 / 2 s. And s delegates are written and
+        # read. Both together are least where s is as this cube root.
+        wanted = int(p.reach * math.cbrt(loads * k * k))
+        # As many as fill the machine, while a small team can look at them.
+        wanted = max(wanted, min(p.fewest, self.occupancy.invocations // 2 // self.columns.loads(source, problem.sequences)))
+        # Scratch of about 2% of the input, where that leaves enough: to read much again takes long.
+        lean = source.length * form.bytes // (50 * 4 * (2 * form.key_words + 1))
+        subsets = min(wanted, max(lean, 8 * k))
+        subsets = max(2 * k, min(subsets, loads // self.columns.policy.unroll))
+        step = max(8, power_of_two_below(subsets) // 4)
+        most = min(p.max_subsets, power_of_two_below(self.memory // (2 * pair_bytes(form.key_words))))
+        subsets = min(max(step, subsets // step * step), most, loads)
+        if subsets < k:
+            raise Unserved(f"delegates takes k up to {subsets} of {loads} positions here, not k={k}")
+        return subsets
+
+    def _build_columns(self, program: Program, problem: Problem, sink: Sink) -> None:
+        subsets = self._subsets_of_columns(problem)
+        delegates = program.pairs(problem.sequences, subsets)
+        second_keys = program.keys(problem.sequences * subsets)
+        self.columns.delegates(program, problem.view, problem.sequences, delegates, second_keys)
+        self.from_delegates.build_from(program, problem, sink, delegates, second_keys)
+
+    # -- rows --
+
+    def _shape(self, problem: Problem) -> _Shape:
+        """How many delegates, and in which groups.
+
+        With g groups about g ln(g / (g - k)) pairs precede the k-th of the groups' bests. That is
+        few more than k where g is large.
+        """
+        p, source, form = self.policy, problem.view, problem.format
+        k, sequences, loads = problem.k, problem.sequences, problem.view.loads
+        most = threshold_workgroup(self.machine, form.key_words)
+        threads = min(most, max(512, power_of_two_above(k) // 2))
+        # In sorted data the k loads with the first delegates all lie before the threshold.
+        capacity = min(max(2 * threads, power_of_two_above(max(2, source.per_load) * k)), 16 * threads)
+        # Scratch of about 2% of the input, where that leaves enough of them to fill the machine.
+        lean = max(p.lean, source.length * form.bytes // (50 * 4 * (form.key_words + 1)) - capacity)
+        subsets = max(p.total // sequences, p.per_rank * k)
+        subsets = power_of_two_below(max(1, min(subsets, loads // p.loads, lean)))
+        subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
+        # Few delegates are spread over the machine in small workgroups.
+        total = sequences * subsets
+        workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else 1024
+        shape = _Shape(threads, capacity, subsets, min(workgroup, p.workgroup, self.machine.widest_workgroup, subsets))
+        self._classes(shape, k)
+        if k > min(shape.groups, capacity) // 2:
+            raise Unserved(f"delegates takes k up to {min(shape.groups, capacity) // 2} of {loads} loads here, not k={k}")
+        return shape
+
+    @staticmethod
+    def _classes(shape: _Shape, k: int) -> None:
+        """Classes of a workgroup's delegates whose bests stand for them, where a threshold among all would take long."""
+        most = 16 * shape.threads
+        shape.workgroups = shape.subsets // shape.workgroup
+        shape.groups = min(max(shape.threads, power_of_two_above(8 * k)), most)
+        enough = max(4 * shape.threads, shape.groups)
+        while shape.subsets > most and (not shape.classes or shape.workgroups * shape.classes < enough):
+            shape.classes = 2 * shape.classes or 8
+        while shape.classes and shape.workgroups * shape.classes > most:
+            shape.subsets, shape.workgroups = shape.subsets // 2, shape.workgroups // 2
+        shape.bests = shape.workgroups * shape.classes if shape.classes else shape.subsets
+        shape.groups = min(shape.bests, shape.groups)
+
+    def _build_rows(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self._shape(problem)
+        sequences = problem.sequences
+        delegates = program.pairs(sequences, shape.subsets)
+        bests = program.pairs(sequences, shape.bests) if shape.classes else delegates
+        # A list of candidates a sequence, then the sequences' thresholds.
+        lists = program.pairs(1, sequences * (shape.capacity + 1))
+        candidates = replace(lists, step=shape.capacity, length=shape.capacity)
+        counts = program.words(sequences)
+        extra = {"best_keys": bests.keys, "best_indices": bests.indices} if shape.classes else {}
+        self._find(program, problem, shape, delegates, {"counts": counts} | extra)
+        looks = {"delegate_keys": delegates.keys, "delegate_indices": delegates.indices, "counts": counts}
+        self._filter(program, problem, shape, candidates, looks | extra)
+        looks |= {"list_keys": candidates.keys, "list_indices": candidates.indices}
+        self._order(program, problem, shape, candidates, looks, sink)
+
+    def _find(self, program: Program, problem: Problem, shape: _Shape, sink: Pairs, bind: dict[str, Region]) -> None:
+        constants = {
+            "WORKGROUP": shape.workgroup,
+            "CLASSES": shape.classes,
+            # A long run of loads has time for more of them at once.
+            "UNROLL": _UNROLL * (2 if problem.view.loads // shape.subsets >= 64 else 1),
+            "EXTREMES": 0,  # They would take the registers of loads under way.
+            "IN_ORDER": 1,
+        }
+        if shape.classes:
+            members = shape.workgroup // shape.classes
+            fan = power_of_two_below(math.isqrt(members))
+            constants |= {"FAN": fan, "WIDE": members // fan}
+        program.dispatch(
+            "delegates/delegates",
+            problem.sequences * shape.workgroups,
+            source=problem.source,
+            sink=sink,
+            bind=bind,
+            constants=constants,
+            params={"subsets": shape.subsets},
+        )
+
+    def _filter(self, program: Program, problem: Problem, shape: _Shape, sink: Pairs, bind: dict[str, Region]) -> None:
+        p, threads, k = self.policy, shape.threads, problem.k
+        # Every workgroup finds the threshold, so no more of them than are at work at once; but what they choose must have room.
+        room = self.memory - KTH_BYTES - 8 * threads
+        most = room // (4 * threads)
+        fewest = ceil_div(shape.subsets, threads * max(n for n in _EACH if n <= most))
+        blocks = max(1, min(shape.subsets // 64, p.filter_workgroups // problem.sequences), fewest)
+        own = _at_least(ceil_div(shape.subsets, threads * blocks))
+        appended = power_of_two_below(min(1024, (room - 4 * threads * own) // pair_bytes(problem.key_words)))
+        appends = shape.capacity >= p.append_length and appended >= 256
+        each = max(1, shape.groups // threads)
+        program.dispatch(
+            "delegates/filter",
+            problem.sequences * blocks,
+            source=problem.source,
+            sink=sink,
+            bind=bind,
+            constants={
+                "WORKGROUP": threads,
+                "OWN": own,
+                "AGAIN": self.occupancy.reread_unroll,
+                "SECONDS": 0,
+                "CLASSES": int(shape.classes > 0),
+                "EACH": each,
+                "MERGED": max(1, shape.bests // (each * threads)),
+                "COLLECTED": appended if appends else 0,
+                "KTH_DIGIT": 11,
+            },
+            params={
+                "k": k,
+                "parts": blocks,
+                "members": ceil_div(problem.loads, shape.subsets),
+                "subsets": shape.subsets,
+                "bests": shape.bests,
+                "places": shape.capacity,
+                # A little after the k-th will do, where the list has room for whole loads.
+                "slack": max(0, min(k // 16, shape.capacity // problem.view.per_load - k)),
+            },
+        )
+
+    def _order(self, program: Program, problem: Problem, shape: _Shape, lists: Pairs, bind: dict[str, Region], sink: Sink) -> None:
+        """Cuts lists that are too long, and puts what is left in order."""
+        k, sequences, capacity, threads = problem.k, problem.sequences, shape.capacity, shape.threads
+        constants = {"WORKGROUP": threads, "EACH": _at_least(capacity // threads), "KTH_DIGIT": 11}
+        params = {
+            "k": k,
+            "places": capacity,
+            "members": ceil_div(problem.loads, shape.subsets),
+            "subsets": shape.subsets,
+        }
+        # One dispatch does the rest where ranking even a full list takes no longer than cutting it.
+        if capacity <= 4096 and sequences * capacity**2 <= self.rank.policy.max_work:
+            program.dispatch(
+                "delegates/rank",
+                sequences * (capacity // _RANK),
+                source=problem.source,
+                sink=sink,
+                bind=bind,
+                constants=constants | {"ITEMS": _RANK},
+                params=params | {"longest": capacity, "parts": capacity // _RANK},
+            )
+            return
+        longest = min(capacity, max(2 * k, min(2 * problem.view.per_load * k, 2048), 256))
+        lengths = program.words(sequences)
+        program.dispatch(
+            "delegates/compact",
+            sequences,
+            source=problem.source,
+            bind=bind | {"lengths": lengths},
+            constants=constants,
+            params=params | {"longest": longest},
+        )
+        left = replace(problem, source=replace(lists, length=longest))
+        if longest <= self.rank.policy.max_length or longest > self.bitonic.capacity:
+            self.rank.build(program, left, sink, lengths)
+        else:
+            self.bitonic.build(program, left, sink, lengths)

@@ -1,0 +1,23 @@
+"""The digits of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["digits_of"]
+
+
+def digits_of(key_bits: int, length: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
+    """(word, lowest bit, bits) of each digit of a pair, most significant first; keys sit at the top of their words."""
+    for word in range(key_words):
+        bits = min(32, key_bits - 32 * word)
+        yield from _word(word, 32 - bits, bits, digit)
+    yield from _word(key_words, 0, max(1, (length - 1).bit_length()), digit)
+
+
+def _word(word: int, lowest: int, bits: int, digit: int) -> Iterator[tuple[int, int, int]]:
+    high = lowest + bits
+    while high > lowest:
+        take = min(digit, high - lowest)
+        high -= take
+        yield word, high, take

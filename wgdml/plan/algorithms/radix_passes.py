@@ -1,0 +1,130 @@
+"""What every radix sort of long sequences shares: segments, digits, windows and buffers. Least significant digit first, stable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Outputs, Pairs, Region, Sink, Source, View
+from .base import Algorithm
+from .digits import digits_of
+
+__all__ = ["BINS", "Pass", "RadixPasses"]
+
+#: Values of a digit.
+BINS = 256
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One digit of one sort: what its dispatches read and where the counts of digits lie."""
+
+    segments: Sequence[Source]  #: What lies one behind the other.
+    sequences: int
+    word: int  #: Of the pair, as ``digits_of`` counts them.
+    params: dict[str, int]
+    constants: dict[str, int]
+    bind: dict[str, Region]
+
+    def bind_digits(self, segment: Source, key_words: int) -> tuple[dict[str, Region], dict[str, int]]:
+        """What the histogram of a segment binds, and its parameters: of pairs, the keys or the indices alone."""
+        if isinstance(segment, View):
+            return self.bind, self.params
+        if self.word < key_words:
+            return self.bind | {"digit_words": segment.keys}, self.params | {"digit_step": key_words}
+        return self.bind | {"digit_words": segment.indices}, self.params | {"digit_step": 1, "digit_word": 0}
+
+
+class RadixPasses(Algorithm):
+    """Sequences of any length that lie in one or more segments, of which the first k are kept."""
+
+    def check(self, problem: Problem) -> None:
+        if problem.last_index:
+            raise Unserved(f"{self.name} takes the first of equal items, not the last")
+
+    def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
+        """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
+        self.check(problem)
+        self.sort(program, [problem.source], problem.sequences, problem.k, sink, lengths)
+
+    def sort(
+        self,
+        program: Program,
+        segments: Sequence[Source],
+        sequences: int,
+        k: int,
+        sink: Sink,
+        lengths: Region | None = None,
+    ) -> None:
+        """Sorts what lies in the segments, one behind the other.
+
+        Elements come in index order, so that only keys need sorting; pairs come in any. Where a single sequence is longer than a
+        binding, every step runs once for each window of what it reads and, to scatter, each window of what it writes.
+        """
+        n = sum(segment.length for segment in segments)
+        form = program.selection.format
+        words = form.key_words if isinstance(segments[0], View) else form.key_words + 1
+        digits = [d for d in digits_of(8 * form.bytes, program.selection.length, 8, form.key_words) if d[0] < words][::-1]
+        # Segments, and the windows of later passes, each end in a group of their own.
+        later = [length for _, length in program.cuts(n, sequences)]
+        bind = self.prepare(program, [[segment.length for segment in segments], later], sequences)
+        buffers = self._buffers(program, segments, sequences, n, len(digits) - 1, sink if k == n else None)
+        for number, (word, shift, bits) in enumerate(digits):
+            last = number == len(digits) - 1
+            target = sink if last else buffers[(len(digits) - number) % 2]
+            kept = k if last else n
+            counted = {"source_counts": lengths} if lengths is not None and number == 0 else {}
+            params = {"k": k, "digit_word": word, "digit_shift": shift, "digit_bits": bits}
+            here = Pass(segments, sequences, word, params, {"COUNTED": len(counted)}, bind | counted)
+            self.dispatch_pass(program, here, target, kept)
+            segments = [piece for piece, _, _ in program.windows(target, kept, sequences) if isinstance(piece, Pairs)]
+
+    def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
+        """Scratch for the counts, by the names that the kernels bind. ``lengths``: of the first and of later segments."""
+        raise NotImplementedError
+
+    def dispatch_pass(self, program: Program, here: Pass, target: Sink, kept: int) -> None:
+        """Every item to its place by one digit; what ranks up to ``kept`` is written."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _buffers(
+        program: Program, sources: Sequence[Source], sequences: int, n: int, passes: int, sink: Sink | None
+    ) -> list[Pairs]:
+        """The two buffers that the passes before the last go between; the last one reads the first.
+
+        One may be the source itself, once the first pass has read it; or the second may lie in outputs that are one run of enough
+        bytes each: they are written again at the end.
+        """
+        if not passes:
+            return []
+        first = program.pairs(sequences, n, windows=True)
+        if passes == 1:
+            return [first, first]
+        source, fits = sources[0], sequences * n <= program.pairs_a_binding()
+        if fits and isinstance(source, Pairs) and source == replace(source, base=0, step=n, length=n, item_step=1):
+            return [first, source] if passes % 2 else [source, first]  # the first pass writes the new one
+        in_values, in_indices = _runs_of_outputs(sink, sequences, n)
+        keys, indices = first.keys.size, first.indices.size
+        windows = sequences == 1
+        second = replace(
+            first,
+            keys=Region(0, keys, "values") if in_values else program.arena.take(keys, windows=windows),
+            indices=Region(0, indices, "indices") if in_indices else program.arena.take(indices, windows=windows),
+        )
+        return [first, second]
+
+
+def _runs_of_outputs(sink: Sink | None, sequences: int, n: int) -> tuple[bool, bool]:
+    """Are values, and indices, one run of all sequences' n elements from their tensors' beginning, of four bytes or more each?"""
+    if not isinstance(sink, Outputs):
+        return False, False
+    sel = sink.view.selection
+    values_span = (n - 1) * sel.value_step + sum((d.size - 1) * d.value_stride for d in sel.batch)
+    indices_span = (n - 1) * sel.index_step + sum((d.size - 1) * d.index_stride for d in sel.batch)
+    return (
+        sel.has_values and sel.format.bytes >= 4 and not sel.value_offset and values_span == sequences * n - 1,
+        sel.has_indices and not sel.index_offset and indices_span == sequences * n - 1,
+    )

@@ -1,0 +1,190 @@
+"""The first k of long sequences in any order, by histograms of digits, and then those in order. A read a digit, or of a sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..machine import Machine
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Pairs, Region, Sink, Source, View
+from .base import Algorithm
+from .digits import digits_of
+from .row_sort_bitonic import RowSortBitonic
+from .row_sort_rank import RowSortRank
+from .sorters import radix_sort_of
+
+__all__ = ["RadixSelect", "RadixSelectPolicy"]
+
+_RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
+_COLLECTED = 1024  # keys that a workgroup collects before it asks for places of a list: half of the least workgroup memory
+
+
+@dataclass(frozen=True)
+class RadixSelectPolicy:
+    """When a sample of a long row is put into histograms in place of the whole."""
+
+    #: Smallest k. A sample has too few of a smaller one.
+    sample_k: int = 1 << 12
+    #: Shortest row.
+    sample_length: int = 1 << 22
+    #: Smallest product of k and length.
+    sample_work: int = 1 << 36
+
+
+class RadixSelect(Algorithm):
+    """The k-th pair digit by digit, then all up to it, then those in order.
+
+    Of a long row only a sample is put into histograms. A pair of the sample a little later than the
+    k-th should be is the threshold. Where too few or too many pairs precede it, the whole row is
+    done after all.
+    """
+
+    name = "radix_select"
+    summary = "a histogram of each digit, or of a sample's, then those that pass, sorted; a read a digit, or one"
+    Policy = RadixSelectPolicy
+    policy: RadixSelectPolicy
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.rank = RowSortRank(machine, policies)
+        self.bitonic = RowSortBitonic(machine, policies)
+        self.radix_sort = radix_sort_of(machine, policies)
+
+    def check(self, problem: Problem) -> None:
+        if problem.last_index:
+            raise Unserved("radix_select takes the first of equal items, not the last")
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        self.check(problem)
+        p, k, sequences, source = self.policy, problem.k, problem.sequences, problem.source
+        large = k >= p.sample_k and k * source.length >= p.sample_work
+        sample = self._sample(source, sequences) if large else None
+        if sample is None:
+            found = program.pairs(sequences, k)
+            (state,) = self._states(program, problem, 1)
+            self._find(program, problem, found, state)
+            self._order(program, replace(problem, source=found), sink)
+            return
+        # Five standard deviations of how many of the first k the sample has, for a threshold late enough; as many again for room.
+        expected = k * sample.length / source.length
+        rank = min(sample.length, math.ceil(expected + 5 * math.sqrt(expected) + 8))
+        room = math.ceil((rank + 5 * math.sqrt(rank)) * source.length / sample.length)
+        candidates = program.pairs(sequences, max(k, min(room, source.length)))
+        of_sample, of_all = self._states(program, problem, 2)
+        self._find(program, replace(problem, k=rank), candidates, of_sample, sample)
+        self._find(program, problem, candidates, of_all, fallback=True)
+        self.radix_sort.build(program, replace(problem, source=candidates), sink, of_all["listed"])
+
+    def _sample(self, source: Source, sequences: int) -> View | None:
+        """Runs of elements from all over a long contiguous row."""
+        if not isinstance(source, View) or not source.rows or source.length < self.policy.sample_length or sequences > 1:
+            return None
+        (axis,) = source.selection.axes
+        runs = source.length // (_RUN * _EVERY)
+        axes = (replace(axis, size=runs, stride=_RUN * _EVERY), replace(axis, size=_RUN, stride=1))
+        return View(
+            replace(source.selection, axes=axes),
+            (0, 0),
+            (runs, _RUN),
+            source.vectors,
+            (_RUN * _EVERY, 1),
+            source.offset,
+            source.first_index,
+        )
+
+    @property
+    def _bins(self) -> int:
+        return 2048 if self.memory >= 16384 else 1024
+
+    def _digits(self, program: Program, problem: Problem) -> list[tuple[int, int, int]]:
+        form = problem.format
+        return list(digits_of(8 * form.bytes, program.selection.length, self._bins.bit_length() - 1, form.key_words))
+
+    def _states(self, program: Program, problem: Problem, finds: int) -> list[dict[str, Region]]:
+        """What so many finds leave from level to level, by the names that the kernels bind; one dispatch clears all of it."""
+        levels = len(self._digits(program, problem))
+        start = program.arena.used
+        listed = program.words(finds * problem.sequences)
+        histograms = [program.words(levels * problem.sequences * self._bins) for _ in range(finds)]
+        program.clear(Region(start, program.arena.used - start))
+        progress = program.words(4 * (levels + 1) * problem.sequences)
+        return [{"listed": listed, "histogram": histogram, "progress": progress} for histogram in histograms]
+
+    def _find(
+        self,
+        program: Program,
+        problem: Problem,
+        found: Pairs,
+        state: dict[str, Region],
+        sample: View | None = None,
+        fallback: bool = False,
+    ) -> None:
+        """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it.
+
+        ``sample``: the k-th pair of this in place of the source's own. ``fallback``: nothing is done where a sample's threshold
+        listed enough pairs and not too many.
+        """
+        sequences, source = problem.sequences, problem.source
+        digits = self._digits(program, problem)
+        constants = {
+            "BINS": self._bins,
+            "EACH_BINS": self._bins // self.machine.workgroup,
+            "TEAM": self.machine.workgroup,
+        }
+        params = {
+            "k": problem.k,
+            "fallback": int(fallback),
+            "places": found.length,
+        }
+        previous = (0, 0)
+        for level, (word, shift, bits) in enumerate(digits):
+            read = sample or source
+            parts = self._parts(read, sequences)
+            program.dispatch(
+                "radix_select/histogram",
+                sequences * parts,
+                source=read,
+                bind=state,
+                constants=constants,
+                params=params
+                | {
+                    "parts": parts,
+                    "level": level,
+                    "digit_word": word,
+                    "digit_shift": shift,
+                    "digit_bits": bits,
+                    "previous_word": previous[0],
+                    "previous_shift": previous[1],
+                },
+            )
+            previous = (word, shift)
+        parts = self._parts(source, sequences)
+        program.dispatch(
+            "radix_select/filter",
+            sequences * parts,
+            source=source,
+            sink=found,
+            bind=state,
+            constants=constants | {"COLLECTED": _COLLECTED // problem.key_words},
+            params=params | {"parts": parts, "level": len(digits), "previous_word": previous[0], "previous_shift": previous[1]},
+        )
+
+    def _parts(self, source: Source, sequences: int) -> int:
+        return max(1, min(self.occupancy.workgroups // sequences, source.loads // (self.machine.workgroup * 4)))
+
+    def _order(self, program: Program, problem: Problem, sink: Sink) -> None:
+        """Pairs in any order -> their first k in order."""
+        length, sequences = problem.length, problem.sequences
+        # Against many dispatches of a radix sort, not one of a bitonic sort, counting may take longer.
+        work = self.rank.policy.max_work * (1 if length <= self.bitonic.capacity else 4)
+        few = sequences * 4 <= self.occupancy.workgroups and sequences * length**2 <= work
+        if few and length <= self.rank.policy.max_length:
+            self.rank.build(program, problem, sink)
+        elif length <= self.bitonic.capacity:
+            self.bitonic.build(program, problem, sink)
+        else:
+            self.radix_sort.build(program, problem, sink)

@@ -1,0 +1,178 @@
+"""k = 1: a tree, by subgroups where there are some. One read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Pairs, Region, Sink, Source, View
+from .base import Algorithm
+from .columns import Columns
+
+__all__ = ["MEETING_BYTES", "Reduce", "ReducePolicy"]
+
+#: Bytes at the start of all scratch that are zero between dispatches (``shaders/lib/workgroup/last_block.wgsl``).
+MEETING_BYTES = 16 << 10
+
+_UNROLL = 4  # loads under way at once in a long scan
+
+
+@dataclass(frozen=True)
+class ReducePolicy:
+    """The best pair of each row."""
+
+    #: Loads of an invocation of a short row. Fewer idle the tree's lanes, more idle the machine. 2 to 16
+    #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
+    loads_per_thread: int = 8
+    #: Loads of an invocation that all are under way at once, in registers; twice as many where sequences are few. 0 to 32, in fours
+    #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
+    held_loads: int = 16
+    #: Invocations of the largest workgroup whose loads all are under way at once. Its registers must find room on a processor.
+    #: 32 to 1024 (benchmarks/LOG.md#rounds-of-loads-and-workgroups-of-a-long-row-2026-11-22-2ddee86).
+    held_workgroup: int = 512
+
+
+@dataclass
+class _Shape:
+    """How a dispatch over rows is cut."""
+
+    team: int
+    workgroup: int
+    held: int  # Loads of an invocation that may all be under way at once.
+    parts: int = 1
+    last_block: bool = False  # The last part to arrive reduces what all have found.
+
+
+class Reduce(Algorithm):
+    """The best pair of each sequence. Parts of sequences too few to fill the machine meet in one dispatch, or in a second."""
+
+    name = "reduce"
+    summary = "the best pair by a tree; one read"
+    Policy = ReducePolicy
+    policy: ReducePolicy
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.columns = Columns(machine, policies)
+
+    def check(self, problem: Problem) -> None:
+        if problem.k != 1:
+            raise Unserved(f"reduce finds the first pair only, not k={problem.k}")
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        self.check(problem)
+        source, sequences = problem.source, problem.sequences
+        if isinstance(source, View) and source.columns:
+            parts = self.columns.reduce(program, source, sequences, sink)
+            if parts is not None:
+                self.rows(program, parts, sequences, sink)
+        else:
+            self.rows(program, source, sequences, sink)
+
+    def rows(self, program: Program, source: Source, sequences: int, sink: Sink) -> None:
+        """Sequences of any layout, each by one team of invocations or by several."""
+        shape = self._shape(source, sequences, program.selection.format.key_words)
+        if shape.last_block:
+            self._last_block(program, source, sequences, sink, shape)
+        elif shape.parts > 1:
+            parts = program.pairs(sequences, shape.parts)
+            self._parts(program, source, sequences, parts, shape)
+            self.rows(program, parts, sequences, sink)
+        else:
+            self._parts(program, source, sequences, sink, shape)
+
+    def _parts(self, program: Program, source: Source, sequences: int, sink: Sink, shape: _Shape) -> None:
+        """The best pair of each part, by a team each."""
+        workgroup = max(shape.team, min(shape.workgroup, self.machine.workgroup))
+        program.dispatch(
+            "reduce/rows",
+            ceil_div(sequences * shape.parts * shape.team, workgroup),
+            source=source,
+            sink=sink,
+            constants={
+                "WORKGROUP": workgroup,
+                "TEAM": shape.team,
+                "SUBGROUPS": int(self.machine.subgroups and shape.team == workgroup),
+                "IN_ORDER": self._in_order(program, source),
+                "UNROLL": _UNROLL,
+            }
+            | self._tile(source, shape),
+            params={"parts": shape.parts},
+        )
+
+    def _last_block(self, program: Program, source: Source, sequences: int, sink: Sink, shape: _Shape) -> None:
+        """The best pair of each sequence, by several workgroups each, in one dispatch."""
+        program.arena.peak = max(program.arena.peak, MEETING_BYTES)
+        program.dispatch(
+            "reduce/last_block",
+            sequences * shape.parts,
+            source=source,
+            sink=sink,
+            bind={"meeting": Region(0, MEETING_BYTES)},
+            constants={
+                "WORKGROUP": shape.team,
+                "LOADS_EACH": self.occupancy.loads_each,
+                "IN_ORDER": self._in_order(program, source),
+                "UNROLL": _UNROLL,
+            },
+            params={"parts": shape.parts},
+        )
+
+    @staticmethod
+    def _in_order(program: Program, source: Source) -> int:
+        """Does an invocation meet its items in ascending order of index?"""
+        return int(isinstance(source, View) and not program.selection.last_index)
+
+    @staticmethod
+    def _tile(source: Source, shape: _Shape) -> dict[str, int]:
+        """The constants of ``lib/thread/tile.wgsl``; LOADS is 0 where loads are too many to be under way at once."""
+        loads = ceil_div(source.most_loads, shape.team)
+        if not isinstance(source, View) or shape.parts > 1 or loads > shape.held:
+            return {"LOADS": 0, "TAIL": 0, "SKEWED": 0}
+        # A kernel for every second number of some loads. Many leave no registers to spare for one more.
+        step = 2 if 8 < loads <= 16 else 1
+        size = ceil_div(loads, step) * step
+        tail = size - source.length // (shape.team * source.per_load)
+        return {"LOADS": size, "TAIL": tail, "SKEWED": int(source.skewed)}
+
+    def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
+        o, p, m = self.occupancy, self.policy, self.machine
+        loads = source.loads
+        shape = _Shape(1, m.workgroup, p.held_loads)
+        if sequences <= o.workgroups // 4:
+            # Such a workgroup has a processor to itself.
+            shape.workgroup, shape.held = self.columns.largest_workgroup(key_words), 2 * p.held_loads
+            if loads <= shape.held * self._held_workgroup:
+                shape.workgroup = min(shape.workgroup, self._held_workgroup)
+        if isinstance(source, Pairs) and source.length <= 4096:
+            shape.team = min(shape.workgroup, power_of_two_above(source.length))
+            if shape.team >= 32:
+                shape.team = max(shape.team, m.workgroup)  # Idle invocations cost less than another kernel.
+        else:
+            self._team(shape, source, sequences, key_words)
+        return shape
+
+    def _team(self, shape: _Shape, source: Source, sequences: int, key_words: int) -> None:
+        """Short sequences: an invocation for every few loads, while the machine has room, else for twice as many."""
+        o, p = self.occupancy, self.policy
+        loads = source.loads
+        room = power_of_two_below(o.invocations // sequences)
+        # Neighbours read a line of memory together.
+        fewest = max(4, power_of_two_above(ceil_div(loads, 2 * p.loads_per_thread)))
+        shape.team = min(shape.workgroup, power_of_two_above(loads // p.loads_per_thread), max(room, fewest))
+        few = sequences <= o.workgroups // 64
+        if loads <= shape.held * (self._held_workgroup if few else shape.workgroup):
+            return
+        cut = min(shape.workgroup, self._held_workgroup)
+        most = (MEETING_BYTES // 4 // sequences - 2) // (key_words + 2)
+        parts = min(o.workgroups * self.machine.workgroup // (4 * sequences * cut), loads // (cut * o.loads_each), most)
+        if parts * cut > shape.workgroup and cut >= 8 and not self.machine.software:
+            shape.parts, shape.team, shape.last_block = parts, cut, True
+
+    @property
+    def _held_workgroup(self) -> int:
+        return min(self.policy.held_workgroup, self.machine.widest_workgroup)

@@ -1,0 +1,98 @@
+"""Whole short sequences of elements in workgroup memory, by a radix sort. One read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..machine import ceil_div, power_of_two_above
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Pairs, Sink
+from .base import Algorithm
+
+__all__ = ["RowSortRadix", "RowSortRadixPolicy"]
+
+_ITEMS = 16  # of an invocation
+_INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
+
+
+@dataclass(frozen=True)
+class RowSortRadixPolicy:
+    """Stable passes over words in workgroup memory."""
+
+    #: Shortest row whose passes take less than a bitonic sort; of 64-bit keys, which have twice the passes, twice as long.
+    min_length: int = 257
+    #: Invocations of a workgroup where a sequence takes no more.
+    workgroup: int = 64
+
+
+class _Shape(NamedTuple):
+    team: int
+    teams: int
+    digit: int  # Bits of a digit.
+
+
+class RowSortRadix(Algorithm):
+    """The input's elements in their own order, so that a stable sort by key settles ties by index."""
+
+    name = "row_sort_radix"
+    summary = "a radix sort of whole short sequences in workgroup memory; one read"
+    Policy = RowSortRadixPolicy
+    policy: RowSortRadixPolicy
+
+    def prefers(self, problem: Problem) -> bool:
+        """Is the row so long that its passes take less than a bitonic sort?"""
+        return not problem.pairs and problem.length >= (self.policy.min_length - 1) * problem.key_words + 1
+
+    def check(self, problem: Problem) -> _Shape:
+        length, m = problem.view.length, self.machine
+        if length > 1 << _INDEX_BITS:
+            raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
+        if problem.last_index:
+            raise Unserved("row_sort_radix takes the first of equal items, not the last")
+        # Fewer and wider passes pay where each of them is long.
+        digit = 5 if length > 4096 else 4
+        team = max(32, power_of_two_above(ceil_div(length, _ITEMS)))
+        if team >= 128 and team * 3 // 4 * _ITEMS >= length:
+            team = team * 3 // 4
+        # An invocation's counters or words, whichever are more, and its sum among 16.
+        room = 4 * max(_ITEMS + 1, 1 << (digit - 1)) * team + 4 * team + 8 * (team // 16)
+        most = self.memory - 32
+        if room > most or team > m.max_compute_invocations_per_workgroup:
+            raise Unserved(f"row_sort_radix takes rows that fit this adapter's workgroup memory, not {length} items")
+        return _Shape(team, max(1, min(min(self.policy.workgroup, m.workgroup) // team, most // room)), digit)
+
+    @staticmethod
+    def _part(bits: int, digit: int) -> int:
+        """Bits of the key that a word holds beside the index: so many that passes are fewest, and of those the most."""
+
+        def passes(part: int) -> int:
+            return sum(ceil_div(min(part, bits - low), digit) for low in range(0, bits, part))
+
+        return min(range(1, min(bits, 32 - _INDEX_BITS) + 1), key=lambda part: (passes(part), -part))
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        team, teams, digit = self.check(problem)
+        bits = 8 * problem.format.bytes
+        part = self._part(bits, digit)
+        parts = ceil_div(bits, part)
+        fetches = parts > 1 and (isinstance(sink, Pairs) or program.selection.has_values)
+        program.dispatch(
+            "row_sort/radix",
+            ceil_div(problem.sequences, teams),
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": teams * team,
+                "TEAM": team,
+                "ITEMS_PER_THREAD": _ITEMS,
+                "DIGIT": digit,
+                "COUNTERS": 1 << (digit - 1),
+                "PART": part,
+                "PARTS": parts,
+                "LOADS": max(1, _ITEMS // problem.view.per_load),
+                "FETCH": int(fetches),
+            },
+            params={"k": problem.k},
+        )

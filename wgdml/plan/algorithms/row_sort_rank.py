@@ -1,0 +1,62 @@
+"""Short lists of pairs, each placed by counting those before it. Nothing waits for anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..machine import ceil_div, power_of_two_above
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Region, Sink
+from .base import Algorithm
+from .parts import pair_bytes
+
+__all__ = ["RowSortRank", "RowSortRankPolicy"]
+
+_ITEMS = 16  # pairs that a workgroup ranks
+
+
+@dataclass(frozen=True)
+class RowSortRankPolicy:
+    """Sorting by counting, whose work grows with the square of the length."""
+
+    #: Longest list.
+    max_length: int = 8192
+    #: Most comparisons in all, where another sort would serve.
+    max_work: int = 1 << 25
+
+
+class RowSortRank(Algorithm):
+    """The rank of a pair is the number of pairs before it."""
+
+    name = "row_sort_rank"
+    summary = "pairs placed by counting those before each; work grows with the square of the length"
+    Policy = RowSortRankPolicy
+    policy: RowSortRankPolicy
+
+    def check(self, problem: Problem) -> None:
+        if not problem.pairs:
+            raise Unserved("row_sort_rank takes pairs only")
+        if problem.last_index:
+            raise Unserved("row_sort_rank takes the first of equal items, not the last")
+
+    def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
+        """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
+        self.check(problem)
+        length = problem.length
+        widest = min(1024, self.machine.widest_workgroup)
+        while widest * (2 * pair_bytes(problem.key_words) + 8) > self.memory - 512:
+            widest //= 2
+        program.dispatch(
+            "row_sort/rank",
+            problem.sequences * ceil_div(length, _ITEMS),
+            source=problem.source,
+            sink=sink,
+            bind={"source_counts": lengths} if lengths else {},
+            constants={
+                "ITEMS": _ITEMS,
+                "WORKGROUP": min(widest, max(self.machine.workgroup, power_of_two_above(length))),
+                "COUNTED": int(lengths is not None),
+            },
+            params={"k": problem.k},
+        )

@@ -1,0 +1,102 @@
+"""Whole short rows in registers, merged by networks of minima and maxima. One read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..machine import ceil_div
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+from .parts import class_above, class_tile
+
+__all__ = ["SelectNetworks", "SelectNetworksPolicy"]
+
+_TILE_SIZES = 8  # of register tiles from one power of two to the next
+_LIST_SIZES = 4  # of lists
+_LONGEST_LIST = 31  # pairs, and one more
+_NARROW = 64  # invocations of a workgroup
+
+
+@dataclass(frozen=True)
+class SelectNetworksPolicy:
+    """Sorted lists of k + 1 packed words in registers."""
+
+    #: Largest k, up to 31: a list and the tile of items share an invocation's registers
+    #: (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
+    max_k: int = 31
+    #: Most items of an invocation. 4 to 128.
+    items: int = 64
+    #: Longest row, up to 4096. Beyond it, reading twice what may matter takes less than a network for all.
+    max_length: int = 1024
+
+
+class _Shape(NamedTuple):
+    team: int
+    fetch: int  # Loads that are read again at a time.
+    tile: dict[str, int]
+
+
+class SelectNetworks(Algorithm):
+    """An invocation a sequence, or as many as it needs or the machine has room for."""
+
+    name = "select_networks"
+    summary = "short rows in registers, merged by networks of minima and maxima; one read"
+    Policy = SelectNetworksPolicy
+    policy: SelectNetworksPolicy
+
+    def check(self, problem: Problem) -> _Shape:
+        k, p = problem.k, self.policy
+        source = problem.view
+        if problem.key_words > 1 or not 1 < k < 32:
+            raise Unserved(f"select_networks takes k from 2 to 31 of elements of up to 4 bytes, not k={k}")
+        if not k < source.length <= 4096:
+            raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
+        if problem.last_index:
+            raise Unserved("select_networks takes the first of equal items, not the last")
+        per_load = source.per_load
+        fetch = max(1, 4 // per_load)
+        most, team = min(32, self.machine.workgroup), 1
+        tile = class_tile(source, team, fetch, _TILE_SIZES)
+        while team < most:
+            spare = problem.sequences * team < self.occupancy.invocations and tile["LOADS"] // fetch >= 8
+            if tile["LOADS"] * per_load <= p.items and not spare:
+                break
+            team *= 2
+            tile = class_tile(source, team, fetch, _TILE_SIZES)
+        if tile["LOADS"] * per_load > p.items:
+            raise Unserved(f"select_networks takes up to {most * p.items} items, not {source.length}")
+        return _Shape(team, fetch, tile)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        team, fetch, tile = self.check(problem)
+        workgroup = max(team, min(_NARROW, self.machine.workgroup))
+        program.dispatch(
+            "select/networks",
+            ceil_div(problem.sequences * team, workgroup),
+            source=problem.source,
+            sink=sink,
+            constants=self._constants(problem, team, fetch, tile["LOADS"]) | tile | {"WORKGROUP": workgroup},
+            params={"k": problem.k},
+        )
+
+    @staticmethod
+    def _constants(problem: Problem, team: int, fetch: int, loads: int) -> dict[str, Any]:
+        per_load = problem.view.per_load
+        k = min(class_above(problem.k, _LIST_SIZES), _LONGEST_LIST, problem.length - 1)
+        steps = k.bit_length()
+        return {
+            "TEAM": team,
+            "K": k,
+            "KEEP": k + 1,
+            "STEPS": steps,
+            "HALF": 1 << (steps - 1),
+            "PAD": (1 << steps) - k - 1,
+            "GROUPS": ceil_div(k, team),
+            "FOURS": loads * per_load // 4,
+            "FETCH": fetch,
+            "AGAIN": fetch * per_load // 4,
+            "PLACE_BITS": (loads * team * per_load).bit_length(),
+        }

@@ -1,0 +1,164 @@
+"""Delegates of a workgroup, the k-th of them by a radix select, and a small sort. One read and a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..machine import ceil_div, power_of_two_above
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+from .parts import class_above, pair_bytes, threshold_workgroup
+
+__all__ = ["SelectRadix", "SelectRadixPolicy"]
+
+_LARGEST_K = 2048  # whose list of 2 k pairs, and the rest, workgroup memory has room for
+_SMALLEST_LIST = 64  # half of its places
+_EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
+_OWN_SIZES = 4  # of an invocation's subsets from one power of two to the next
+_DIGIT = 8  # bits of a digit, at least
+_FILL = 32  # loads of an invocation at least where sequences are too few to fill the machine
+
+
+@dataclass(frozen=True)
+class SelectRadixPolicy:
+    """A workgroup a row, whose list of survivors stays in its memory."""
+
+    #: Most subsets of an invocation, or twice as many where half of them would be read again. 1 to 16
+    #: (benchmarks/LOG.md#delegates-in-registers-for-k-from-32-on-2026-11-22-be6a969).
+    subsets: int = 8
+    #: Most subsets for each of the k where they have second keys, which cost every load something
+    #: (benchmarks/LOG.md#second-keys-of-rows-2026-11-22-f0f71f6).
+    second_keys: int = 16
+    #: Fewest invocations.
+    min_workgroup: int = 64
+    #: Invocations for each of the k.
+    threads_per_rank: float = 2 / 3
+    #: Smallest k. Below it counting takes less than histograms.
+    min_k: int = 96
+    #: Smallest k where sequences are many, so that workgroups share a processor.
+    min_k_many: int = 32
+
+
+def _chosen(capacity: int) -> int:
+    """The most subsets that are read again: k and a sixteenth, of a list of 2 k pairs or more."""
+    return capacity // 2 * 17 // 16
+
+
+class _Shape(NamedTuple):
+    workgroup: int
+    own: int  # Subsets of an invocation.
+    capacity: int  # Survivors that the list has room for.
+    sorts: int  # Survivors that can be sorted.
+    longest: int  # Survivors that are sorted as they are.
+
+
+class SelectRadix(Algorithm):
+    """A workgroup a sequence, which is read once and a little."""
+
+    name = "select_radix"
+    summary = "delegates, threshold by a radix select and a small sort in a workgroup; one read and a little"
+    Policy = SelectRadixPolicy
+    policy: SelectRadixPolicy
+
+    def max_k(self, key_words: int) -> int:
+        """The largest k whose list, and the numbers of some more than k subsets, workgroup memory has room for."""
+        k, pair = _LARGEST_K, pair_bytes(key_words)
+        while 2 * k * pair + 5 * k + (4 << _DIGIT) + 8 * self.machine.workgroup + 256 > self.memory:
+            k //= 2
+        return k
+
+    def prefers(self, problem: Problem) -> bool:
+        """Is k so large that counting, whose work grows with its square, takes longer than histograms?"""
+        p = self.policy
+        smallest = p.min_k_many if problem.sequences > self.occupancy.workgroups // 20 else p.min_k
+        return not problem.pairs and not problem.columns and problem.k >= smallest
+
+    def spares(self, problem: Problem, sorts: bool) -> bool:
+        """Would at most three quarters of the loads be read again? Else a sort of everything in registers is as fast."""
+        loads, k = problem.loads, problem.k
+        return 3 * loads >= 4 * k or (not sorts and loads > k and problem.length > 4 * k)
+
+    def check(self, problem: Problem) -> _Shape:
+        source, k, m = problem.view, problem.k, self.machine
+        most = self.max_k(problem.key_words)
+        if k > most:
+            raise Unserved(f"select_radix takes k up to {most} here, not k={k}")
+        if problem.last_index:
+            raise Unserved("select_radix takes the first of equal items, not the last")
+        workgroup = min(threshold_workgroup(m, problem.key_words), self._wanted(problem))
+        longest = 2 * power_of_two_above(max(k, _SMALLEST_LIST))
+        while workgroup > self.policy.min_workgroup and self._room(workgroup, longest, problem.key_words) < longest:
+            workgroup //= 2
+        if longest > _EACH * workgroup:
+            raise Unserved(f"select_radix takes k up to {_EACH * workgroup // 2} by {workgroup} invocations, not k={k}")
+        sorts = longest
+        # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
+        few = problem.sequences * workgroup <= self.occupancy.invocations
+        whole = min(4, source.per_load) * longest // 2 if few else 0
+        fits = whole <= min(self._room(workgroup, sorts, problem.key_words), _EACH * workgroup)
+        loads = source.most_loads
+        # Where half of the subsets would be read again, twice as many.
+        subsets = self.policy.subsets * (2 if 4 * k > self.policy.subsets * workgroup else 1)
+        own = class_above(min(subsets, ceil_div(loads, workgroup)), _OWN_SIZES)
+        fewest = min(source.loads, own * workgroup)  # that have loads of a sequence that begins with one
+        if k > fewest:
+            raise Unserved(f"select_radix takes k up to {fewest} of {source.length} items here, not k={k}")
+        return _Shape(workgroup, own, max(sorts, whole if fits else 0), sorts, longest)
+
+    def _wanted(self, problem: Problem) -> int:
+        """Invocations of a workgroup, where it has memory for them."""
+        p, m = self.policy, self.machine
+        k, sequences, loads = problem.k, problem.sequences, problem.loads
+        invocations = self.occupancy.invocations
+        team = max(
+            min(p.min_workgroup, m.workgroup),
+            min(power_of_two_above(int(p.threads_per_rank * k)), power_of_two_above(loads // 4)),
+        )
+        if sequences * team <= invocations // 8:
+            team = max(team, min(m.workgroup, power_of_two_above(2 * k)))  # one for each pair of the list
+        return max(team, min(power_of_two_above(invocations // sequences), power_of_two_above(loads // _FILL)))
+
+    def _room(self, workgroup: int, capacity: int, key_words: int) -> int:
+        """Pairs that workgroup memory has room for, beside the numbers of the chosen subsets of a list of so many."""
+        counters = (4 << self._digit(workgroup)) + 8 * workgroup
+        return (self.memory - 256 - counters - 4 * _chosen(capacity)) // pair_bytes(key_words)
+
+    @staticmethod
+    def _digit(workgroup: int) -> int:
+        return max(_DIGIT, workgroup.bit_length() - 1)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self.check(problem)
+        k, subsets = problem.k, shape.own * shape.workgroup
+        members = ceil_div(problem.loads, subsets)
+        again = ceil_div(k * power_of_two_above(members), shape.workgroup)  # loads of an invocation
+        # Second keys cost every load something, and spare reading most of the chosen subsets again.
+        second_keys = members > 2 and subsets <= self.policy.second_keys * k
+        program.dispatch(
+            "select/radix",
+            problem.sequences,
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                "OWN": shape.own,
+                "SECONDS": int(second_keys),
+                "EACH": max(shape.own, ceil_div(shape.capacity, shape.workgroup)),
+                "PLACES": shape.capacity,
+                "LONGEST": shape.sorts,
+                "ROOM": _chosen(shape.sorts),
+                "AGAIN": self.occupancy.reread_unroll if again > 1 else 1,
+                "KTH_DIGIT": self._digit(shape.workgroup),
+                "IN_ORDER": 1,
+            },
+            params={
+                "k": k,
+                "slack": k // 16,
+                "longest": shape.longest,
+                "subsets": subsets,
+                "members": members,
+            },
+        )

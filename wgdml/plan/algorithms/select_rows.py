@@ -1,0 +1,84 @@
+"""Short rows by small teams that keep the least key of each load. One read and a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+from .parts import class_tile
+
+__all__ = ["SelectRows", "SelectRowsPolicy"]
+
+_SIZES = 4  # of register tiles from one power of two to the next
+_NARROW = 64  # invocations of a workgroup where teams are small and sequences few
+
+
+@dataclass(frozen=True)
+class SelectRowsPolicy:
+    """Short rows, whose loads all are under way at once."""
+
+    #: Largest k: a team has one and a half times as many invocations, and finding a threshold takes as long as it is large.
+    max_k: int = 42
+    #: Loads of an invocation where teams are small. 1 to 32
+    #: (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae).
+    loads: int = 16
+    #: Longest row.
+    max_length: int = 8192
+
+
+class _Shape(NamedTuple):
+    team: int
+    workgroup: int
+
+
+class SelectRows(Algorithm):
+    """A team of invocations a sequence, which is enough to find a threshold."""
+
+    name = "select_rows"
+    summary = "the least keys of a short row's loads give a threshold; one read and a little"
+    Policy = SelectRowsPolicy
+    policy: SelectRowsPolicy
+
+    def check(self, problem: Problem) -> _Shape:
+        o, m = self.occupancy, self.machine
+        source, k = problem.view, problem.k
+        if not source.one_axis:
+            raise Unserved("select_rows takes elements along one axis")
+        if problem.last_index:
+            raise Unserved("select_rows takes the first of equal items, not the last")
+        most = min(m.workgroup, power_of_two_below(source.length // source.per_load))  # each has a load of its own
+        team, loads = max(4, power_of_two_above(k + k // 2)), source.most_loads
+        while team < most:
+            many = loads > max(self.policy.loads, min(team, 32)) * team
+            spare = problem.sequences * team < o.invocations and loads // team >= 8
+            if not many and not (team < 32 and spare):
+                break
+            team *= 2
+        if team > most or loads > 32 * team:
+            raise Unserved(
+                f"select_rows takes k={k} of 1 to 32 loads for each of {team} invocations, up to {m.workgroup}, "
+                f"not of {source.length} items"
+            )
+        narrow = team > _NARROW or problem.sequences * team < o.invocations
+        return _Shape(team, max(team, min(_NARROW, m.workgroup) if narrow else m.workgroup))
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self.check(problem)
+        program.dispatch(
+            "select/rows",
+            ceil_div(problem.sequences * shape.team, shape.workgroup),
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                "TEAM": shape.team,
+                "PLACES_EACH": 4 if problem.key_words == 1 else 2,
+            }
+            | class_tile(problem.view, shape.team, 1, _SIZES),
+            params={"k": problem.k},
+        )

@@ -1,0 +1,149 @@
+"""Delegates, threshold, survivors and order inside a workgroup, for small k. One read and a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Pairs, Sink, View
+from .base import Algorithm
+from .parts import pair_bytes
+
+__all__ = ["SelectTeams", "SelectTeamsPolicy", "bests_of", "largest_team", "places_of"]
+
+_BESTS_A_RANK = 2  # groups of delegates for each of the k
+_FEWEST_BESTS = 32
+_MOST_LISTED = 4096  # places of all lists of a workgroup
+_UNROLL = 4  # loads under way at once
+_COLUMN_UNROLL = 8  # down columns
+_PARTED = 2  # times the loads that an invocation should have, where a sequence is cut in parts
+
+
+@dataclass(frozen=True)
+class SelectTeamsPolicy:
+    """Teams of a workgroup, each with a sequence or a part of one; the threshold and the order by counting."""
+
+    #: Columns that share a workgroup where all are under way at once, so that loads coalesce. 1 for none
+    #: (benchmarks/LOG.md#columns-side-by-side-in-a-workgroup-2026-11-22-f0f71f6).
+    columns: int = 8
+    #: Largest k of such columns.
+    columns_k: int = 16
+    #: Most loads of an invocation there.
+    columns_loads: int = 64
+
+
+def largest_team(machine: Machine, key_words: int) -> int:
+    """The most invocations that serve a sequence: memory for a delegate, a word or two and as many survivors each."""
+    large = min(1024, machine.widest_workgroup)
+    while large * (2 * pair_bytes(key_words) + 8) > machine.max_compute_workgroup_storage_size - 512:
+        large //= 2
+    return large
+
+
+def bests_of(k: int, largest: int) -> int:
+    """Groups of a team's delegates, among whose bests the threshold is looked for."""
+    return min(largest, max(_FEWEST_BESTS, power_of_two_above(_BESTS_A_RANK * k)))
+
+
+def places_of(machine: Machine, problem: Problem, team: int, workgroup: int, own: int) -> int:
+    """Survivors that a team's list has room for: in sorted data the items of k loads. A workgroup's lists come in two sizes."""
+    source, k, pair = problem.source, problem.k, pair_bytes(problem.key_words)
+    items = min(4, source.per_load if isinstance(source, View) else 1)
+    teams = workgroup // team
+    listed = min(2 * workgroup * items, _MOST_LISTED)
+    if max(2 * k, 4 * k * items) * teams <= 2 * workgroup:
+        listed = min(2 * workgroup, _MOST_LISTED // 4)
+    invocations = workgroup * (pair + 4 + 4 * own) + workgroup // 32 * (pair + 12)
+    room = machine.max_compute_workgroup_storage_size - 128 - invocations
+    while listed * pair > room and listed // teams > k:
+        listed //= 2
+    # A list with hardly any room beyond k is trimmed for nearly every candidate. Lavapipe, which ends an
+    # invocation's loops after 65,535 rounds in all, then gives wrong answers.
+    if listed // teams <= k + k // 16:
+        raise Unserved(f"select_teams takes fewer than {k} in this adapter's workgroup memory")
+    return listed // teams
+
+
+class _Shape(NamedTuple):
+    team: int
+    bests: int  # Of groups of delegates: the threshold is looked for among them.
+    parts: int
+    workgroup: int
+    places: int  # Survivors that a team's list has room for.
+    side_by_side: bool  # Neighbouring invocations serve neighbouring sequences.
+
+
+class SelectTeams(Algorithm):
+    """A team of invocations a sequence. A long sequence of few is cut in parts, whose firsts are selected from again."""
+
+    name = "select_teams"
+    summary = "delegates, threshold by counting and a small sort in a workgroup; one read and a little"
+    Policy = SelectTeamsPolicy
+    policy: SelectTeamsPolicy
+
+    def largest_team(self, key_words: int) -> int:
+        """The most invocations that serve a sequence."""
+        return largest_team(self.machine, key_words)
+
+    def together(self, problem: Problem) -> bool:
+        """Are columns so few and short that several neighbours a workgroup read all at once?"""
+        p = self.policy
+        team = self.largest_team(problem.key_words) // p.columns
+        at_once = problem.sequences * team <= self.occupancy.invocations and problem.length <= team * p.columns_loads
+        return at_once and problem.k <= p.columns_k and problem.length >= 2 * problem.k
+
+    def check(self, problem: Problem) -> _Shape:
+        o, p, source = self.occupancy, self.policy, problem.source
+        k, loads = problem.k, problem.source.loads
+        large = self.largest_team(problem.key_words)
+        if k > large:
+            raise Unserved(f"select_teams takes k up to {large}, not {k}")
+        if problem.last_index:
+            raise Unserved("select_teams takes the first of equal items, not the last")
+        bests = bests_of(k, large)
+        each = o.loads_each if loads >= 1024 else max(1, o.loads_each // 4)
+        team = max(bests, min(large, power_of_two_below(loads // each)))
+        side_by_side = isinstance(source, View) and source.columns and self.together(problem)
+        if side_by_side:
+            team = max(bests, min(team, large // p.columns))
+        if isinstance(source, Pairs) and source.item_step > 1:
+            team = bests  # Pairs side by side have teams as small as can be.
+        parts = self._parts(problem, team, team * _PARTED * each) if team == large else 1
+        workgroup = min(large, p.columns * team) if side_by_side else max(team, self.machine.workgroup)
+        places = places_of(self.machine, problem, team, workgroup, 1)
+        return _Shape(team, bests, parts, workgroup, places, side_by_side)
+
+    def _parts(self, problem: Problem, team: int, part_loads: int) -> int:
+        """Parts of a sequence, so that few sequences fill the machine."""
+        most = max(1, self.occupancy.workgroups * self.machine.workgroup // 4 // (problem.sequences * team))
+        loads = problem.source.loads
+        return max(1, min(most, loads // part_loads, loads // (4 * problem.k)))
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self.check(problem)
+        k, sequences = problem.k, problem.sequences
+        parts = program.pairs(sequences, shape.parts * k) if shape.parts > 1 else None
+        unroll = _UNROLL
+        if shape.side_by_side:
+            unroll = max(1, min(_COLUMN_UNROLL, power_of_two_below(problem.source.loads // shape.team)))
+        program.dispatch(
+            "select/teams",
+            ceil_div(sequences * shape.parts, shape.workgroup // shape.team),
+            source=problem.source,
+            sink=parts or sink,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                "WHOLE_TEAM": int(shape.team == shape.workgroup),
+                "SIDE_BY_SIDE": int(shape.side_by_side),
+                "UNROLL": unroll,
+                "AGAIN": self.occupancy.reread_unroll,
+                "LISTED": shape.places * (shape.workgroup // shape.team),
+                "IN_ORDER": int(not problem.pairs),
+            },
+            params={"parts": shape.parts, "k": k, "team_bests": shape.bests, "team": shape.team, "places": shape.places},
+        )
+        if parts:
+            program.run(parts, sequences, k, sink)

@@ -1,0 +1,82 @@
+"""A stable radix sort for software adapters: an invocation serves a tile alone, without barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..machine import ceil_div, power_of_two_above
+from ..program import Program
+from ..regions import Region, Sink, View
+from .radix_passes import BINS, Pass, RadixPasses
+
+__all__ = ["SerialRadixSort"]
+
+#: Tiles of a workgroup: their 256 counters each fill the least workgroup memory.
+_WORKGROUP = 16
+#: Items of the least tile of long sequences. Its counters must be worth it.
+_LEAST_TILE = 1024
+#: Tiles in all, where that makes them longer.
+_TILES = 512
+#: Items of the longest tile. Lavapipe ends the loops of an invocation after 65,535 iterations in all, without a word.
+_LONGEST_TILE = 1 << 15
+#: Digits that a workgroup sums up over the tiles, an invocation each.
+_SCANNED = 64
+
+
+class SerialRadixSort(RadixPasses):
+    """Small kernels with few loops: lavapipe compiles a loop with a branch in 50 ms."""
+
+    name = "serial_radix_sort"
+    summary = "a stable radix sort without barriers, a tile an invocation; two reads and a write a digit"
+
+    def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
+        tile = self._tile(sequences, sum(lengths[0]))
+        room = max(sum(self._tiles_of(each, tile)) for each in lengths)
+        return {"tile_counts": program.words(sequences * BINS * (room + 1))}
+
+    @staticmethod
+    def _tile(sequences: int, n: int) -> int:
+        tile = max(_LEAST_TILE, power_of_two_above(ceil_div(n * sequences, _TILES)))
+        return min(tile, _LONGEST_TILE, power_of_two_above(n))
+
+    @staticmethod
+    def _tiles_of(lengths: Iterable[int], tile: int) -> list[int]:
+        return [ceil_div(length, tile) for length in lengths]
+
+    def dispatch_pass(self, program: Program, here: Pass, target: Sink, kept: int) -> None:
+        lengths = [segment.length for segment in here.segments]
+        tile = self._tile(here.sequences, sum(lengths))
+        tiles = self._tiles_of(lengths, tile)
+        first_tiles = [sum(tiles[:i]) for i in range(len(tiles))]
+        params = {"tile": tile, "groups": sum(tiles)}
+        constants = here.constants | {"WORKGROUP": _WORKGROUP}
+        if isinstance(here.segments[0], View):
+            constants |= {"SOURCE_ROWS": 0, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
+        for segment, first, own in zip(here.segments, first_tiles, tiles, strict=True):
+            bind, digits = here.bind_digits(segment, program.selection.format.key_words)
+            program.dispatch(
+                "serial/radix_histogram",
+                ceil_div(here.sequences * own, _WORKGROUP),
+                source=segment,
+                bind=bind,
+                constants=constants,
+                params=digits | params | {"tiles": own, "first_tile": first},
+            )
+        program.dispatch(
+            "serial/radix_scan",
+            ceil_div(here.sequences * BINS, _SCANNED),
+            bind={"tile_counts": here.bind["tile_counts"]},
+            constants={"WORKGROUP": _SCANNED},
+            params={"groups": sum(tiles)},
+        )
+        for segment, first, own in zip(here.segments, first_tiles, tiles, strict=True):
+            for piece, first_rank, ranks in program.windows(target, kept, here.sequences):
+                program.dispatch(
+                    "serial/radix_scatter",
+                    ceil_div(here.sequences * own, _WORKGROUP),
+                    source=segment,
+                    sink=piece,
+                    bind=here.bind,
+                    constants=constants,
+                    params=here.params | params | {"tiles": own, "first_tile": first, "first_rank": first_rank, "ranks": ranks},
+                )

@@ -1,0 +1,227 @@
+"""Top-k on machines that run few invocations: small kernels that compile quickly, none with a barrier."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...selection import Selection
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Outputs, Pairs, Region, Sink, View
+from .base import Algorithm
+from .serial_radix_sort import SerialRadixSort
+from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduce_subsets
+
+__all__ = ["SerialSelect"]
+
+# Figures: benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
+
+_ITEMS = 4  # pairs that an invocation places
+_ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
+_LANES = 32  # invocations that keep a few processors at work
+_SLICES = 8  # invocations that read a subset again
+
+#: Longest sequence of which all items are placed by counting, where a quarter of them is wanted.
+_RANKED = 64
+#: Fewest delegates of a sequence.
+_DELEGATES = 32
+#: Longest list that is placed by counting in any case, as work grows with its square, and most comparisons for longer ones.
+_RANKED_LIST, _COMPARISONS = 600, 4 << 20
+#: Sorted lists in registers: largest k, longest row, and fewest rows, as an invocation serves one.
+_LIST_K, _LIST_LENGTH, _LIST_SEQUENCES = 16, 4096, 64
+#: Comparisons that hostile data may cost before lists are cut by a second threshold, of two dispatches.
+_HOSTILE = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Pairs of each sequence, the first k among them, in any order."""
+
+    pairs: Pairs
+    counts: Region  # How many of each sequence.
+    list_counts: Region  # Zeros, for the list that comes of chosen subsets.
+    thresholds: Region
+    numbered: bool  # Delegates are told by their numbers, not by their indices.
+
+
+def _enough(k: int) -> int:
+    """A threshold need not be the k-th pair: what is a little later is found in fewer rounds."""
+    return k + 4 + min(64, k // 8)
+
+
+def _index_bits(selection: Selection) -> int:
+    return max(1, (selection.length - 1).bit_length())
+
+
+class SerialSelect(Algorithm):
+    """The best of each subset, a threshold among those, what comes before it, and that in order."""
+
+    name = "serial_select"
+    summary = "delegates, a threshold among them, what comes before it, placed by counting; a dispatch each"
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.radix_sort = SerialRadixSort(machine, policies)
+
+    def check(self, problem: Problem) -> None:
+        if problem.last_index:
+            raise Unserved("serial_select takes the first of equal items, not the last")
+        if problem.length > _RANKED and 2 * _enough(problem.k) > self._segment(problem):
+            raise Unserved(f"serial_select finds up to {self._segment(problem) // 2} pairs with a few to spare, not k={problem.k}")
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        self.check(problem)
+        source, sequences, k = problem.source, problem.sequences, problem.k
+        if problem.length <= _RANKED and 4 * k >= problem.length:
+            self._rank(program, pairs_of(program, source, sequences), sequences, k, program.words(1), 0, sink)
+            return
+        if self._lists(problem):
+            self._list(program, problem, sink)
+            return
+        subsets = self._subsets(problem)
+        if subsets is None:
+            chosen = self._choose(program, problem, pairs_of(program, source, sequences))
+        else:
+            delegates = program.pairs(sequences, subsets.count, side_by_side=sequences >= 8)
+            reduce_subsets(program, source, sequences, delegates, subsets)
+            chosen = self._choose(program, problem, delegates, numbered=not problem.one_axis)
+            chosen = self._filter(program, problem, subsets, chosen)
+            # Hostile data fill a list with far more than k.
+            longest = chosen.pairs.length
+            if sequences * longest**2 > _HOSTILE and longest > 2 * _enough(k):
+                chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
+        length = chosen.pairs.length
+        if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
+            self._rank(program, chosen.pairs, sequences, k, chosen.counts, 1, sink)
+        else:
+            self.radix_sort.build(program, replace(problem, source=chosen.pairs), sink, chosen.counts)
+
+    def _lists(self, problem: Problem) -> bool:
+        """Do sorted lists in registers take less than thresholds?"""
+        # Items that lie apart lie in a page each, and eight invocations would read as many pages.
+        rows = isinstance(problem.source, View) and problem.source.rows
+        return rows and problem.k <= _LIST_K and problem.length <= _LIST_LENGTH and problem.sequences >= _LIST_SEQUENCES
+
+    def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
+        """The first k of each sequence by one invocation."""
+        source, sequences, k = problem.source, problem.sequences, problem.k
+        whole = Subsets.of(source, 1, apart=False)
+        # A place more takes what is beyond k.
+        ordered = program.pairs(sequences, k + 1)
+        dispatch_invocations(
+            program,
+            "serial/lists",
+            sequences,
+            source=source,
+            sink=ordered,
+            constants=whole.constants(source) | {"K": max(8, power_of_two_above(k))},
+            params={"k": k},
+            workgroup=16,
+        )
+        emit(program, ordered, sequences, k, sink)
+
+    def _segment(self, problem: Problem) -> int:
+        """The most pairs that an invocation chooses from: a round each four bits of them, and one that lists the chosen."""
+        index_bits = 32 if isinstance(problem.source, Pairs) else _index_bits(problem.view.selection)
+        return _ITERATIONS // (2 * problem.format.bytes + ceil_div(index_bits, 4) + 1)
+
+    def _subsets(self, problem: Problem) -> Subsets | None:
+        """A delegate costs each round of the search for a threshold; few of them cost more loads that are read again."""
+        enough, longest = _enough(problem.k), self._segment(problem)
+        fewest = max(_DELEGATES, 5 * enough // 2)
+        if 3 * fewest > problem.length:
+            return None
+        count = max(fewest, min(longest, int(0.45 * math.sqrt(problem.length * enough))))
+        subsets = Subsets.of(problem.source, count)
+        if not problem.one_axis and subsets.count > longest:
+            return Subsets.of(problem.source, longest, apart=False)
+        return subsets
+
+    def _choose(
+        self, program: Program, problem: Problem, pairs: Pairs, counts: Region | None = None, numbered: bool = False
+    ) -> _Chosen:
+        """The first k of pairs and a few more, in any order. Where pairs are many, first those of each segment of them."""
+        sequences, size, enough = problem.sequences, self._segment(problem), _enough(problem.k)
+        if sequences < _LANES and not numbered:
+            size = min(size, max(4 * enough, ceil_div(pairs.length * sequences, _LANES), 512))
+        lengths = [pairs.length]
+        while lengths[-1] > size:
+            lengths.append(ceil_div(lengths[-1], size) * enough)
+        thresholds = program.words(sequences * 2 * problem.key_words)
+        list_counts = program.words(sequences)
+        cleared = program.arena.used
+        found = [program.words(sequences) for _ in lengths]
+        if len(found) > 1:
+            program.clear(Region(cleared, program.arena.used - cleared))
+        for length, own in zip(lengths, found, strict=True):
+            segments = ceil_div(length, size)
+            places = min(length, segments * enough)
+            listed = program.pairs(sequences, places + 1)
+            dispatch_invocations(
+                program,
+                "serial/threshold",
+                sequences * segments,
+                source=pairs,
+                sink=listed,
+                bind={
+                    "counts": counts or thresholds,
+                    "chosen_counts": own,
+                    "list_counts": list_counts,
+                    "thresholds": thresholds,
+                },
+                params={
+                    "k": problem.k,
+                    "slack": enough - problem.k,
+                    "counted": int(counts is not None),
+                    "numbered": int(numbered),
+                    "segment": size,
+                    "segments": segments,
+                    "key_bits": 8 * problem.format.bytes,
+                    "index_bits": _index_bits(program.selection),
+                },
+                workgroup=16,
+            )
+            pairs, counts = replace(listed, length=places), own
+        return _Chosen(pairs, found[-1], list_counts, thresholds, numbered)
+
+    def _filter(self, program: Program, problem: Problem, subsets: Subsets, chosen: _Chosen) -> _Chosen:
+        """What comes before the threshold. There are places for all of the chosen subsets' items."""
+        number = chosen.pairs.length
+        listed = program.pairs(problem.sequences, min(problem.length, number * subsets.most_items))
+        slices = min(_SLICES, power_of_two_below(subsets.members))
+        dispatch_invocations(
+            program,
+            "serial/filter",
+            problem.sequences * number * slices,
+            source=problem.source,
+            sink=listed,
+            bind={
+                "chosen": chosen.pairs.indices,
+                "chosen_counts": chosen.counts,
+                "list_counts": chosen.list_counts,
+                "thresholds": chosen.thresholds,
+            },
+            constants=subsets.constants(problem.source),
+            params=subsets.params(problem.source, problem.sequences)
+            | {"chosen": number, "slices": slices, "numbered": int(chosen.numbered)},
+        )
+        return replace(chosen, pairs=listed, counts=chosen.list_counts)
+
+    def _rank(self, program: Program, listed: Pairs, sequences: int, k: int, counts: Region, counted: int, sink: Sink) -> None:
+        ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
+        dispatch_invocations(
+            program,
+            "serial/rank",
+            sequences * ceil_div(listed.length, _ITEMS),
+            source=listed,
+            sink=ordered,
+            bind={"counts": counts},
+            constants={"ITEMS": _ITEMS},
+            params={"k": k, "counted": counted},
+        )
+        if ordered is not sink:
+            emit(program, ordered, sequences, k, sink)

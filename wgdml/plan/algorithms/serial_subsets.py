@@ -1,0 +1,141 @@
+"""Subsets of a sequence's loads that one invocation reads each (``shaders/lib/io/subsets.wgsl``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..machine import ceil_div
+from ..program import Program
+from ..regions import Pairs, Region, Sink, Source, View
+
+__all__ = ["Subsets", "dispatch_invocations", "emit", "pairs_of", "reduce_subsets"]
+
+_WORKGROUP = 64
+_COALESCED = 8  # invocations that run together
+_APART = 64  # items of a subset that may lie in a page each
+_LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations of an invocation
+_RUN = 32  # items that an invocation reads one by one
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """How a sequence is cut: ``lanes`` neighbouring subsets of ``members`` loads share a run."""
+
+    count: int
+    members: int
+    lanes: int
+    per_load: int  #: Items of a load: several where the sequence is a row.
+
+    @staticmethod
+    def of(source: Source, count: int, lanes: int = _COALESCED, *, apart: bool = True) -> Subsets:
+        """So many subsets or fewer, but more where an item's neighbours lie apart: each may lie in a page of its own."""
+        if apart and not isinstance(source, Pairs) and not source.rows:
+            count = max(count, ceil_div(source.length, _APART))
+        per_load = source.row_items if isinstance(source, View) and source.rows else 1
+        skew = per_load - 1 if isinstance(source, View) and source.skewed else 0
+        loads = ceil_div(source.length + skew, per_load)
+        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), lanes, per_load)
+
+    @staticmethod
+    def runs(source: Source) -> Subsets:
+        """Runs of items, read one by one."""
+        return Subsets._cut(source.length, ceil_div(source.length, _RUN), 1, 1)
+
+    @staticmethod
+    def _cut(loads: int, count: int, lanes: int, per_load: int) -> Subsets:
+        lanes = min(lanes, count)
+        members = ceil_div(loads, ceil_div(count, lanes) * lanes)
+        runs = ceil_div(loads, lanes * members)
+        # The last run may be short.
+        last = min(lanes, loads - (runs - 1) * lanes * members)
+        return Subsets((runs - 1) * lanes + last, members, lanes, per_load)
+
+    @property
+    def most_items(self) -> int:
+        """Items of a subset."""
+        return self.members * self.per_load
+
+    def constants(self, source: Source) -> dict[str, int]:
+        """Those of ``lib/io/source.wgsl``. Rows come by loads of several items, all else by strides."""
+        if not isinstance(source, View):
+            return {}
+        if self.per_load > 1:
+            return {"SOURCE_ROWS": 1, "INPUT_WORDS": 4 if source.vectors else 1}
+        return {"SOURCE_ROWS": 0, "PER_LOAD": 1}
+
+    def params(self, source: Source, sequences: int) -> dict[str, int]:
+        """How invocations share the subsets of all sequences."""
+        beside = source.columns if isinstance(source, View) else source.item_step > 1
+        return {
+            "subsets": self.count,
+            "members": self.members,
+            "lanes": self.lanes,
+            "neighbours": sequences if beside else 1,
+        }
+
+
+def dispatch_invocations(
+    program: Program,
+    kernel: str,
+    invocations: int,
+    *,
+    source: Source,
+    params: Mapping[str, int],
+    sink: Sink | None = None,
+    bind: Mapping[str, Region] | None = None,
+    constants: Mapping[str, int] | None = None,
+    workgroup: int = _WORKGROUP,
+) -> None:
+    """A dispatch of so many invocations, by as few variants of its kernel as can be."""
+    size = min(workgroup, program.machine.widest_workgroup)
+    few = {"WORKGROUP": size, "INPUT_WORDS": 1, "MANY_BATCH_DIMS": 1}
+    program.dispatch(
+        kernel,
+        ceil_div(invocations, size),
+        source=source,
+        sink=sink,
+        bind=bind,
+        constants=few | dict(constants or {}),
+        params=params,
+    )
+
+
+def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink, subsets: Subsets) -> None:
+    """The best pair of each subset."""
+    dispatch_invocations(
+        program,
+        "serial/reduce",
+        sequences * subsets.count,
+        source=source,
+        sink=sink,
+        constants=subsets.constants(source)
+        | {
+            "IN_ORDER": int(isinstance(source, View) and not program.selection.last_index),
+            "EXTREMES": int(subsets.per_load > 1 and program.has_extremes(source)),
+        },
+        params=subsets.params(source, sequences),
+    )
+
+
+def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
+    """All items as pairs: side by side where an invocation serves a sequence and eight run together."""
+    if isinstance(source, Pairs):
+        return source
+    pairs = program.pairs(sequences, source.length, side_by_side=sequences >= _COALESCED)
+    runs = Subsets.runs(source)
+    dispatch_invocations(
+        program,
+        "serial/keys",
+        sequences * runs.count,
+        source=source,
+        sink=pairs,
+        constants=runs.constants(source),
+        params=runs.params(source, sequences),
+    )
+    return pairs
+
+
+def emit(program: Program, ordered: Pairs, sequences: int, k: int, sink: Sink) -> None:
+    """Pairs in order to the outputs. Kernels that fill pairs alone are the same for all types."""
+    dispatch_invocations(program, "util/emit", sequences * k, source=ordered, sink=sink, params={"length": k, "first_rank": 0})

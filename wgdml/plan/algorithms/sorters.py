@@ -1,0 +1,18 @@
+"""Which radix sort a machine takes where an algorithm or the planner sorts as one of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..machine import Machine
+from .radix_passes import RadixPasses
+from .radix_sort import RadixSort
+from .serial_radix_sort import SerialRadixSort
+
+__all__ = ["radix_sort_of"]
+
+
+def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
+    """The sort of long sequences for a machine."""
+    return (SerialRadixSort if machine.software else RadixSort)(machine, policies)

@@ -1,0 +1,183 @@
+"""Which algorithm serves a problem: tables of rules, read from the top. Nothing else chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .algorithms import Algorithm
+from .machine import power_of_two_above
+from .problem import Problem, Unserved
+
+__all__ = ["GPU_RULES", "SOFTWARE_RULES", "Rule", "choose", "rules_of", "rules_table"]
+
+#: The algorithms of a planner, by name.
+Algorithms = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Takes an algorithm where ``when`` holds and the algorithm serves the problem."""
+
+    algorithm: str
+    when: Callable[[Problem, Algorithms], bool]
+    condition: str  #: ``when`` in words.
+    why: str
+
+
+# ----------------------------------------------------------------------------
+# Conditions of several parts
+
+
+def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
+    """Would a workgroup each leave most of the machine idle? Sooner where k is too large for that."""
+    share *= 1 if p.sequences <= 16 else 4
+    share //= 1 if p.k <= a["select_radix"].max_k(p.key_words) else 2
+    long = p.length >= max(32 * p.k, share * p.sequences)
+    return p.along and p.k <= a["delegates"].max_k(p.key_words) and long and p.loads > 2 * power_of_two_above(p.k)
+
+
+def _one_or_few_very_long(p: Problem, a: Algorithms, largest_team: int) -> bool:
+    most: int = min(largest_team, a["select_teams"].largest_team(p.key_words)) if p.columns else a["delegates"].max_k(p.key_words)
+    return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
+
+
+def _sorts(p: Problem, by_radix: bool) -> bool:
+    """Would counting take longer than a sort of the whole sequence in workgroup memory?"""
+    share = 8 if not p.pairs and not p.columns and p.k >= 32 else 4
+    return p.length <= 64 or share * p.k >= p.length or (by_radix and not p.columns and p.k > 64)
+
+
+def _fits(p: Problem, a: Algorithms) -> bool:
+    return bool(p.length <= a["row_sort_bitonic"].capacity)
+
+
+def _fits_cheaply(p: Problem, a: Algorithms) -> bool:
+    """Are pairs, or elements few enough, that a CPU's barriers do not matter?"""
+    return _fits(p, a) and (p.pairs or p.length <= 256 or p.sequences * p.length <= 1 << 14)
+
+
+def _by_radix(p: Problem, a: Algorithms) -> bool:
+    return _fits(p, a) and a["row_sort_radix"].prefers(p)
+
+
+def _by_select_radix(p: Problem, a: Algorithms, sorts: bool) -> bool:
+    return bool(a["select_radix"].prefers(p) and a["select_radix"].spares(p, sorts))
+
+
+def _select_rows(p: Problem, a: Algorithms) -> bool:
+    policy = a["select_rows"].policy
+    return p.along and p.k <= policy.max_k and 48 * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
+
+
+def _select_networks(p: Problem, a: Algorithms) -> bool:
+    policy = a["select_networks"].policy
+    return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length
+
+
+def _select_lists(p: Problem, a: Algorithms) -> bool:
+    policy = a["select_lists"].policy
+    longest = policy.max_column if p.columns else policy.max_length
+    return p.one_axis and p.length >= 4 * p.k and p.sequences >= policy.min_sequences and p.length <= longest
+
+
+# ----------------------------------------------------------------------------
+# The tables
+
+GPU_RULES: tuple[Rule, ...] = (
+    Rule("reduce", lambda p, a: p.k == 1, "k = 1", "one read and a tree"),
+    Rule(
+        "row_sort_rank",
+        lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= 32768,
+        "up to 2048 pairs a sequence, 32768 in all",
+        "counting waits for nothing",
+    ),
+    Rule("select_rows", _select_rows, "rows of 48 k items and more, k up to 42", "one dispatch, a threshold among the loads"),
+    Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
+    Rule("select_lists", _select_lists, "8192 sequences and more, k up to 16", "one dispatch and one read"),
+    Rule(
+        "delegates",
+        lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a, 1 << 15),
+        "few long rows, k from 96 on",
+        "a workgroup each would leave most of the machine idle",
+    ),
+    Rule(
+        "select_radix",
+        lambda p, a: _by_select_radix(p, a, _by_radix(p, a)),
+        "rows of 3 k loads and more, k from 96 on (32 where rows are many)",
+        "histograms take less than counting, whose work grows with the square of k",
+    ),
+    Rule(
+        "select_teams",
+        lambda p, a: p.columns and a["select_teams"].together(p),
+        "few short columns, k up to 16",
+        "several neighbours a workgroup read all at once",
+    ),
+    Rule(
+        "delegates",
+        lambda p, a: p.columns and p.k <= 64 and p.length >= 16 * p.k,
+        "columns of 16 k items and more, k up to 64",
+        "one read that coalesces",
+    ),
+    Rule(
+        "delegates",
+        lambda p, a: _one_or_few_very_long(p, a, 256),
+        "up to 16 sequences of 2^20 items and more",
+        "a workgroup each would leave most of the machine idle",
+    ),
+    Rule(
+        "row_sort_radix",
+        lambda p, a: _by_radix(p, a) and _sorts(p, True),
+        "rows that fit a workgroup, of which an eighth and more is wanted",
+        "all in order in one read",
+    ),
+    Rule(
+        "row_sort_bitonic",
+        lambda p, a: _fits(p, a) and not _by_radix(p, a) and _sorts(p, False),
+        "pairs, and sequences of up to 256 items, of which a quarter and more is wanted",
+        "all in order in one read",
+    ),
+    Rule("select_teams", lambda p, a: p.k <= 256 and p.length >= 2 * p.k, "k up to 256", "one read and a little"),
+    Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
+    Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
+    Rule("radix_select", lambda p, a: 4 * p.k <= p.length, "k up to a quarter", "a read a digit, and a sort of k"),
+    Rule("radix_sort", lambda p, a: True, "everything else", "any length and any k"),
+)
+
+
+def _serial_select(p: Problem, a: Algorithms) -> bool:
+    """Are there subsets enough, or pairs so few that all may be looked at?"""
+    return p.length <= 64 or 8 * p.k <= p.length or (2 * p.k <= p.length <= 4096 and p.k <= 512)
+
+
+SOFTWARE_RULES: tuple[Rule, ...] = (
+    Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
+    Rule("serial_select", _serial_select, "k up to an eighth, half of up to 4096, and short sequences", "one read and a little"),
+    Rule("radix_select", lambda p, a: 4 * p.k <= p.length and p.length > 4096, "k up to a quarter", "a read a digit"),
+    Rule("serial_radix_sort", lambda p, a: True, "everything else", "any length and any k"),
+)
+
+
+def rules_of(software: bool) -> tuple[Rule, ...]:
+    """The rules for a kind of machine."""
+    return SOFTWARE_RULES if software else GPU_RULES
+
+
+def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm:
+    """The algorithm of the first rule that holds, if it serves the problem; else of the next one. ``Unserved`` where none does."""
+    refusals = []
+    for rule in rules:
+        if rule.when(problem, algorithms):
+            algorithm: Algorithm = algorithms[rule.algorithm]
+            refusal = algorithm.serves(problem)
+            if refusal is None:
+                return algorithm
+            refusals.append(refusal)
+    raise Unserved("; ".join(refusals))
+
+
+def rules_table(rules: tuple[Rule, ...]) -> str:
+    """The rules as a Markdown table, for the documentation."""
+    rows = [f"| {n} | `{r.algorithm}` | {r.condition} | {r.why} |" for n, r in enumerate(rules, 1)]
+    return "\n".join(["| # | algorithm | where | why |", "|---|---|---|---|", *rows])

@@ -1,0 +1,91 @@
+"""How a selection is cut: its batch into parts whose tensors fit bindings, its axes into views, ranks into windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from ..selection import Selection
+from .machine import Machine
+from .regions import ALIGNMENT, View
+
+__all__ = ["Pieces", "halves", "parts_of", "pieces_of", "views_of"]
+
+
+class Pieces(NamedTuple):
+    """Sizes of the pieces of each batch dimension, of each axis, and of the ranks."""
+
+    batch: list[int]
+    axes: list[int]
+    ranks: int
+
+
+def pieces_of(s: Selection, machine: Machine) -> Pieces:
+    """The largest pieces of which each tensor's part fits a binding."""
+    limit = machine.max_storage_buffer_binding_size // 16 * 16 - 2 * ALIGNMENT
+    inputs = _fit(
+        [(d.size, d.input_stride) for d in s.batch] + [(a.size, a.stride) for a in s.axes],
+        limit // s.format.bytes,
+    )
+    batch, axes = inputs[: len(s.batch)], inputs[len(s.batch) :]
+    ranks = s.k
+    for wanted, size, strides, step in (
+        (s.has_values, s.format.bytes, [d.value_stride for d in s.batch], s.value_step),
+        (s.has_indices, s.index_bytes, [d.index_stride for d in s.batch], s.index_step),
+    ):
+        if wanted:
+            *batch, fitting = _fit([*zip(batch, strides, strict=True), (ranks, step)], limit // size)
+            ranks = min(ranks, fitting)
+    return Pieces(batch, axes, ranks)
+
+
+def parts_of(s: Selection, pieces: Pieces) -> Iterator[Selection]:
+    """The selection cut along its batch."""
+    for starts in product(*(range(0, d.size, n) for d, n in zip(s.batch, pieces.batch, strict=True))):
+        part = s
+        # From the innermost dimension out: one that is cut to a single sequence disappears.
+        for d in reversed(range(len(s.batch))):
+            part = _sub_batch(part, d, starts[d], min(pieces.batch[d], s.batch[d].size - starts[d]))
+        yield part
+
+
+def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
+    """A part cut along its axes."""
+    return [
+        View(part, starts, tuple(min(n, a.size - x) for n, a, x in zip(pieces.axes, part.axes, starts, strict=True)), vectors)
+        for starts in product(*(range(0, a.size, n) for a, n in zip(part.axes, pieces.axes, strict=True)))
+    ]
+
+
+def halves(part: Selection) -> list[Selection]:
+    """A part cut in two along its longest batch dimension, last half first."""
+    d = max(range(len(part.batch)), key=lambda d: part.batch[d].size)
+    half = part.batch[d].size // 2
+    return [_sub_batch(part, d, half, part.batch[d].size - half), _sub_batch(part, d, 0, half)]
+
+
+def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
+    """The selection with a range of one batch dimension."""
+    dim = s.batch[d]
+    kept = () if size == 1 else (replace(dim, size=size),)
+    return replace(
+        s,
+        batch=s.batch[:d] + kept + s.batch[d + 1 :],
+        input_offset=s.input_offset + first * dim.input_stride,
+        value_offset=s.value_offset + first * dim.value_stride,
+        index_offset=s.index_offset + first * dim.index_stride,
+    )
+
+
+def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
+    """Sizes of pieces of each (size, stride) dimension so that a piece spans at most ``limit`` elements, widest first."""
+    sizes = [size for size, _ in dims]
+    for d in sorted(range(len(dims)), key=lambda d: -dims[d][1]):
+        span = 1 + sum((n - 1) * stride for n, (_, stride) in zip(sizes, dims, strict=True))
+        if span <= limit:
+            break
+        others = span - (sizes[d] - 1) * dims[d][1]
+        sizes[d] = max(1, min(sizes[d], (limit - others) // dims[d][1] + 1)) if limit > others else 1
+    return sizes

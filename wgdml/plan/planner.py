@@ -1,0 +1,112 @@
+"""A planner: the algorithms with one machine's numbers, and the way from a selection to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..selection import Selection
+from .algorithms import ALGORITHMS, Algorithm
+from .algorithms.columns import ColumnsPolicy
+from .algorithms.reduce import MEETING_BYTES
+from .algorithms.select_from_delegates import SelectFromDelegates, SelectFromDelegatesPolicy
+from .algorithms.sorters import radix_sort_of
+from .choose import Rule, choose, rules_of
+from .cut import Pieces, halves, parts_of, pieces_of, views_of
+from .machine import Machine
+from .occupancy import OccupancyPolicy
+from .problem import Problem
+from .profiles import Profile, profile_of
+from .program import Plan, Program
+from .regions import Outputs, Source, TooLargeError, View
+
+__all__ = ["Planner"]
+
+
+class Planner:
+    """Plans selections for one machine.
+
+    ``profile``: the policies that differ from their own defaults; the machine's own profile where it is None. ``rules``: the table
+    that chooses; the machine's where it is None.
+    """
+
+    def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
+        self.machine = machine
+        self.rules = rules_of(machine.software) if rules is None else rules
+        policies: dict[str, Any] = {"occupancy": OccupancyPolicy(), "columns": ColumnsPolicy()}
+        policies |= {SelectFromDelegates.name: SelectFromDelegatesPolicy()}
+        policies |= {name: kind.Policy() for name, kind in ALGORITHMS.items() if kind.Policy is not None}
+        policies |= profile_of(machine) if profile is None else profile
+        #: Every policy that is in use, by the name of what it belongs to.
+        self.policies: Mapping[str, Any] = policies
+        self.algorithms: Mapping[str, Algorithm] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
+
+    def choose(self, problem: Problem) -> Algorithm:
+        """The algorithm for a problem."""
+        return choose(problem, self.rules, self.algorithms)
+
+    def plan(self, selection: Selection, *, algorithm: str | None = None, vectors: bool = True, shared_input: bool = False) -> Plan:
+        """Plans a selection.
+
+        ``vectors``: may the input be bound as 16-byte vectors (does the buffer reach the next multiple of 16 bytes)?
+        ``shared_input``: does an output lie in the input's buffer, so that all of it must be bound writable? ``algorithm`` forces
+        the first choice.
+
+        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and ``MemoryError`` where the scratch would
+        exceed the largest buffer.
+        """
+        forced = None if algorithm is None else self.algorithms[algorithm]
+        program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)
+        if not self.machine.software:
+            program.arena.reserve(MEETING_BYTES)
+        pieces = pieces_of(selection, self.machine)
+        parts = list(parts_of(selection, pieces))[::-1]
+        while parts:
+            part = parts.pop()
+            program.arena.used = program.arena.first
+            built = len(program.dispatches), len(program.algorithms)
+            try:
+                self._build(program, part, pieces, forced)
+            except TooLargeError as error:
+                del program.dispatches[built[0] :], program.algorithms[built[1] :]
+                if part.sequences == 1:
+                    raise MemoryError(
+                        f"selecting k={part.k} of {part.length} elements needs {error} bytes of scratch, over the adapter's "
+                        f"largest buffer of {self.machine.max_buffer_size} bytes or binding of "
+                        f"{self.machine.max_storage_buffer_binding_size} bytes"
+                    ) from None
+                parts += halves(part)
+        return Plan(tuple(program.dispatches), program.arena.peak, tuple(program.algorithms))
+
+    def _build(self, program: Program, part: Selection, pieces: Pieces, forced: Algorithm | None) -> None:
+        """The dispatches for a part whose outputs fit bindings but for their ranks."""
+        views = views_of(part, pieces, program.vectors)
+        sequences, k = part.sequences, part.k
+        program.sequences = sequences
+        whole = View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), program.vectors)
+        if len(views) == 1 and pieces.ranks == k:
+            program.run(views[0], sequences, k, Outputs(views[0]), forced)
+            return
+        lengths = [min(k, view.length) for view in views]
+        if sequences == 1 and sum(lengths) > program.pairs_a_binding():
+            # Too many to merge: sort everything.
+            ordered = program.pairs(1, part.length, windows=True)
+            everything = radix_sort_of(self.machine, self.policies)
+            program.algorithms.append(everything.name)
+            everything.sort(program, views, 1, part.length, ordered)
+        else:
+            # The first k of the whole are among the first k of each view.
+            merged: Source = views[0]
+            if len(views) > 1:
+                pairs = program.pairs(sequences, sum(lengths))
+                for i, (view, length) in enumerate(zip(views, lengths, strict=True)):
+                    sink = replace(pairs, base=sum(lengths[:i]), length=length)
+                    program.run(view, sequences, length, sink, forced if i == 0 else None)
+                merged, forced = pairs, None
+            if not part.has_values and pieces.ranks == k:
+                program.run(merged, sequences, k, Outputs(whole), forced)
+                return
+            ordered = program.pairs(sequences, k)
+            program.run(merged, sequences, k, ordered, forced)
+        program.emit_ordered(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)

@@ -1,0 +1,68 @@
+"""What a choice of algorithm looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..selection import ElementFormat
+from .regions import Pairs, Source, View
+
+__all__ = ["Problem", "Unserved"]
+
+
+class Unserved(ValueError):
+    """An algorithm does not serve a problem; the message says why not."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The first k of each of so many sequences of a source."""
+
+    source: Source
+    sequences: int
+    k: int
+    format: ElementFormat  #: Of the input's elements, whose keys the pairs have too.
+    last_index: bool = False  #: The last of equal items wins.
+
+    @property
+    def length(self) -> int:
+        """Items of a sequence."""
+        return self.source.length
+
+    @property
+    def loads(self) -> int:
+        """The most loads that cover a sequence."""
+        return self.source.most_loads
+
+    @property
+    def pairs(self) -> bool:
+        """Items are pairs that an earlier dispatch left, not the input's elements in their order."""
+        return isinstance(self.source, Pairs)
+
+    @property
+    def one_axis(self) -> bool:
+        """Items are elements along one axis."""
+        return isinstance(self.source, View) and self.source.one_axis
+
+    @cached_property
+    def columns(self) -> bool:
+        """Neighbouring sequences lie side by side in memory, along one axis."""
+        return isinstance(self.source, View) and self.source.one_axis and self.source.columns
+
+    @property
+    def along(self) -> bool:
+        """Items are elements along one axis, and neighbouring sequences do not lie side by side."""
+        return self.one_axis and not self.columns
+
+    @property
+    def key_words(self) -> int:
+        """Words of a key: two for 64-bit elements."""
+        return self.format.key_words
+
+    @property
+    def view(self) -> View:
+        """The source, where it is the input's elements. Raises ``Unserved`` for pairs."""
+        if isinstance(self.source, View):
+            return self.source
+        raise Unserved("takes the input's elements, not pairs")

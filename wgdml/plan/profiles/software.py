@@ -1,0 +1,20 @@
+"""Software adapters: a CPU that runs eight invocations together up to a barrier, on few cores. Measured on Mesa's lavapipe.
+
+Their rules take algorithms of their own, ``serial_...``, which have no numbers. These serve what is left.
+"""
+
+from __future__ import annotations
+
+from ..algorithms.radix_select import RadixSelectPolicy
+from ..algorithms.row_sort_bitonic import RowSortBitonicPolicy
+from ..algorithms.row_sort_rank import RowSortRankPolicy
+from ..occupancy import OccupancyPolicy
+
+__all__ = ["SOFTWARE"]
+
+SOFTWARE = {
+    "occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, reread_unroll=1, loads_each=64),
+    "row_sort_rank": RowSortRankPolicy(max_length=512, max_work=1 << 62),
+    "row_sort_bitonic": RowSortBitonicPolicy(max_length=4096),
+    "radix_select": RadixSelectPolicy(sample_length=1 << 20, sample_work=0),
+}

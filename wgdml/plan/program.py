@@ -1,0 +1,347 @@
+"""Dispatches as data, and the one place where a dispatch is put together: by the names that its kernel's text declares."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from .. import shaders
+from ..selection import Selection
+from .machine import Machine, ceil_div
+from .problem import Problem
+from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View
+
+__all__ = ["Binding", "Builds", "Dispatch", "Plan", "Program", "make_dispatch", "pack"]
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A range of bytes of a resource, bound to a variable of the kernel by its name and its number in the text."""
+
+    name: str
+    slot: int
+    resource: str  #: "input", "values", "indices" or "scratch"
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """One dispatch: a kernel, the constants that its text uses, its parameter block, what it binds and its grid."""
+
+    kernel: str
+    constants: tuple[tuple[str, int], ...]
+    params: bytes
+    bindings: tuple[Binding, ...]
+    grid: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Dispatches in order, each seeing what the ones before it wrote, and the bytes of scratch that they share."""
+
+    dispatches: tuple[Dispatch, ...]
+    scratch_size: int
+    algorithms: tuple[str, ...]  #: Those used, in order, for people and tests.
+
+
+class Builds(Protocol):
+    """An algorithm, as a program calls it."""
+
+    @property
+    def name(self) -> str: ...
+    def build(self, program: Program, problem: Problem, sink: Sink, /) -> None: ...
+
+
+class Program:
+    """Collects the dispatches of one plan, and hands out the scratch that they share."""
+
+    def __init__(
+        self,
+        selection: Selection,
+        machine: Machine,
+        choose: Callable[[Problem], Builds],
+        *,
+        vectors: bool,
+        shared_input: bool,
+    ) -> None:
+        self.selection = selection
+        self.machine = machine
+        self.choose = choose
+        self.vectors = vectors
+        self.shared_input = shared_input
+        self.sequences = selection.sequences  #: Of the part being built.
+        self.arena = Arena(machine.max_storage_buffer_binding_size, machine.max_buffer_size)
+        self.dispatches: list[Dispatch] = []
+        self.algorithms: list[str] = []
+        self._shared = _format_constants(selection) | {
+            "WORKGROUP": machine.workgroup,
+            "SUBGROUPS": int(machine.subgroups),
+            "INPUT_SHARED": int(shared_input),
+        }
+
+    # -- composing --
+
+    def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Builds | None = None) -> None:
+        """Appends the dispatches for the first k of every sequence of the source, in order, to the sink.
+
+        ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve.
+        """
+        problem = Problem(source, sequences, k, self.selection.format, self.selection.last_index)
+        chosen = algorithm or self.choose(problem)
+        self.algorithms.append(chosen.name)
+        chosen.build(self, problem, sink)
+
+    def pairs(self, sequences: int, length: int, *, side_by_side: bool = False, windows: bool = False) -> Pairs:
+        """Room for pairs; ``side_by_side`` puts the same item of all sequences together, as kernels down columns write them.
+
+        ``windows``: those of a single sequence will be bound by windows, and may exceed a binding.
+        """
+        count = sequences * length
+        windows = windows and sequences == 1
+        keys = self.arena.take(count * 4 * self.selection.format.key_words, windows=windows)
+        step, item_step = (1, sequences) if side_by_side else (length, 1)
+        return Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
+
+    def keys(self, count: int) -> Region:
+        """Room for so many keys."""
+        return self.arena.take(count * 4 * self.selection.format.key_words)
+
+    def words(self, count: int) -> Region:
+        """Room for so many words."""
+        return self.arena.take(count * 4)
+
+    def clear(self, region: Region) -> None:
+        """Zeros to a region of scratch."""
+        most = self.machine.max_storage_buffer_binding_size // ALIGNMENT * ALIGNMENT
+        for part in range(region.offset, region.offset + region.size, most):
+            size = min(most, region.offset + region.size - part)
+            self.dispatch(
+                "util/clear",
+                ceil_div(size // 4, self.machine.workgroup),
+                bind={"words": Region(part, size)},
+                params={"length": size // 4},
+            )
+
+    # -- one dispatch --
+
+    def dispatch(
+        self,
+        kernel: str,
+        workgroups: int,
+        *,
+        source: Source | None = None,
+        sink: Sink | None = None,
+        bind: Mapping[str, Region] | None = None,
+        constants: Mapping[str, int] | None = None,
+        params: Mapping[str, int] | None = None,
+        ranks: int | None = None,
+    ) -> None:
+        """Appends one dispatch that writes ``ranks`` ranks of each sequence, k where it is None.
+
+        ``bind``, ``constants`` and ``params`` go by the names in the kernel's text. A name that these constants leave without use
+        is not sent. Raises ``ShaderError`` for a name that the text does not have, and for a resource that it lacks.
+        """
+        bind, constants, params = bind or {}, constants or {}, params or {}
+        _check_names(kernel, bind, constants, params)
+        bound: dict[str, Region] = {}
+        values = {"sequences": self.sequences, "k": self.selection.k, "parts": 1}
+        view = source if isinstance(source, View) else sink.view if isinstance(sink, Outputs) else None
+        used = self._shared | self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
+        block = pack(values | dict(params), view)
+        self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound | dict(bind), used | dict(constants), block))
+
+    def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
+        """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
+        size = self.selection.format.bytes
+        if view is not None:
+            unit = 16 if self.vectors else 4
+            window = _window(view.offset, view.span, size, unit, "input")
+            bound["input"] = window
+            values |= {"input_base": view.offset - window.offset // size, "first_index": view.first_index}
+        shape = view.selection if view is not None else None
+        if shape is not None:
+            values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
+        constants = {
+            "MANY_BATCH_DIMS": int(shape is not None and len(shape.batch) > 1),
+            "MANY_AXIS_DIMS": int(shape is not None and len(shape.axes) > 1),
+            "INPUT_WORDS": 4 if self.vectors else 1,
+            "SOURCE_ROWS": 0,
+            "SOURCE_PAIRS": 0,
+            "COUNTED": 0,
+            "PER_LOAD": 1,
+            "LOAD_WORDS": 1,
+            "EXTREMES": 0,
+        }
+        if isinstance(source, View):
+            values["length"] = source.length
+            if source.rows:
+                constants |= {"SOURCE_ROWS": 1, "LOAD_WORDS": source.load_words, "PER_LOAD": source.row_items}
+                constants["EXTREMES"] = int(self.has_extremes(source))
+        elif source is not None:
+            bound |= {"source_keys": source.keys, "source_indices": source.indices}
+            constants["SOURCE_PAIRS"] = 1
+            values |= {
+                "length": source.length,
+                "source_base": source.base,
+                "source_step": source.step,
+                "source_item_step": source.item_step,
+            }
+        return constants
+
+    def _sink(self, sink: Sink | None, ranks: int, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
+        """Binds what is written; returns the constants of ``lib/io/sink.wgsl``."""
+        s = self.selection
+        if isinstance(sink, Pairs):
+            bound |= {"sink_keys": sink.keys, "sink_indices": sink.indices}
+            values |= {"sink_base": sink.base, "sink_step": sink.step, "sink_item_step": sink.item_step}
+            return {"SINK_PAIRS": 1, "MANY_BOXES": 0}
+        if sink is None:
+            return {"SINK_PAIRS": 0, "MANY_BOXES": 0}
+        shape = sink.view.selection
+        if s.has_values:
+            offset = shape.value_offset + sink.first_rank * s.value_step
+            span = 1 + (ranks - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in shape.batch)
+            bound["values"] = _window(offset, span, s.format.bytes, 4, "values")
+            values |= {"value_base": offset - bound["values"].offset // s.format.bytes, "value_step": s.value_step}
+        if s.has_indices:
+            offset = shape.index_offset + sink.first_rank * s.index_step
+            span = 1 + (ranks - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in shape.batch)
+            bound["indices"] = _window(offset, span, s.index_bytes, 4, "indices")
+            values |= {
+                "index_base": offset - bound["indices"].offset // s.index_bytes,
+                "index_step": s.index_step,
+                "index_words": s.index_bytes // 4,
+            }
+        else:
+            bound["indices"] = self.arena.take(4)  # bound, and left alone
+        values["first_rank"] = sink.first_rank
+        return {"SINK_PAIRS": 0, "MANY_BOXES": int(sink.view.length < shape.length)}
+
+    def has_extremes(self, source: Source) -> bool:
+        """Do the extremes of several elements' bits tell their first key? So it is with rows of floats whose NaNs come first."""
+        form = self.selection.format
+        floats = form.key_words == 1 and form.minus > 0 and self.selection.order.nan_first
+        return floats and isinstance(source, View) and source.rows
+
+    # -- sinks by windows --
+
+    def pairs_a_binding(self) -> int:
+        """The most pairs whose keys one binding holds, in whole windows."""
+        limit = self.machine.max_storage_buffer_binding_size
+        return max(ALIGNMENT, limit // (4 * self.selection.format.key_words) // ALIGNMENT * ALIGNMENT)
+
+    def cuts(self, n: int, sequences: int) -> list[tuple[int, int]]:
+        """Where pairs, n a sequence, are cut in pieces that fit a binding: (first, length). Several sequences are one piece."""
+        most = self.pairs_a_binding()
+        if sequences * n <= most:
+            return [(0, n)]
+        return [(first, min(most, n - first)) for first in range(0, n, most)]
+
+    def windows(self, sink: Sink, n: int, sequences: int) -> list[tuple[Sink, int, int]]:
+        """A sink for n items a sequence in pieces that fit a binding: (piece, first rank, ranks)."""
+        cuts = self.cuts(n, sequences)
+        if not isinstance(sink, Pairs) or len(cuts) == 1:
+            return [(sink, 0, n)]
+        key_words = self.selection.format.key_words
+        return [(sink.window(first, length, key_words), first, length) for first, length in cuts]
+
+    def emit_ordered(self, ordered: Pairs, sequences: int, k: int, sinks: list[Outputs], ranks: int) -> None:
+        """The first k of pairs in order to the outputs, at most ``ranks`` at a time."""
+        if sequences == 1:
+            # Windows start where bindings may.
+            ranks = min(ranks, self.pairs_a_binding())
+            ranks = ranks if ranks >= k else ranks // ALIGNMENT * ALIGNMENT
+        for first in range(0, k, ranks):
+            count = min(ranks, k - first)
+            source, start = ordered, first
+            if sequences == 1:
+                source, start = ordered.window(first, count, self.selection.format.key_words), 0
+            for sink in sinks:
+                self.dispatch(
+                    "util/emit",
+                    ceil_div(sequences * count, self.machine.workgroup),
+                    source=source,
+                    sink=replace(sink, first_rank=first),
+                    params={"length": count, "first_rank": start},
+                    ranks=count,
+                )
+
+
+def make_dispatch(
+    machine: Machine,
+    kernel: str,
+    workgroups: int,
+    bound: Mapping[str, Region],
+    constants: Mapping[str, int],
+    params: bytes,
+) -> Dispatch:
+    """A dispatch of what the kernel's text binds and uses; the other names are left away.
+
+    Raises ``ShaderError`` for a constant or a resource that the text has and that is not given.
+    """
+    text = shaders.specialised(kernel, constants)
+    missing = text.resources.keys() - bound.keys() - {"params"}
+    if missing:
+        raise shaders.ShaderError(f"{kernel}.wgsl binds {', '.join(sorted(missing))}, which the plan does not give")
+    bindings = (
+        Binding(name, resource.slot, bound[name].resource, bound[name].offset, bound[name].size)
+        for name, resource in text.resources.items()
+        if name != "params"
+    )
+    grid = _grid(workgroups, machine.max_compute_workgroups_per_dimension)
+    return Dispatch(kernel, text.constants, params, tuple(sorted(bindings, key=lambda b: b.slot)), grid)
+
+
+def _format_constants(s: Selection) -> dict[str, int]:
+    """The constants of ``lib/order`` and of the outputs' types."""
+    f = s.format
+    return {
+        "KEY_WORDS": f.key_words,
+        "PAIR_WORDS": f.key_words + 1,
+        "SIGN_BIT": f.sign_bit,
+        "MINUS": f.minus,
+        "LARGEST": f.largest,
+        "NAN_KEY": 0 if s.order.nan_first else f.key_mask,
+        "DIRECTION": f.key_mask if s.order.largest_first else 0,
+        "INDEX_FLIP": 0xFFFFFFFF if s.last_index else 0,
+        "ELEMENT_BYTES": f.bytes,
+        "HAS_VALUES": int(s.has_values),
+    }
+
+
+def _check_names(kernel: str, bind: Mapping[str, object], constants: Mapping[str, object], params: Mapping[str, object]) -> None:
+    """``ShaderError`` for a name that the kernel's text does not have."""
+    words, known = shaders.words(kernel), shaders.fields(kernel)
+    unknown = [name for name in (*bind, *constants) if name not in words] + [name for name in params if name not in known]
+    if unknown:
+        raise shaders.ShaderError(f"{kernel}.wgsl has no {', '.join(unknown)}")
+
+
+def _window(offset: int, span: int, element_bytes: int, unit: int, resource: str) -> Region:
+    """The aligned range that holds ``span`` elements from element ``offset`` on, in whole units of so many bytes."""
+    start = offset * element_bytes // ALIGNMENT * ALIGNMENT
+    end = (offset + span) * element_bytes
+    return Region(start, ceil_div(end - start, unit) * unit, resource)
+
+
+def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
+    """``workgroups`` folded into three dimensions, each within the limit. A few may be too many; the kernels let them return."""
+    z = ceil_div(workgroups, limit**2)
+    y = ceil_div(workgroups, limit * z)
+    return ceil_div(workgroups, y * z), y, z
+
+
+def pack(values: Mapping[str, int], view: View | None = None) -> bytes:
+    """The parameter block of ``lib/io/params.wgsl``, by the names of its fields."""
+    words = [values.get(name, 0) for name in shaders.layout()]
+    words += [0] * (-len(words) % 4)
+    batch = list(reversed(view.selection.batch)) if view else []
+    words += [w for d in batch for w in (d.size, d.input_stride, d.value_stride, d.index_stride)]
+    words += [0] * (4 * (8 - len(batch)))
+    axes = list(zip(view.sizes, view.selection.axes, view.axis_steps, strict=True))[::-1] if view else []
+    words += [w for size, axis, step in axes for w in (size, axis.stride, step, axis.size)]
+    words += [0] * (4 * (8 - len(axes)))
+    return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))

@@ -1,0 +1,184 @@
+"""What dispatches read and fill: views of the tensors, and pairs in scratch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from ..selection import Selection
+from .machine import ceil_div
+
+__all__ = ["ALIGNMENT", "Arena", "Outputs", "Pairs", "Region", "Sink", "Source", "TooLargeError", "View"]
+
+#: Bytes: the strictest alignment of a binding's offset.
+ALIGNMENT = 256
+
+
+class Region(NamedTuple):
+    """A range of bytes of a resource."""
+
+    offset: int
+    size: int
+    resource: str = "scratch"  #: "scratch", "input", "values" or "indices"
+
+
+@dataclass(frozen=True)
+class View:
+    """A box of the selection's input that fits a binding: a range of every axis, the whole batch of its sub-selection."""
+
+    selection: Selection  #: The sub-selection, with offsets of its own first element.
+    starts: tuple[int, ...]  #: Of the axes.
+    sizes: tuple[int, ...]  #: Of the axes.
+    vectors: bool  #: The input may be bound as vectors of four words.
+    steps: tuple[int, ...] = ()  #: Of the flattened index, an axis each. A sample has its own; its axes are not the tensor's.
+    start_offset: int = -1  #: Of a sample, in elements.
+    start_index: int = 0  #: Of a sample.
+
+    @cached_property
+    def length(self) -> int:
+        return math.prod(self.sizes)
+
+    @property
+    def axis_steps(self) -> list[int]:
+        """The step of the flattened index for each axis."""
+        if self.steps:
+            return list(self.steps)
+        steps, step = [], 1
+        for axis in reversed(self.selection.axes):
+            steps.append(step)
+            step *= axis.size
+        return steps[::-1]
+
+    @property
+    def first_index(self) -> int:
+        return self.start_index + sum(s * step for s, step in zip(self.starts, self.axis_steps, strict=True))
+
+    @property
+    def offset(self) -> int:
+        """Elements before the view's first."""
+        if self.steps:
+            return self.start_offset
+        axes = self.selection.axes
+        return self.selection.input_offset + sum(s * a.stride for s, a in zip(self.starts, axes, strict=True))
+
+    @property
+    def span(self) -> int:
+        """Elements from the view's first to its last, inclusive."""
+        axes = sum((n - 1) * a.stride for n, a in zip(self.sizes, self.selection.axes, strict=True))
+        return 1 + axes + sum((d.size - 1) * d.input_stride for d in self.selection.batch)
+
+    # -- layout and loads --
+
+    @property
+    def one_axis(self) -> bool:
+        return len(self.selection.axes) == 1
+
+    @property
+    def rows(self) -> bool:
+        """The axis is one contiguous run."""
+        return self.one_axis and self.selection.axes[0].stride == 1
+
+    @property
+    def columns(self) -> bool:
+        """Neighbouring sequences lie side by side in memory."""
+        return not self.rows and bool(self.selection.batch) and self.selection.batch[-1].input_stride == 1
+
+    @property
+    def load_words(self) -> int:
+        """Words of one load of contiguous elements."""
+        return 4 if self.vectors else max(1, self.selection.format.bytes // 4)
+
+    @property
+    def row_items(self) -> int:
+        """Items of one load of contiguous elements."""
+        return self.load_words * 4 // self.selection.format.bytes
+
+    @property
+    def per_load(self) -> int:
+        """Items of a sequence that one load brings."""
+        return self.row_items if self.rows else 1
+
+    @property
+    def skewed(self) -> bool:
+        """Sequences may begin inside loads."""
+        first = self.offset % (ALIGNMENT // self.selection.format.bytes)
+        return any(n % self.per_load for n in (first, *(d.input_stride for d in self.selection.batch)))
+
+    @property
+    def loads(self) -> int:
+        """Loads that cover a sequence that begins with one."""
+        return ceil_div(self.length, self.per_load)
+
+    @property
+    def most_loads(self) -> int:
+        """The most loads that cover a sequence, wherever it begins."""
+        return ceil_div(self.length + (self.per_load - 1 if self.skewed else 0), self.per_load)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs in scratch: ``length`` a sequence, from pair ``base`` of the regions on."""
+
+    keys: Region
+    indices: Region
+    base: int
+    step: int  #: Pairs between sequences.
+    length: int
+    item_step: int = 1  #: Pairs between items.
+
+    @property
+    def loads(self) -> int:
+        return self.length
+
+    @property
+    def most_loads(self) -> int:
+        return self.length
+
+    def window(self, first: int, count: int, key_words: int) -> Pairs:
+        """Items ``first`` to ``first + count`` of a single sequence, as pairs of their own."""
+        keys = Region(self.keys.offset + 4 * key_words * first, 4 * key_words * count, self.keys.resource)
+        indices = Region(self.indices.offset + 4 * first, 4 * count, self.indices.resource)
+        return replace(self, keys=keys, indices=indices, base=0, step=count, length=count)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The output tensors themselves. Values are read again from ``view``."""
+
+    view: View
+    first_rank: int = 0
+
+
+Source = View | Pairs
+Sink = Pairs | Outputs
+
+
+class TooLargeError(Exception):
+    """A part needs more scratch than a binding or a buffer holds: its batch must be cut."""
+
+
+class Arena:
+    """Hands out scratch, front to back, in aligned regions."""
+
+    def __init__(self, largest_binding: int, largest_buffer: int) -> None:
+        self.largest_binding = largest_binding
+        self.largest_buffer = largest_buffer
+        self.first = 0  #: Bytes at the start that stay zero between dispatches.
+        self.used = 0
+        self.peak = 0
+
+    def reserve(self, size: int) -> None:
+        """Keeps the first bytes apart, for what must be zero between dispatches."""
+        self.first = self.used = size
+
+    def take(self, size: int, *, windows: bool = False) -> Region:
+        """A new region. Only one that is bound by ``windows`` may exceed a binding."""
+        offset = self.used
+        size = max(16, ceil_div(size, 16) * 16)
+        self.used = ceil_div(offset + size, ALIGNMENT) * ALIGNMENT
+        if self.used > self.largest_buffer or (size > self.largest_binding and not windows):
+            raise TooLargeError(self.used)
+        self.peak = max(self.peak, self.used)
+        return Region(offset, size)

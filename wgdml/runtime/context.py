@@ -1,0 +1,106 @@
+"""A GPU device: what it is, what was made on it, and whether it still works."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NoReturn
+
+import wgpu
+
+from ..plan import Machine
+from .errors import DeviceLostError, translated
+from .process import FORKED
+
+__all__ = ["Context"]
+
+
+class Context:
+    """What every part of a device's runtime stands on."""
+
+    def __init__(self, gpu_device: Any) -> None:
+        self.gpu_device = gpu_device
+        self.adapter_info: dict[str, Any] = dict(gpu_device.adapter.info)
+        self.limits: dict[str, int] = dict(gpu_device.limits)
+        self.features: frozenset[str] = frozenset(gpu_device.features)
+        self.counters: dict[str, int] = {"pipelines": 0, "plans": 0, "bind_groups": 0, "buffers": 0, "scratch_bytes": 0}
+        self.lock = threading.RLock()
+        #: Why nothing works any more: the error to raise and its text.
+        self.gone: tuple[type[RuntimeError], str] | None = None
+        self._probe: Any = None
+
+    def machine(self) -> Machine:
+        """The device as plans see it."""
+        get = self.limits.__getitem__
+        kinds = {"CPU": "software", "DiscreteGPU": "discrete", "IntegratedGPU": "integrated"}
+        return Machine(
+            max_storage_buffer_binding_size=min(get("max-storage-buffer-binding-size"), 0xFFFFFFF0),
+            max_buffer_size=get("max-buffer-size"),
+            max_compute_invocations_per_workgroup=min(
+                get("max-compute-invocations-per-workgroup"), get("max-compute-workgroup-size-x")
+            ),
+            max_compute_workgroup_storage_size=get("max-compute-workgroup-storage-size"),
+            max_compute_workgroups_per_dimension=get("max-compute-workgroups-per-dimension"),
+            kind=kinds.get(self.adapter_info["adapter_type"], "unknown"),
+            vendor=str(self.adapter_info.get("vendor", "")).lower(),
+            subgroups="subgroup" in self.features,
+        )
+
+    # -- when things go wrong --
+
+    def check(self) -> None:
+        """Raises why the device is gone, if it is."""
+        if self.gone is not None:
+            kind, why = self.gone
+            raise kind(why)
+
+    def leave(self, kind: type[RuntimeError], why: str) -> None:
+        """From now on ``check`` raises this. The first reason stays."""
+        self.gone = self.gone or (kind, why)
+
+    def forked(self) -> None:
+        self.gone = RuntimeError, FORKED
+
+    def fail(self, error: Exception, doing: str) -> NoReturn:
+        """Raises what an error of wgpu's means."""
+        known: Exception = error
+        if isinstance(error, wgpu.GPUError):
+            known = translated(error, doing)
+        elif not isinstance(error, DeviceLostError | MemoryError):
+            # wgpu-py itself reports a failed map in its own ways: see whether the device is why.
+            try:
+                self.gpu_device.create_command_encoder().finish()
+            except wgpu.GPUError as reason:
+                known = translated(reason, doing)
+        if isinstance(known, DeviceLostError):
+            self.leave(DeviceLostError, str(known))
+        raise known from error
+
+    def check_alive(self, **buffers: Any) -> None:
+        """``ValueError``, naming them, for buffers that were destroyed: submitting one would end the process."""
+        self.check()
+        for name, buffer in buffers.items():
+            layout = self._probe or self._make_probe()
+            try:
+                # The cheapest question that wgpu answers with an exception.
+                self.gpu_device.create_bind_group(
+                    layout=layout, entries=[{"binding": 0, "resource": {"buffer": buffer, "offset": 0, "size": 4}}]
+                )
+            except wgpu.GPUError as error:
+                if isinstance(translated(error, ""), ValueError):
+                    raise ValueError(f"{name} is over a buffer that has been destroyed") from None
+                self.fail(error, f"looking at {name}")
+
+    @staticmethod
+    def check_unmapped(**buffers: Any) -> None:
+        """``ValueError``, naming them, for buffers that the host has mapped, or asked for: submitting one would end the process."""
+        for name, buffer in buffers.items():
+            if buffer.map_state != "unmapped":
+                raise ValueError(f"{name} is over a buffer that the host has mapped ({buffer.map_state}): unmap it first")
+
+    def _make_probe(self) -> Any:
+        binding = {"binding": 0, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": "read-only-storage"}}
+        try:
+            self._probe = self.gpu_device.create_bind_group_layout(entries=[binding])
+        except wgpu.GPUError as error:
+            self.fail(error, "making a layout")
+        return self._probe

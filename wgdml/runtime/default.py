@@ -1,0 +1,41 @@
+"""The device that is used where none is named."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from .executor import Executor
+
+__all__ = ["as_device", "get", "made_by"]
+
+_make: Callable[[], Executor]
+_device: Executor | None = None
+_lock = threading.Lock()
+
+
+def made_by(make: Callable[[], Executor]) -> None:
+    """Says how the default device is made. ``device.py`` does, which stands above all that use the default."""
+    global _make
+    _make = make
+
+
+def get() -> Executor:
+    """The default device: made at the first call, and again when it was lost or closed."""
+    global _device
+    device = _device
+    if device is None or device.context.gone:
+        with _lock:
+            device = _device
+            if device is None or device.context.gone:
+                device = _device = _make()
+    return device
+
+
+def as_device(device: Executor | None) -> Executor:
+    """The device to work on: the default one for None."""
+    if device is None:
+        return get()
+    if not isinstance(device, Executor):
+        raise TypeError(f"device must be a wgdml.Device, not {device!r}")
+    return device

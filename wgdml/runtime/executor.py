@@ -1,0 +1,219 @@
+"""Plans made, kept, bound, recorded and run on one device."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import wgpu
+from numpy.typing import NDArray
+
+from .. import contract
+from ..plan import Machine, Plan, Planner
+from ..selection import Selection
+from .bindings import BindGroups, Placement, Resources, Steps
+from .buffers import Buffers
+from .context import Context
+from .pipelines import Pipelines
+from .process import use_gpu
+from .transfers import Span, Transfers
+
+__all__ = ["KEPT", "Executor", "Kept", "MakesPlans", "PreparedPlan", "record_steps"]
+
+KEPT = 1024  #: Plans, and pipelines, that a device keeps.
+_SLOT = 512  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
+
+
+class MakesPlans(Protocol):
+    """What a Device plans with."""
+
+    def plan(self, selection: Selection, *, algorithm: Any = None, vectors: bool = True, shared_input: bool = False) -> Plan: ...
+
+
+class Kept:
+    """Values by what they depend on. The least recently used leave where there are more than ``most``."""
+
+    def __init__(self, lock: threading.RLock, most: int) -> None:
+        self._lock = lock
+        self._most = most
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable) -> Any:
+        """The value kept under ``key``, or None."""
+        value = self._values.get(key)
+        if value is not None and len(self._values) > self._most // 2:  # else nothing will have to leave soon
+            with self._lock:
+                if key in self._values:
+                    self._values.move_to_end(key)
+        return value
+
+    def put(self, key: Hashable, value: Any) -> None:
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+    def clear(self) -> None:
+        self._values.clear()
+
+
+_numbers = itertools.count(1)
+
+
+class PreparedPlan:
+    """A plan with its pipelines and parameter buffer on the device; ``steps`` binds it to buffers, once for each set of them."""
+
+    def __init__(self, executor: Executor, plan: Plan) -> None:
+        self.plan = plan
+        self.scratch_size = plan.scratch_size
+        self._executor = executor
+        self._number = -next(_numbers)  # buffers have positive ones
+        self._pipelines = [executor.pipelines.get(d) for d in plan.dispatches]
+        params = bytearray(_SLOT * max(1, len(plan.dispatches)))
+        for i, d in enumerate(plan.dispatches):
+            params[i * _SLOT : i * _SLOT + len(d.params)] = d.params
+        self._params = executor.buffers.create(len(params), wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST)
+        executor.context.gpu_device.queue.write_buffer(self._params, 0, params)
+
+    def steps(self, resources: Resources) -> Steps:
+        """(pipeline, bind group, grid) of each dispatch."""
+        executor = self._executor
+        scratch = executor.buffers.scratch(self.scratch_size) if self.scratch_size else None
+        # Numbers at even places, see BindGroups.
+        parts: list[Hashable] = [self._number, 0] if scratch is None else [self._number, 0, scratch.uid, 0]
+        for name, (buffer, offset) in resources.items():
+            parts += buffer.uid, (name, offset)
+        key = tuple(parts)
+        steps = executor.groups.get(key)
+        if steps is None:
+            steps = self._bind(resources, scratch)
+            owners = {buffer.uid: buffer for buffer, _ in resources.values()}
+            if scratch is not None:
+                owners[scratch.uid] = scratch
+            owners[self._number] = self
+            executor.groups.put(key, steps, owners)
+        return steps
+
+    def _bind(self, resources: Resources, scratch: Any) -> Steps:
+        context = self._executor.context
+        steps = []
+        for i, (d, (pipeline, layout)) in enumerate(zip(self.plan.dispatches, self._pipelines, strict=True)):
+            entries = [{"binding": 0, "resource": {"buffer": self._params, "offset": i * _SLOT, "size": len(d.params)}}]
+            for b in d.bindings:
+                buffer, base = (scratch, 0) if b.resource == "scratch" else resources[b.resource]
+                offset = base + b.offset
+                size = min(b.size, (buffer.size - offset) // 4 * 4)
+                entries.append({"binding": b.slot, "resource": {"buffer": buffer, "offset": offset, "size": size}})
+            group = context.gpu_device.create_bind_group(layout=layout, entries=entries)
+            context.counters["bind_groups"] += 1
+            steps.append((pipeline, group, d.grid))
+        return steps
+
+    def record(self, compute_pass: Any, resources: Resources) -> None:
+        """Records every dispatch into a compute pass."""
+        record_steps(compute_pass, self.steps(resources))
+
+
+def record_steps(compute_pass: Any, steps: Steps) -> None:
+    """Records every dispatch into a compute pass."""
+    current = None
+    for pipeline, group, grid in steps:
+        if pipeline is not current:
+            compute_pass.set_pipeline(pipeline)
+            current = pipeline
+        compute_pass.set_bind_group(0, group)
+        compute_pass.dispatch_workgroups(*grid)
+
+
+class Executor:
+    """All that is kept on a GPU device, and what runs there.
+
+    ``planner`` makes what plans, for the device's machine. ``kept``: the most plans, and the most pipelines.
+    """
+
+    def __init__(
+        self,
+        gpu_device: Any,
+        planner: Callable[[Machine], MakesPlans] = Planner,
+        feature_level: contract.FeatureLevel = contract.HIGHEST_FEATURE_LEVEL,
+        kept: int = KEPT,
+    ) -> None:
+        self.feature_level = feature_level
+        self.context = Context(gpu_device)
+        self.machine = self.context.machine()
+        self.planner = planner(self.machine)
+        self.buffers = Buffers(self.context)
+        self.transfers = Transfers(self.context, self.buffers)
+        self.pipelines = Pipelines(self.context, kept)
+        self.groups = BindGroups(2 * kept)
+        self.kept = Kept(self.context.lock, kept)
+        use_gpu(self)
+
+    def forked(self) -> None:
+        """Called in the child of a fork."""
+        self.context.forked()
+
+    def prepare(self, selection: Selection, **options: Any) -> PreparedPlan:
+        """The plan of a selection on this device, with its pipelines; made once. ``options``: those of the planner."""
+        key = selection, tuple(sorted(options.items()))
+        return self.prepare_plan(key, lambda: self.planner.plan(selection, **options))
+
+    def prepare_plan(self, key: Hashable, make: Callable[[], Plan]) -> PreparedPlan:
+        """A plan with its pipelines, kept under ``key``; ``make`` is called once."""
+        context = self.context
+        context.check()
+        prepared: PreparedPlan | None = self.kept.get(key)
+        if prepared is None:
+            with context.lock:
+                prepared = self.kept.get(key)
+                if prepared is None:
+                    context.counters["plans"] += 1
+                    plan = make()
+                    try:
+                        prepared = PreparedPlan(self, plan)
+                    except wgpu.GPUError as error:
+                        context.fail(error, "preparing a plan")
+                    self.kept.put(key, prepared)
+        return prepared
+
+    def place(self, selection: Selection, placement: Placement) -> PreparedPlan:
+        """``prepare`` for tensors that lie so in their buffers."""
+        if placement.input or placement.values or placement.indices:
+            selection = replace(
+                selection, input_offset=placement.input, value_offset=placement.values, index_offset=placement.indices
+            )
+        return self.prepare(selection, vectors=placement.vectors, shared_input=placement.shared_input)
+
+    def encode(self, prepared: PreparedPlan, resources: Resources) -> Any:
+        """A command encoder with one plan. ``wgpu.GPUError`` as it comes."""
+        encoder = self.context.gpu_device.create_command_encoder()
+        compute_pass = encoder.begin_compute_pass()
+        record_steps(compute_pass, prepared.steps(resources))
+        compute_pass.end()
+        return encoder
+
+    def run(self, prepared: PreparedPlan, resources: Resources) -> None:
+        """Records and submits one plan; does not wait."""
+        context = self.context
+        if context.gone is not None:
+            context.check()
+        try:
+            context.gpu_device.queue.submit([self.encode(prepared, resources).finish()])
+        except wgpu.GPUError as error:
+            context.fail(error, "running a plan")
+
+    def run_and_read(self, prepared: PreparedPlan, resources: Resources, spans: Sequence[Span]) -> list[NDArray[Any]]:
+        """Runs one plan and waits for arrays that it left in buffers."""
+        self.context.check()
+        try:
+            encoder = self.encode(prepared, resources)
+        except wgpu.GPUError as error:
+            self.context.fail(error, "running a plan")
+        return self.transfers.read(spans, encoder, "running a plan")

@@ -1,0 +1,138 @@
+"""What belongs to the process and not to a device: Ctrl-C, and forks.
+
+Ctrl-C leaves locks as they were, and is not lost.
+
+An exception that a signal's handler raises between the taking of a lock and the block that would give it back leaves it taken for
+ever. ``threading.Condition`` has such gaps, being Python code: in ``__enter__`` after the lock is taken, in ``__exit__`` before it
+is given back. wgpu-py waits for a device, and wakes the thread that polls it, by ``threading.Event``, which holds such a condition:
+after such an accident every wait for the device is endless. ``docs/driver-bugs.md`` has a program that shows it. And what is raised
+in a callback that native code calls, as when a device or an adapter arrives, is printed and dropped.
+
+A forked child has its parent's GPU handles, but none of the threads of wgpu and of the driver.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # signal without its enumerations, which would cost 13 of 14 us
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from signal import SIGINT
+from types import FrameType
+from typing import Any, Protocol, TypeVar
+
+__all__ = ["FORKED", "interruptible", "locked", "uninterrupted", "use_gpu"]
+
+_T = TypeVar("_T")
+_WAIT = threading.Condition.wait.__code__  # where the time is spent; it puts in order what it did
+
+
+def locked(lock: Any, work: Callable[..., _T], *arguments: object, wait: bool = True) -> _T | None:
+    """``work(*arguments)`` under a lock of ``threading``; None where the lock is taken and is not to be waited for.
+
+    Unlike ``lock.acquire()``, and in Python 3.14 ``with lock`` (python/cpython#148874), it has no moment in which the lock is held
+    and nothing would give it back: one call takes the lock and notes it.
+    """
+    held: list[bool] = []
+    try:
+        held.extend(map(lock.acquire, (wait,)))
+        return work(*arguments) if held[0] else None
+    finally:
+        if held and held[0]:
+            lock.release()
+
+
+def uninterrupted(call: Callable[..., _T], *arguments: object) -> _T:
+    """``call(*arguments)``, a short one; a Ctrl-C that comes meanwhile is raised when it is done."""
+    return _guarded(False, call, arguments)
+
+
+def interruptible(call: Callable[..., _T], *arguments: object) -> _T:
+    """``call(*arguments)``, one that waits; a Ctrl-C is held back only while a condition's lock changes hands."""
+    return _guarded(True, call, arguments)
+
+
+def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]) -> _T:
+    if threading.get_ident() != threading.main_thread().ident:
+        return call(*arguments)  # Python runs handlers in the main thread alone
+    handler = _signal.getsignal(SIGINT)
+    if not callable(handler):
+        return call(*arguments)
+    held = passing = False
+
+    def hold_or_pass(number: int, frame: FrameType | None) -> None:
+        nonlocal held
+        if passing and not _is_unsafe(frame):
+            handler(number, frame)
+        else:
+            held = True
+
+    try:
+        with suppress(ValueError):  # threading takes another thread for the main one in some programs that embed Python
+            _signal.signal(SIGINT, hold_or_pass)
+        passing = waits
+        return call(*arguments)
+    finally:
+        passing = False
+        other: BaseException | None = None
+        while True:
+            try:
+                while _signal.getsignal(SIGINT) is hold_or_pass:  # else the program has put another handler in its place
+                    _signal.signal(SIGINT, handler)
+                break
+            except BaseException as error:  # of another signal's handler, which ran instead
+                other = error
+        if held:
+            handler(SIGINT, None)
+        if other is not None:
+            raise other
+
+
+def _is_unsafe(frame: FrameType | None) -> bool:
+    """Is the innermost function of ``threading`` within the guarded call another one than ``Condition.wait``?"""
+    while frame is not None and frame.f_code is not _guarded.__code__:
+        if frame.f_code.co_filename == _WAIT.co_filename:
+            return frame.f_code is not _WAIT
+        frame = frame.f_back
+    return False
+
+
+FORKED = (
+    'this process was forked from one that had used the GPU, which cannot work here: start processes by "spawn" or "forkserver" '
+    "(multiprocessing.set_start_method), or use the GPU only after the fork"
+)
+
+
+class _User(Protocol):
+    def forked(self) -> None: ...
+
+
+_users: weakref.WeakSet[_User] = weakref.WeakSet()
+_used = False
+_inherited = False
+
+
+def use_gpu(user: _User | None = None) -> None:
+    """To be called before wgpu is. ``RuntimeError`` in a fork of a process that had used the GPU; tells ``user`` of later forks."""
+    global _used
+    if _inherited and user is None:
+        raise RuntimeError(FORKED)
+    _used = True
+    if user is not None:
+        _users.add(user)
+
+
+def _after_fork_in_child() -> None:
+    global _inherited
+    _inherited = _used
+    for user in list(_users):
+        user.forked()
+        # Freeing it would wait for the driver's threads, so let it live for as long as the process does.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(user))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
