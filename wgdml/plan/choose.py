@@ -38,8 +38,8 @@ def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
     return p.along and p.k <= a["delegates"].max_k(p.key_words) and long and p.loads > 2 * power_of_two_above(p.k)
 
 
-def _one_or_few_very_long(p: Problem, a: Algorithms, largest_team: int) -> bool:
-    most: int = min(largest_team, a["select_teams"].largest_team(p.key_words)) if p.columns else a["delegates"].max_k(p.key_words)
+def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
+    most: int = min(256, a["select_teams"].largest_team(p.key_words)) if p.columns else a["delegates"].max_k(p.key_words)
     return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
 
 
@@ -51,11 +51,6 @@ def _sorts(p: Problem, by_radix: bool) -> bool:
 
 def _fits(p: Problem, a: Algorithms) -> bool:
     return bool(p.length <= a["row_sort_bitonic"].capacity)
-
-
-def _fits_cheaply(p: Problem, a: Algorithms) -> bool:
-    """Are pairs, or elements few enough, that a CPU's barriers do not matter?"""
-    return _fits(p, a) and (p.pairs or p.length <= 256 or p.sequences * p.length <= 1 << 14)
 
 
 def _by_radix(p: Problem, a: Algorithms) -> bool:
@@ -122,7 +117,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "delegates",
-        lambda p, a: _one_or_few_very_long(p, a, 256),
+        _one_or_few_very_long,
         "up to 16 sequences of 2^20 items and more",
         "a workgroup each would leave most of the machine idle",
     ),
