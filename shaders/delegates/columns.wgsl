@@ -125,7 +125,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (part >= params.parts) { return; }
   let first_load = id % blocks * ACROSS;
   let at = columns_at(first_load + local % ACROSS);
-  let start = sequence_offsets(at.sequence).x;
+  let start = column_offsets(at).x;
   for (var span = 0u; span < params.spans; span++) {
     let row = first_row(part, span, local / ACROSS);
     var found = delegates_of_rows(start, select(params.length, row, at.live), params.parts * TEAM * params.spans);

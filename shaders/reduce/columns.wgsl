@@ -14,6 +14,12 @@
 var<workgroup> results: array<Stored, WORKGROUP * PER_LOAD>;  // [load][column]
 #endif
 
+#if SINK_PAIRS
+fn column_target(at: Columns) -> Target { return target_of(at.sequence); }
+#else
+fn column_target(at: Columns) -> Target { return column_offsets(at); }
+#endif
+
 // The best of the rows first, first + stride, ... of each column from an offset on.
 fn best_of_rows(start: u32, first: u32, stride: u32) -> Bests {
   let end = params.length;
@@ -40,10 +46,9 @@ fn best_of_rows(start: u32, first: u32, stride: u32) -> Bests {
 
 #if TREE
 // TOGETHER columns of each load at a time: their rows in memory, then an invocation for each column.
-fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
-  let at = columns_at(first_load + local % ACROSS);
+fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
   let row = local / ACROSS;
-  let target_ = target_of(at.sequence);
+  let target_ = column_target(at);
 #for c in PER_LOAD
   team_rows[$[c % TOGETHER]u * WORKGROUP + local] = store_of(bests[$c]);
 #if $[c % TOGETHER + 1] == TOGETHER
@@ -63,7 +68,7 @@ fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
 #endif
 
 #if TRANSPOSED
-fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
+fn put_bests(local: u32, first_load: u32, own: Columns, part: u32, bests: Bests) {
 #for c in PER_LOAD
   results[local * PER_LOAD + $cu] = store_of(bests[$c]);
 #endfor
@@ -81,9 +86,8 @@ fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
 #endif
 
 #if !TREE && !TRANSPOSED
-fn put_bests(local: u32, first_load: u32, part: u32, bests: Bests) {
-  let at = columns_at(first_load + local);
-  let target_ = target_of(at.sequence);
+fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
+  let target_ = column_target(at);
 #for c in PER_LOAD
   if (has_column(at, $cu)) { put_to(target_beside(target_, $cu), part, bests[$c]); }
 #endfor
@@ -102,7 +106,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = local / ACROSS;
   var bests = no_bests(NO_INDEX);
   if (at.live && row < TEAM) {
-    bests = best_of_rows(sequence_offsets(at.sequence).x, part * TEAM + row, params.parts * TEAM);
+    bests = best_of_rows(column_offsets(at).x, part * TEAM + row, params.parts * TEAM);
   }
-  put_bests(local, first_load, part, bests);
+  put_bests(local, first_load, at, part, bests);
 }

@@ -1,7 +1,5 @@
-// The best pair of every part of every sequence, by teams: source -> sink.
-//
-// TEAM invocations, a power of two, serve a part. Part p takes the loads p * team + lane and every parts * team-th after.
-//   LOADS      loads of an invocation that all are under way at once (lib/thread/tile.wgsl), where there is one part; else 0
+// The best pair of every sequence, by a team of TEAM invocations each, a power of two: source -> sink.
+//   LOADS      loads of an invocation that all are under way at once (lib/thread/tile.wgsl), or 0
 //   SUBGROUPS  1 where a team is a workgroup and there are subgroup operations
 #import io/sink
 #if LOADS > 0
@@ -23,10 +21,10 @@ fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair { return mine; }
 #endif
 
 #if LOADS > 0
-fn best_of_lane(row: Row, part: u32, lane: u32, live: bool) -> Pair { return best_of_tile(row, lane, TEAM); }
+fn best_of_lane(row: Row, lane: u32, live: bool) -> Pair { return best_of_tile(row, lane, TEAM); }
 #else
-fn best_of_lane(row: Row, part: u32, lane: u32, live: bool) -> Pair {
-  return scan_loads(row, part * TEAM + lane, select(0u, row.loads, live), params.parts * TEAM);
+fn best_of_lane(row: Row, lane: u32, live: bool) -> Pair {
+  return scan_loads(row, lane, select(0u, row.loads, live), TEAM);
 }
 #endif
 
@@ -34,12 +32,10 @@ fn best_of_lane(row: Row, part: u32, lane: u32, live: bool) -> Pair {
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let lane = local % TEAM;
-  let team = linear_workgroup(workgroup, grid) * (WORKGROUP / TEAM) + local / TEAM;
-  let sequence = team / params.parts;
-  let part = team % params.parts;
+  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP / TEAM) + local / TEAM;
   let live = sequence < params.sequences;
   let row = row_of(min(sequence, params.sequences - 1u));
   let place = place_in_team(local);
-  let best = best_of_team(local, place, best_of_lane(row, part, lane, live));
-  if (live && lane == 0u) { put(sequence, part, settled(row, best)); }
+  let best = best_of_team(local, place, best_of_lane(row, lane, live));
+  if (live && lane == 0u) { put(sequence, 0u, settled(row, best)); }
 }

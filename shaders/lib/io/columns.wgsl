@@ -3,8 +3,9 @@
 //   LOADS_WHOLE  1 where all of a load is theirs, else it is one element narrower than a word
 #import io/input
 
-// A load's columns: the first of them within its batch, its sequence, and whether there is one.
-struct Columns { column: u32, sequence: u32, live: bool }
+// A load's columns: the first of them, the flattened index of the batch's other dimensions, the
+// sequence that they give, and whether there is such a load.
+struct Columns { column: u32, outer: u32, sequence: u32, live: bool }
 
 // Loads that bring one position of every sequence.
 fn column_loads() -> u32 {
@@ -15,8 +16,20 @@ fn column_loads() -> u32 {
 fn columns_at(load: u32) -> Columns {
   let columns = params.batch[0].x;
   let loads = (columns + PER_LOAD - 1u) / PER_LOAD;
-  let column = load % loads * PER_LOAD;
-  return Columns(column, min(load / loads * columns + column, params.sequences - 1u), load < column_loads());
+  let all = column_loads();
+  let inside = min(load, all - 1u);
+  let outer = inside / loads;
+  let column = (inside - outer * loads) * PER_LOAD;
+  return Columns(column, outer, outer * columns + column, load < all);
+}
+
+// As sequence_offsets, of the first column. Where it is the only dimension, `outer` is 0.
+fn column_offsets(at: Columns) -> vec3<u32> {
+#if MANY_BATCH_DIMS
+  return offsets_along(1u, at.outer, first_offsets() + at.column * params.batch[0].yzw);
+#else
+  return first_offsets() + at.column * params.batch[0].yzw;
+#endif
 }
 
 // Does a load have the column that lies so many further along?

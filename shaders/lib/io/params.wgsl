@@ -76,20 +76,27 @@ fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
   return workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
 }
 
-// Element offsets of a sequence: x input, y values, z indices.
-//   MANY_BATCH_DIMS  1 where the batch has more than one dimension
-fn sequence_offsets(sequence: u32) -> vec3<u32> {
-  var rest = sequence;
-  var offsets = vec3<u32>(params.input_base, params.value_base, params.index_base);
-#if MANY_BATCH_DIMS
-  for (var d = 0u; d < params.batch_dims - 1u; d++) {
+// Offsets further by the dimensions of the batch from `first` on, of which `index` is the flattened index.
+fn offsets_along(first: u32, index: u32, start: vec3<u32>) -> vec3<u32> {
+  var rest = index;
+  var offsets = start;
+  for (var d = first; d + 1u < params.batch_dims; d++) {
     let dim = params.batch[d];
     let next = rest / dim.x;
     offsets += (rest - next * dim.x) * dim.yzw;
     rest = next;
   }
   return offsets + rest * params.batch[params.batch_dims - 1u].yzw;
+}
+
+fn first_offsets() -> vec3<u32> { return vec3<u32>(params.input_base, params.value_base, params.index_base); }
+
+// Element offsets of a sequence: x input, y values, z indices.
+//   MANY_BATCH_DIMS  1 where the batch has more than one dimension
+fn sequence_offsets(sequence: u32) -> vec3<u32> {
+#if MANY_BATCH_DIMS
+  return offsets_along(0u, sequence, first_offsets());
 #else
-  return offsets + rest * params.batch[0].yzw;
+  return first_offsets() + sequence * params.batch[0].yzw;
 #endif
 }

@@ -14,6 +14,8 @@ from .select_teams import bests_of, largest_team, places_of
 
 __all__ = ["SelectFromDelegates", "SelectFromDelegatesPolicy"]
 
+_LEAST_OWN = 2  # delegates of an invocation that a kernel is made for: idle places cost less than another kernel
+
 
 @dataclass(frozen=True)
 class SelectFromDelegatesPolicy:
@@ -50,7 +52,7 @@ class SelectFromDelegates(Algorithm):
         bests = bests_of(k, large)
         team = min(large, max(bests, power_of_two_above(ceil_div(delegates, each))))
         workgroup = max(team, self.machine.workgroup)
-        own = power_of_two_above(ceil_div(delegates, team))
+        own = max(_LEAST_OWN, power_of_two_above(ceil_div(delegates, team)))
         return _Shape(team, workgroup, bests, own, places_of(self.machine, problem, team, workgroup, own))
 
     def build_from(self, program: Program, problem: Problem, sink: Sink, delegates: Pairs, second_keys: Region) -> None:

@@ -111,6 +111,8 @@ class SelectTeams(Algorithm):
             team = max(bests, min(team, large // p.columns))
         if isinstance(source, Pairs) and source.item_step > 1:
             team = bests  # Pairs side by side have teams as small as can be.
+        if not side_by_side and team > self.machine.workgroup:
+            team = large  # Each size of a workgroup is a kernel.
         parts = self._parts(problem, team, team * _PARTED * each) if team == large else 1
         workgroup = min(large, p.columns * team) if side_by_side else max(team, self.machine.workgroup)
         places = places_of(self.machine, problem, team, workgroup, 1)
