@@ -8,9 +8,10 @@ from typing import Any
 
 from ..selection import Selection
 from .algorithms import ALGORITHMS, Algorithm
-from .algorithms.columns import ColumnsPolicy
+from .algorithms.base import Step
+from .algorithms.columns import Columns
 from .algorithms.reduce import MEETING_BYTES
-from .algorithms.select_from_delegates import SelectFromDelegates, SelectFromDelegatesPolicy
+from .algorithms.select_from_delegates import SelectFromDelegates
 from .algorithms.sorters import radix_sort_of
 from .choose import Rule, choose, rules_of
 from .cut import Pieces, halves, parts_of, pieces_of, views_of
@@ -34,9 +35,9 @@ class Planner:
     def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
-        policies: dict[str, Any] = {"occupancy": OccupancyPolicy(), "columns": ColumnsPolicy()}
-        policies |= {SelectFromDelegates.name: SelectFromDelegatesPolicy()}
-        policies |= {name: kind.Policy() for name, kind in ALGORITHMS.items() if kind.Policy is not None}
+        policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
+        steps: list[type[Step]] = [Columns, SelectFromDelegates, *ALGORITHMS.values()]
+        policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.
         self.policies: Mapping[str, Any] = policies

@@ -71,7 +71,6 @@ class Program:
         self.machine = machine
         self.choose = choose
         self.vectors = vectors
-        self.shared_input = shared_input
         self.sequences = selection.sequences  #: Of the part being built.
         self.arena = Arena(machine.max_storage_buffer_binding_size, machine.max_buffer_size)
         self.dispatches: list[Dispatch] = []
@@ -224,7 +223,7 @@ class Program:
         """Do the extremes of several elements' bits tell their first key? So it is with rows of floats whose NaNs come first."""
         form = self.selection.format
         floats = form.key_words == 1 and form.minus > 0 and self.selection.order.nan_first
-        return floats and isinstance(source, View) and source.rows
+        return floats and source.rows
 
     # -- sinks by windows --
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..selection import Selection
 from .machine import ceil_div
@@ -127,6 +127,14 @@ class Pairs:
     step: int  #: Pairs between sequences.
     length: int
     item_step: int = 1  #: Pairs between items.
+    rows: ClassVar[bool] = False
+    skewed: ClassVar[bool] = False
+    per_load: ClassVar[int] = 1
+
+    @property
+    def columns(self) -> bool:
+        """Pairs of neighbouring sequences lie side by side."""
+        return self.item_step > 1
 
     @property
     def loads(self) -> int:

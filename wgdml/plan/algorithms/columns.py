@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..occupancy import OccupancyPolicy
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
-from .parts import class_above, pair_bytes
+from .base import Step
+from .parts import class_above, pair_bytes, workgroup_with
 
 __all__ = ["Columns", "ColumnsPolicy"]
 
@@ -63,20 +61,16 @@ class _Shape:
         return ceil_div(self.loads, self.across) * self.parts
 
 
-class Columns:
+class Columns(Step):
     """Dispatches of ``shaders/reduce/columns.wgsl`` and ``shaders/delegates/columns.wgsl``."""
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
-        self.machine = machine
-        self.policy: ColumnsPolicy = policies.get("columns") or ColumnsPolicy()
-        self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
+    name = "columns"
+    Policy = ColumnsPolicy
+    policy: ColumnsPolicy
 
     def largest_workgroup(self, key_words: int) -> int:
         """Invocations of a workgroup whose tree of pairs finds room in its memory."""
-        tree = min(1024, self.machine.widest_workgroup)
-        while tree * pair_bytes(key_words) + 256 > self.machine.max_compute_workgroup_storage_size:
-            tree //= 2
-        return tree
+        return workgroup_with(self.machine, pair_bytes(key_words), 256)
 
     def load(self, source: View, sequences: int = 0) -> tuple[int, int]:
         """Words of a load down columns, and the adjacent sequences that it serves.
@@ -100,11 +94,6 @@ class Columns:
                 break
             load = words, items
         return load
-
-    @property
-    def memory(self) -> int:
-        """Bytes of workgroup memory."""
-        return self.machine.max_compute_workgroup_storage_size
 
     def loads(self, source: View, sequences: int) -> int:
         """Loads that bring one position of every sequence."""

@@ -108,8 +108,7 @@ class Delegates(Algorithm):
         source = problem.view
         if not source.one_axis:
             raise Unserved("delegates takes elements along one axis")
-        if problem.last_index:
-            raise Unserved("delegates takes the first of equal items, not the last")
+        self.check_first(problem)
         if source.columns:
             self.from_delegates.shape_from(problem, self._subsets_of_columns(problem))
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source, View
 from .base import Algorithm
@@ -41,8 +41,7 @@ class RadixPasses(Algorithm):
     """Sequences of any length that lie in one or more segments, of which the first k are kept."""
 
     def check(self, problem: Problem) -> None:
-        if problem.last_index:
-            raise Unserved(f"{self.name} takes the first of equal items, not the last")
+        self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
         """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""

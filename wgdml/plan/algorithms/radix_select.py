@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..machine import Machine
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
@@ -55,8 +55,7 @@ class RadixSelect(Algorithm):
         self.radix_sort = radix_sort_of(machine, policies)
 
     def check(self, problem: Problem) -> None:
-        if problem.last_index:
-            raise Unserved("radix_select takes the first of equal items, not the last")
+        self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)

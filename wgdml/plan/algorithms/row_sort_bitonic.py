@@ -43,8 +43,7 @@ class RowSortBitonic(Algorithm):
         capacity = max(16, power_of_two_above(problem.length))
         if capacity > self.capacity:
             raise Unserved(f"row_sort_bitonic takes sequences of up to {self.capacity}, not {problem.length}")
-        if problem.last_index:
-            raise Unserved("row_sort_bitonic takes the first of equal items, not the last")
+        self.check_first(problem)
         return capacity
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:

@@ -49,8 +49,7 @@ class RowSortRadix(Algorithm):
         length, m = problem.view.length, self.machine
         if length > 1 << _INDEX_BITS:
             raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
-        if problem.last_index:
-            raise Unserved("row_sort_radix takes the first of equal items, not the last")
+        self.check_first(problem)
         # Fewer and wider passes pay where each of them is long.
         digit = 5 if length > 4096 else 4
         team = max(32, power_of_two_above(ceil_div(length, _ITEMS)))

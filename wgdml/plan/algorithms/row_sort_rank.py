@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink
 from .base import Algorithm
-from .parts import pair_bytes
+from .parts import pair_bytes, workgroup_with
 
 __all__ = ["RowSortRank", "RowSortRankPolicy"]
 
@@ -37,16 +37,13 @@ class RowSortRank(Algorithm):
     def check(self, problem: Problem) -> None:
         if not problem.pairs:
             raise Unserved("row_sort_rank takes pairs only")
-        if problem.last_index:
-            raise Unserved("row_sort_rank takes the first of equal items, not the last")
+        self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
         """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
         self.check(problem)
         length = problem.length
-        widest = min(1024, self.machine.widest_workgroup)
-        while widest * (2 * pair_bytes(problem.key_words) + 8) > self.memory - 512:
-            widest //= 2
+        widest = workgroup_with(self.machine, 2 * pair_bytes(problem.key_words) + 8, 512)
         program.dispatch(
             "row_sort/rank",
             problem.sequences * ceil_div(length, _ITEMS),

@@ -9,7 +9,7 @@ from ..machine import ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink
-from .base import Algorithm
+from .base import Step
 from .select_teams import bests_of, largest_team, places_of
 
 __all__ = ["SelectFromDelegates", "SelectFromDelegatesPolicy"]
@@ -32,11 +32,10 @@ class _Shape(NamedTuple):
     places: int  # Survivors that a team's list has room for.
 
 
-class SelectFromDelegates(Algorithm):
+class SelectFromDelegates(Step):
     """Delegates of strided subsets, and the least keys of their other items, tell which subsets to read again."""
 
     name = "select_from_delegates"
-    summary = "a threshold among delegates, and their subsets again"
     Policy = SelectFromDelegatesPolicy
     policy: SelectFromDelegatesPolicy
 

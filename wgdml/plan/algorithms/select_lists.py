@@ -46,8 +46,7 @@ class SelectLists(Algorithm):
             raise Unserved(f"select_lists takes k up to {self.policy.max_k}, not k={problem.k}")
         if not problem.view.one_axis:
             raise Unserved("select_lists takes elements along one axis")  # as a group is found again by an item's index
-        if problem.last_index:
-            raise Unserved("select_lists takes the first of equal items, not the last")
+        self.check_first(problem)
         return problem.view
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -54,8 +54,7 @@ class SelectNetworks(Algorithm):
             raise Unserved(f"select_networks takes k from 2 to 31 of elements of up to 4 bytes, not k={k}")
         if not k < source.length <= 4096:
             raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
-        if problem.last_index:
-            raise Unserved("select_networks takes the first of equal items, not the last")
+        self.check_first(problem)
         per_load = source.per_load
         fetch = max(1, 4 // per_load)
         most, team = min(32, self.machine.workgroup), 1

@@ -86,8 +86,7 @@ class SelectRadix(Algorithm):
         most = self.max_k(problem.key_words)
         if k > most:
             raise Unserved(f"select_radix takes k up to {most} here, not k={k}")
-        if problem.last_index:
-            raise Unserved("select_radix takes the first of equal items, not the last")
+        self.check_first(problem)
         workgroup = min(threshold_workgroup(m, problem.key_words), self._wanted(problem))
         longest = 2 * power_of_two_above(max(k, _SMALLEST_LIST))
         while workgroup > self.policy.min_workgroup and self._room(workgroup, longest, problem.key_words) < longest:

@@ -49,8 +49,7 @@ class SelectRows(Algorithm):
         source, k = problem.view, problem.k
         if not source.one_axis:
             raise Unserved("select_rows takes elements along one axis")
-        if problem.last_index:
-            raise Unserved("select_rows takes the first of equal items, not the last")
+        self.check_first(problem)
         most = min(m.workgroup, power_of_two_below(source.length // source.per_load))  # each has a load of its own
         team, loads = max(4, power_of_two_above(k + k // 2)), source.most_loads
         while team < most:

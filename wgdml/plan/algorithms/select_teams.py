@@ -10,7 +10,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink, View
 from .base import Algorithm
-from .parts import pair_bytes
+from .parts import pair_bytes, workgroup_with
 
 __all__ = ["SelectTeams", "SelectTeamsPolicy", "bests_of", "largest_team", "places_of"]
 
@@ -36,11 +36,8 @@ class SelectTeamsPolicy:
 
 
 def largest_team(machine: Machine, key_words: int) -> int:
-    """The most invocations that serve a sequence: memory for a delegate, a word or two and as many survivors each."""
-    large = min(1024, machine.widest_workgroup)
-    while large * (2 * pair_bytes(key_words) + 8) > machine.max_compute_workgroup_storage_size - 512:
-        large //= 2
-    return large
+    """The most invocations that serve a sequence, with a delegate, a survivor and two words each."""
+    return workgroup_with(machine, 2 * pair_bytes(key_words) + 8, 512)
 
 
 def bests_of(k: int, largest: int) -> int:
@@ -51,7 +48,7 @@ def bests_of(k: int, largest: int) -> int:
 def places_of(machine: Machine, problem: Problem, team: int, workgroup: int, own: int) -> int:
     """Survivors that a team's list has room for: in sorted data the items of k loads. A workgroup's lists come in two sizes."""
     source, k, pair = problem.source, problem.k, pair_bytes(problem.key_words)
-    items = min(4, source.per_load if isinstance(source, View) else 1)
+    items = min(4, source.per_load)
     teams = workgroup // team
     listed = min(2 * workgroup * items, _MOST_LISTED)
     if max(2 * k, 4 * k * items) * teams <= 2 * workgroup:
@@ -101,8 +98,7 @@ class SelectTeams(Algorithm):
         large = self.largest_team(problem.key_words)
         if k > large:
             raise Unserved(f"select_teams takes k up to {large}, not {k}")
-        if problem.last_index:
-            raise Unserved("select_teams takes the first of equal items, not the last")
+        self.check_first(problem)
         bests = bests_of(k, large)
         each = o.loads_each if loads >= 1024 else max(1, o.loads_each // 4)
         team = max(bests, min(large, power_of_two_below(loads // each)))

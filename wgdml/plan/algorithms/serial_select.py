@@ -11,7 +11,7 @@ from ...selection import Selection
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink, View
+from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduce_subsets
@@ -68,8 +68,7 @@ class SerialSelect(Algorithm):
         self.radix_sort = SerialRadixSort(machine, policies)
 
     def check(self, problem: Problem) -> None:
-        if problem.last_index:
-            raise Unserved("serial_select takes the first of equal items, not the last")
+        self.check_first(problem)
         if problem.length > _RANKED and 2 * _enough(problem.k) > self._segment(problem):
             raise Unserved(f"serial_select finds up to {self._segment(problem) // 2} pairs with a few to spare, not k={problem.k}")
 
@@ -103,7 +102,7 @@ class SerialSelect(Algorithm):
     def _lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds?"""
         # Items that lie apart lie in a page each, and eight invocations would read as many pages.
-        rows = isinstance(problem.source, View) and problem.source.rows
+        rows = problem.source.rows
         return rows and problem.k <= _LIST_K and problem.length <= _LIST_LENGTH and problem.sequences >= _LIST_SEQUENCES
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -28,14 +28,15 @@ class Subsets:
     per_load: int  #: Items of a load: several where the sequence is a row.
 
     @staticmethod
-    def of(source: Source, count: int, lanes: int = _COALESCED, *, apart: bool = True) -> Subsets:
-        """So many subsets or fewer, but more where an item's neighbours lie apart: each may lie in a page of its own."""
-        if apart and not isinstance(source, Pairs) and not source.rows:
+    def of(source: Source, count: int, *, apart: bool = True) -> Subsets:
+        """So many subsets or fewer.
+
+        They are more where an item's neighbours lie ``apart``: each may lie in a page of its own.
+        """
+        if apart and isinstance(source, View) and not source.rows:
             count = max(count, ceil_div(source.length, _APART))
-        per_load = source.row_items if isinstance(source, View) and source.rows else 1
-        skew = per_load - 1 if isinstance(source, View) and source.skewed else 0
-        loads = ceil_div(source.length + skew, per_load)
-        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), lanes, per_load)
+        loads = source.most_loads
+        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), _COALESCED, source.per_load)
 
     @staticmethod
     def runs(source: Source) -> Subsets:
@@ -66,13 +67,8 @@ class Subsets:
 
     def params(self, source: Source, sequences: int) -> dict[str, int]:
         """How invocations share the subsets of all sequences."""
-        beside = source.columns if isinstance(source, View) else source.item_step > 1
-        return {
-            "subsets": self.count,
-            "members": self.members,
-            "lanes": self.lanes,
-            "neighbours": sequences if beside else 1,
-        }
+        neighbours = sequences if source.columns else 1
+        return {"subsets": self.count, "members": self.members, "lanes": self.lanes, "neighbours": neighbours}
 
 
 def dispatch_invocations(
