@@ -83,7 +83,7 @@ def remove_folder(folder: Traversable) -> None:
 
 
 def _forget() -> None:
-    for kept in (source, words, fields, _tree, _all_code):
+    for kept in (source, _found, _tree):
         kept.cache_clear()
     _specialised.clear()
 
@@ -141,6 +141,7 @@ _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
 _LOOP = re.compile(r"^(\w+) in (\w+)$")
 _TERM = re.compile(r"^(!?)(\w+)$|^(\w+)\s*(==|>)\s*(\w+)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_FIELD = re.compile(r"\bparams\.(\w+)")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
 _RESOURCE = re.compile(r"@group\(0\) @binding\((\d+)\) var<(uniform|storage, read_write|storage, read)> (\w+):")
 
@@ -213,26 +214,26 @@ def _code(line: str) -> str:
 
 
 @cache
-def _all_code(name: str) -> str:
-    """The code of a file and of those that it imports, whatever its conditions."""
-
-    def code(line: str) -> str:
+def _found(name: str, pattern: re.Pattern[str]) -> frozenset[str]:
+    """What is found in a file and in those that it imports, whatever its conditions."""
+    found: set[str] = set()
+    for line in source(name).splitlines():
         directive = _DIRECTIVE.match(line)
-        return _all_code(f"lib/{directive[2]}") if directive and directive[1] == "import" else _code(line)
+        if directive and directive[1] == "import":
+            found |= _found(f"lib/{directive[2]}", pattern)
+        else:
+            found.update(pattern.findall(_code(line)))
+    return frozenset(found)
 
-    return "\n".join(map(code, source(name).splitlines()))
 
-
-@cache
 def words(name: str) -> frozenset[str]:
-    """The words of a file and of those that it imports, whatever its conditions."""
-    return frozenset(_WORD.findall(_all_code(name)))
+    """The words of a kernel's text, its imports' included."""
+    return _found(name, _WORD)
 
 
-@cache
 def fields(name: str) -> frozenset[str]:
     """The parameters that a kernel's text reads, its imports' included."""
-    return frozenset(re.findall(r"\bparams\.(\w+)", _all_code(name)))
+    return _found(name, _FIELD)
 
 
 @cache
@@ -265,7 +266,7 @@ class Specialised:
 
 
 class _Reader:
-    """Follows a kernel's conditions; notes the constants that they ask for and the names that stay."""
+    """Follows a kernel's conditions; notes the constants they ask for and the names that stay."""
 
     def __init__(self, constants: Mapping[str, int]) -> None:
         self.constants = constants
