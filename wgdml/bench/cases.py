@@ -1,4 +1,4 @@
-"""What is measured: cases, and the figures of others and goals that they are held against. Pure data."""
+"""What is measured: cases, with others' figures and goals that they are held against."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Preset:
     cases: tuple[Case, ...]
     curves: tuple[Case, ...]
     source: str
-    adapter: str = ""  # part of the name of the one that the figures and goals are from, where times elsewhere say nothing of them
+    adapter: str = ""  #: Part of the name of the one that figures hold for; empty for all.
 
 
 SOURCES = {
@@ -204,10 +204,9 @@ PRESETS = {
 
 
 def parse(name: str) -> Case:
-    """The case of a name such as ``topk:64x131072:k1000``, ``argmax:4096x4096:axis0`` or ``sort:16x2^10``: the operator, the shape,
-    ``:axisA`` unless it is the last, for ``topk`` ``:kK``, and ``:DTYPE`` unless it is float32.
+    """The case of a name: ``topk:64x131072:k1000``, ``argmax:4096x4096:axis0``, ``sort:16x2^10``.
 
-    Raises ``ValueError`` where it is none.
+    The last ``:axisA`` and ``:float32`` are left out. ``ValueError`` where it is none.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -238,7 +237,7 @@ def _number(text: str) -> int:
 
 
 def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
-    """The cases of float32 in each of these types, and those of other types as they are. Others' figures are for float32 alone."""
+    """The cases of float32 in each of these types. Others' figures are for float32 alone."""
     dtypes = list(dtypes)
     return [
         case if dtype == case.dtype else replace(case, dtype=dtype, figures=MappingProxyType({}), curve="")
@@ -248,10 +247,9 @@ def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
 
 
 def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:
-    """The cases whose names match one of the comma-separated patterns (``*`` and ``?``; without them, a part of the name); after
-    them, those of patterns that match none but are names of cases themselves.
+    """The cases whose names match a pattern; then patterns that match none and are names.
 
-    Raises ``ValueError`` for a pattern that is neither.
+    Patterns are comma-separated, with ``*`` and ``?``, or parts of a name. Others: ``ValueError``.
     """
     cases = list(cases)
     wanted = [p.strip() for p in (patterns or "").split(",") if p.strip()]

@@ -1,4 +1,4 @@
-"""The inputs: arrays of every kind and type, the same on every machine and for any number of threads."""
+"""The inputs: arrays of every kind and type, the same on every machine and for any threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 _BLOCK = 1 << 20  # elements that one generator makes
 
-#: Kinds that do not depend on the shape: any number of elements is the beginning of one endless stream.
+#: Kinds that do not depend on the shape: elements are the beginning of one endless stream.
 FLAT_KINDS = ("random", "constant", "eight_values", "shared_leading_bits")
 
 
@@ -33,7 +33,7 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
 
 
 def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
-    """The first ``count`` elements of a kind's stream. Random floats are normal, random integers any."""
+    """The first elements of a kind's stream. Random floats are normal, random integers any."""
     out = np.empty(count, dtype)
     words = out.view(f"u{out.itemsize}")
     floats = out.dtype.kind == "f"
@@ -80,7 +80,7 @@ def make(kind: str, case: Case) -> Array:
     def climb(start: int) -> None:
         part = ramp[start : start + _BLOCK]
         if ramp.dtype.kind == "f":
-            # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equal elements.
+            # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equals.
             part[:] = (np.arange(start, start + part.size) - n // 2) * (8.0 / n)
             return
         # From the least to about the largest integer; in runs where there are not as many.

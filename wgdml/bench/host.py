@@ -1,4 +1,4 @@
-"""The host's side: what a cached call costs beside the barest one, and how fast bytes cross to the device and back."""
+"""What a cached call costs the host beside the barest one, and how fast bytes cross and back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Call = Callable[[], Any]
 def _per_call(
     clock: timing.Clock, calls: dict[str, Call], seconds: float, batch: int = 1, now: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
-    """Median microseconds of a call. The calls take turns, to meet the same noise; the device empties in between, untimed."""
+    """Median microseconds of a call. They take turns; the device empties in between, untimed."""
     for call in calls.values():
         call()
         call()
@@ -74,11 +74,10 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
         finally:
             staging.unmap()
 
-    # A software adapter works on the processors that the host works on: there the calling thread's own time is the host's, if the
-    # system has a fine clock for it (Windows' ticks every 16 ms).
-    shared = device.adapter_info["adapter_type"] == "CPU" and time.get_clock_info("thread_time").implementation.startswith(
-        "clock_gettime"
-    )
+    # A software adapter works on the host's processors: there the calling thread's own time counts,
+    # if the system has a fine clock for it. Windows' ticks every 16 ms.
+    fine = time.get_clock_info("thread_time").implementation.startswith("clock_gettime")
+    shared = fine and device.adapter_info["adapter_type"] == "CPU"
     tensors = _per_call(
         clock,
         {
@@ -110,7 +109,7 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
 
 
 def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, Any]:
-    """Bytes a second of ``asarray`` and ``Tensor.numpy``, of the queue's own calls, and of the best kept mapped buffer."""
+    """Bytes a second of ``asarray`` and ``numpy``, of the queue's own calls and by kept buffers."""
     device = clock.device
     gpu = device.gpu_device
     if size is None:
@@ -153,7 +152,7 @@ def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, An
 
 
 def _kept(clock: timing.Clock, buffer: Any, raw: Any, chunk: int) -> tuple[Call, Call]:
-    """Transfers through one mapped buffer that is made once: the measure for ``asarray`` and ``numpy``."""
+    """Transfers through one mapped buffer, made once: the measure for ``asarray`` and ``numpy``."""
     gpu = clock.gpu
     writing = gpu.create_buffer(size=chunk, usage=wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC)
     reading = gpu.create_buffer(size=chunk, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)

@@ -48,7 +48,7 @@ def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) 
 
 
 def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals: bool = True) -> Table:
-    """One row a result. ``shown_figures``: others' figures of another day, where the run itself has none; ``goals``: and these."""
+    """One row a result. ``shown_figures``: others' figures of another day, if the run has none."""
     peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
     with_goals = goals and any(r["goal_us"] for r in results)
     figures = _figures(results, [name for name in shown_figures if name not in peers])
@@ -154,7 +154,7 @@ _COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#4a3aa7", "#e34948", "#
 
 
 def draw(document: dict[str, Any], file: str) -> None:
-    """The chart: every case's time beside floor, goal and peers; and the growth curves. Needs matplotlib."""
+    """The chart: every case's time beside floor, goal and peers; and the growth curves."""
     from matplotlib.figure import Figure
 
     rows = [r for r in document["cases"] if not r["curve"] and r["data"] == "random" and "device_us" in r]

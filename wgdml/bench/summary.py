@@ -58,7 +58,7 @@ def peer_us(result: Result, name: str) -> float | None:
 
 
 def _peers(random: list[Result], preset: str, figures_hold: bool) -> Iterable[Check]:
-    """Peers of this run, or where there are none their figures from another, on an adapter of the same name."""
+    """Peers of this run, else their figures from another on an adapter of the same name."""
     if preset == "software":
         yield from _software_peers(random)
 
@@ -79,7 +79,7 @@ def _other_us(result: Result, name: str, figures_hold: bool) -> float | None:
 
 
 def _software_peers(random: list[Result]) -> Iterable[Check]:
-    """By the host's clock where it was used, with the results read back: that is how these peers are timed."""
+    """By the host's clock where it was used, results read back, as these peers are timed."""
     for r in random:
         elements, length = math.prod(r["shape"]), r["shape"][r["axis"]]
         resident: float = r["tensor_to_numpy_us" if "tensor_to_numpy_us" in r else "device_us"]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 import click
-import numpy as np
 
-from wgdml._version import __version__
+from wgdml.selftest import versions
 
 from .program import Failure
 from .showing import emit, emit_json, json_option
@@ -26,16 +23,6 @@ _SHOWN_LIMITS = (
     "max-compute-workgroups-per-dimension",
     "max-storage-buffers-per-shader-stage",
 )
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "wgdml": __version__,
-        "wgpu": metadata.version("wgpu"),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
 
 
 def _is_chosen(adapter: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
@@ -61,7 +48,7 @@ def info_command(as_json: bool) -> None:
     adapters = [
         {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False} for adapter in wgdml.adapters()
     ]
-    document: dict[str, Any] = {"versions": _versions(), "adapters": adapters}
+    document: dict[str, Any] = {"versions": versions(), "adapters": adapters}
     problem: wgdml.NoAdapterError | None = None
     try:
         device = wgdml.default_device()
