@@ -26,12 +26,11 @@ class Rule:
     why: str
 
 
-# ----------------------------------------------------------------------------
 # Conditions of several parts
 
 
 def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
-    """Would a workgroup each leave most of the machine idle? Sooner where k is too large for that."""
+    """Would a workgroup each leave most of the machine idle? Sooner where k is too large for it."""
     share *= 1 if p.sequences <= 16 else 4
     share //= 1 if p.k <= a["select_radix"].max_k(p.key_words) else 2
     long = p.length >= max(32 * p.k, share * p.sequences)
@@ -77,7 +76,6 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
     return p.one_axis and p.length >= 4 * p.k and p.sequences >= policy.min_sequences and p.length <= longest
 
 
-# ----------------------------------------------------------------------------
 # The tables
 
 GPU_RULES: tuple[Rule, ...] = (
@@ -160,7 +158,7 @@ def rules_of(software: bool) -> tuple[Rule, ...]:
 
 
 def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm:
-    """The algorithm of the first rule that holds, if it serves the problem; else of the next one. ``Unserved`` where none does."""
+    """The algorithm of the first rule that holds and whose algorithm serves; else ``Unserved``."""
     refusals = []
     for rule in rules:
         if rule.when(problem, algorithms):

@@ -1,4 +1,4 @@
-"""How a selection is cut: its batch into parts whose tensors fit bindings, its axes into views, ranks into windows."""
+"""How a selection is cut to fit bindings: its batch into parts, its axes into views."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
 
 
 def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
-    """Sizes of pieces of each (size, stride) dimension so that a piece spans at most ``limit`` elements, widest first."""
+    """Sizes of pieces of each (size, stride) dimension that span at most ``limit`` elements."""
     sizes = [size for size, _ in dims]
     for d in sorted(range(len(dims)), key=lambda d: -dims[d][1]):
         span = 1 + sum((n - 1) * stride for n, (_, stride) in zip(sizes, dims, strict=True))

@@ -36,7 +36,7 @@ class Machine:
     max_compute_workgroups_per_dimension: int = 65535
     kind: str = "unknown"  #: "discrete", "integrated", "software" or "unknown"
     vendor: str = ""  #: WebGPU's ``adapter.info["vendor"]``, in lower case
-    subgroups: bool = False  #: Subgroup operations may be used. How large subgroups are nobody promises.
+    subgroups: bool = False  #: Subgroup operations may be used; their size is not known.
 
     @property
     def software(self) -> bool:

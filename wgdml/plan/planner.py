@@ -28,8 +28,8 @@ __all__ = ["Planner"]
 class Planner:
     """Plans selections for one machine.
 
-    ``profile``: the policies that differ from their own defaults; the machine's own profile where it is None. ``rules``: the table
-    that chooses; the machine's where it is None.
+    ``profile``: the policies that differ from their defaults. ``rules``: the table that chooses.
+    Both are the machine's own where they are None.
     """
 
     def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
@@ -50,12 +50,12 @@ class Planner:
     def plan(self, selection: Selection, *, algorithm: str | None = None, vectors: bool = True, shared_input: bool = False) -> Plan:
         """Plans a selection.
 
-        ``vectors``: may the input be bound as 16-byte vectors (does the buffer reach the next multiple of 16 bytes)?
-        ``shared_input``: does an output lie in the input's buffer, so that all of it must be bound writable? ``algorithm`` forces
-        the first choice.
+        ``vectors``: may the input be bound as 16-byte vectors (does its buffer end with one)?
+        ``shared_input``: does an output lie in the input's buffer, so that all is bound writable?
+        ``algorithm`` forces the first choice.
 
-        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and ``MemoryError`` where the scratch would
-        exceed the largest buffer.
+        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and
+        ``MemoryError`` where the scratch would exceed the largest buffer.
         """
         forced = None if algorithm is None else self.algorithms[algorithm]
         program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)

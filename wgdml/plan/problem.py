@@ -37,7 +37,7 @@ class Problem:
 
     @property
     def pairs(self) -> bool:
-        """Items are pairs that an earlier dispatch left, not the input's elements in their order."""
+        """Items are pairs that an earlier dispatch left, not the input's elements."""
         return isinstance(self.source, Pairs)
 
     @property

@@ -26,13 +26,13 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """A box of the selection's input that fits a binding: a range of every axis, the whole batch of its sub-selection."""
+    """A box of the input that fits a binding: a range of every axis, the whole batch of a part."""
 
     selection: Selection  #: The sub-selection, with offsets of its own first element.
     starts: tuple[int, ...]  #: Of the axes.
     sizes: tuple[int, ...]  #: Of the axes.
     vectors: bool  #: The input may be bound as vectors of four words.
-    steps: tuple[int, ...] = ()  #: Of the flattened index, an axis each. A sample has its own; its axes are not the tensor's.
+    steps: tuple[int, ...] = ()  #: Of a sample: steps of the flattened index, an axis each.
     start_offset: int = -1  #: Of a sample, in elements.
     start_index: int = 0  #: Of a sample.
 

@@ -25,7 +25,7 @@ def class_above(n: int, steps: int) -> int:
     return ceil_div(n, step) * step
 
 
-#: Sizes of register tiles up to this are their own classes: a load too many costs most where loads are few.
+#: Register tiles up to this are their own classes: a load too many costs most where loads are few.
 _EXACT = 16
 
 
@@ -44,7 +44,7 @@ def class_tile(source: View, team: int, at_a_time: int, steps: int) -> dict[str,
     return {"LOADS": loads, "WHOLE": whole, "SKEWED": skewed}
 
 
-#: Bytes of workgroup memory of ``lib/workgroup/kth.wgsl`` with 2048 counters, besides two words an invocation.
+#: Bytes of ``lib/workgroup/kth.wgsl`` with 2048 counters, besides two words an invocation.
 KTH_BYTES = 8448
 
 

@@ -20,9 +20,11 @@ _ITEMS = 16  # pairs that a workgroup ranks
 class RowSortRankPolicy:
     """Sorting by counting, whose work grows with the square of the length."""
 
-    #: Longest list.
+    #: Lists of up to this many pairs are counted. 16 to 8192
+    #: (benchmarks/LOG.md#counting-against-sorting-a-list-2026-11-22-32fcc6a).
     max_length: int = 8192
-    #: Most comparisons in all, where another sort would serve.
+    #: All lists together cost up to this many comparisons where another sort would serve. 0 on
+    #: (the same figures).
     max_work: int = 1 << 25
 
 
@@ -40,7 +42,7 @@ class RowSortRank(Algorithm):
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
+        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
         self.check(problem)
         length = problem.length
         widest = workgroup_with(self.machine, 2 * pair_bytes(problem.key_words) + 8, 512)

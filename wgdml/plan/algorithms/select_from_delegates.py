@@ -19,7 +19,7 @@ __all__ = ["SelectFromDelegates", "SelectFromDelegatesPolicy"]
 class SelectFromDelegatesPolicy:
     """A team of invocations for the delegates of each sequence."""
 
-    #: Delegates of an invocation, or twice as many where sequences have many in all. 1 or 2
+    #: An invocation has this many delegates, or twice as many where all have many. 1 or 2
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     delegates: int = 2
 
@@ -33,14 +33,14 @@ class _Shape(NamedTuple):
 
 
 class SelectFromDelegates(Step):
-    """Delegates of strided subsets, and the least keys of their other items, tell which subsets to read again."""
+    """Delegates of strided subsets, and second keys, tell which subsets to read again."""
 
     name = "select_from_delegates"
     Policy = SelectFromDelegatesPolicy
     policy: SelectFromDelegatesPolicy
 
     def shape_from(self, problem: Problem, delegates: int) -> _Shape:
-        """How so many delegates of each sequence are served. ``Unserved`` where k exceeds what a team can find a threshold for."""
+        """How so many delegates of each sequence are served. ``Unserved`` where k is too large."""
         large, k, sequences = largest_team(self.machine, problem.key_words), problem.k, problem.sequences
         if k > large:
             raise Unserved(f"select_from_delegates takes k up to {large}, not {k}")

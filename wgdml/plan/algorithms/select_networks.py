@@ -24,12 +24,13 @@ _NARROW = 64  # invocations of a workgroup
 class SelectNetworksPolicy:
     """Sorted lists of k + 1 packed words in registers."""
 
-    #: Largest k, up to 31: a list and the tile of items share an invocation's registers
+    #: Networks serve k up to this: a list and the items share an invocation's registers. 2 to 31
     #: (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
     max_k: int = 31
-    #: Most items of an invocation. 4 to 128.
+    #: An invocation has at most this many items. 4 to 128 (the same figures).
     items: int = 64
-    #: Longest row, up to 4096. Beyond it, reading twice what may matter takes less than a network for all.
+    #: Networks serve rows of up to this many items. Longer ones are faster by a threshold, which
+    #: reads twice what may matter. 3 to 4096 (the same figures).
     max_length: int = 1024
 
 

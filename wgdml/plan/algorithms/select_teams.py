@@ -1,4 +1,4 @@
-"""Delegates, threshold, survivors and order inside a workgroup, for small k. One read and a little."""
+"""Delegates, threshold, survivors and order in a workgroup, for small k. One read and a little."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _PARTED = 2  # times the loads that an invocation should have, where a sequence 
 
 @dataclass(frozen=True)
 class SelectTeamsPolicy:
-    """Teams of a workgroup, each with a sequence or a part of one; the threshold and the order by counting."""
+    """Teams with a sequence or a part of one each; the threshold and the order by counting."""
 
-    #: Columns that share a workgroup where all are under way at once, so that loads coalesce. 1 for none
-    #: (benchmarks/LOG.md#columns-side-by-side-in-a-workgroup-2026-11-22-f0f71f6).
+    #: This many columns share a workgroup where all are under way at once, so that loads coalesce.
+    #: 1 to 64 (benchmarks/LOG.md#columns-side-by-side-in-a-workgroup-2026-11-22-f0f71f6).
     columns: int = 8
-    #: Largest k of such columns.
+    #: They do so for k up to this. 1 to 256 (the same figures).
     columns_k: int = 16
-    #: Most loads of an invocation there.
+    #: They do so for up to this many loads of an invocation. 1 on (the same figures).
     columns_loads: int = 64
 
 
 def largest_team(machine: Machine, key_words: int) -> int:
-    """The most invocations that serve a sequence, with a delegate, a survivor and two words each."""
+    """The most invocations of a sequence, with a delegate, a survivor and two words each."""
     return workgroup_with(machine, 2 * pair_bytes(key_words) + 8, 512)
 
 
@@ -46,7 +46,10 @@ def bests_of(k: int, largest: int) -> int:
 
 
 def places_of(machine: Machine, problem: Problem, team: int, workgroup: int, own: int) -> int:
-    """Survivors that a team's list has room for: in sorted data the items of k loads. A workgroup's lists come in two sizes."""
+    """Survivors that a team's list has room for: in sorted data the items of k loads.
+
+    A workgroup's lists come in two sizes.
+    """
     source, k, pair = problem.source, problem.k, pair_bytes(problem.key_words)
     items = min(4, source.per_load)
     teams = workgroup // team
@@ -57,8 +60,8 @@ def places_of(machine: Machine, problem: Problem, team: int, workgroup: int, own
     room = machine.max_compute_workgroup_storage_size - 128 - invocations
     while listed * pair > room and listed // teams > k:
         listed //= 2
-    # A list with hardly any room beyond k is trimmed for nearly every candidate. Lavapipe, which ends an
-    # invocation's loops after 65,535 rounds in all, then gives wrong answers.
+    # A list with little room beyond k is trimmed for nearly every candidate. Lavapipe ends an
+    # invocation's loops after 65,535 rounds in all, and then gives wrong answers.
     if listed // teams <= k + k // 16:
         raise Unserved(f"select_teams takes fewer than {k} in this adapter's workgroup memory")
     return listed // teams
@@ -74,7 +77,7 @@ class _Shape(NamedTuple):
 
 
 class SelectTeams(Algorithm):
-    """A team of invocations a sequence. A long sequence of few is cut in parts, whose firsts are selected from again."""
+    """A team a sequence. A long one of few is cut in parts, whose first are selected from."""
 
     name = "select_teams"
     summary = "delegates, threshold by counting and a small sort in a workgroup; one read and a little"

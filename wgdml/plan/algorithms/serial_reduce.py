@@ -1,4 +1,4 @@
-"""k = 1 on machines that run few invocations: each reads a run of loads, and a second dispatch reads what they found."""
+"""k = 1 on machines that run few invocations: each reads a run, then one reads what they found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SerialReduce(Algorithm):
             parts = 8 * max(1, min(_INVOCATIONS // sequences, problem.loads // 64) // 8)
         subsets = Subsets.of(source, parts)
         if subsets.count == 1:
-            # A value costs the kernel as much to compile as all the rest, so that the one that emits pairs does it.
+            # To compile a value costs as much as all the rest: the kernel that emits pairs has it.
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink
             reduce_subsets(program, source, sequences, found, subsets)
             if isinstance(found, Pairs) and found is not sink:

@@ -1,4 +1,4 @@
-"""Subsets of a sequence's loads that one invocation reads each (``shaders/lib/io/subsets.wgsl``)."""
+"""Subsets of a sequence's loads, each read by one invocation (``lib/io/subsets.wgsl``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Subsets", "dispatch_invocations", "emit", "pairs_of", "reduce_subset
 _WORKGROUP = 64
 _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each
-_LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations of an invocation
+_LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
 _RUN = 32  # items that an invocation reads one by one
 
 
@@ -58,7 +58,7 @@ class Subsets:
         return self.members * self.per_load
 
     def constants(self, source: Source) -> dict[str, int]:
-        """Those of ``lib/io/source.wgsl``. Rows come by loads of several items, all else by strides."""
+        """Those of ``lib/io/source.wgsl``. Rows come by loads of several items."""
         if not isinstance(source, View):
             return {}
         if self.per_load > 1:
@@ -115,7 +115,7 @@ def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink,
 
 
 def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
-    """All items as pairs: side by side where an invocation serves a sequence and eight run together."""
+    """All items as pairs, side by side where eight invocations run together."""
     if isinstance(source, Pairs):
         return source
     pairs = program.pairs(sequences, source.length, side_by_side=sequences >= _COALESCED)

@@ -1,6 +1,6 @@
-"""Software adapters: a CPU that runs eight invocations together up to a barrier, on few cores. Measured on Mesa's lavapipe.
+"""Software adapters: few cores that run eight invocations together up to a barrier.
 
-Their rules take algorithms of their own, ``serial_...``, which have no numbers. These serve what is left.
+Measured on Mesa's lavapipe. Their own algorithms, ``serial_...``, have no numbers.
 """
 
 from __future__ import annotations
