@@ -118,21 +118,12 @@ def _check_source(x: Any) -> None:
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
 
 
-def _arg(
-    x: Source,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None,
-    keepdims: bool,
-    last_index: bool,
-    order: Order,
-    index_dtype: DTypeLike,
-    device: Device | None,
-    block_bytes: int | None,
-    progress: Progress,
-) -> Any:
+def _arg(x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, index_dtype: DTypeLike, *how: Any) -> Any:
+    """``how``: device, bytes of a block, progress."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
     wanted = _Wanted(axes, 1, order, last_index, False, as_index_dtype(index_dtype))
-    indices = _select(x, wanted, device, block_bytes, progress)[1]
+    indices = _select(x, wanted, *how)[1]
     return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])
 
 
@@ -142,9 +133,9 @@ def block_sizes(
     """The sizes of a block, at most ``block_bytes``, in long runs of memory.
 
     ``memory_order``: the dimensions, the one with the largest stride first. Blocks grow from the
-    innermost dimension outwards. An outer axis is cut only into whole inner ones, so that each block's
-    indices are one range. Where sequences are cut, a block has few of them: the partial pairs of all
-    of them wait on the device.
+    innermost dimension outwards, an outer axis after the inner ones are whole, so that each block's
+    indices are one range. Where sequences are cut, a block has few of them: the partial pairs of
+    all of them wait on the device.
     """
     pair_bytes = k * (itemsize + 8)
     room = max(1, block_bytes // itemsize)

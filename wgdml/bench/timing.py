@@ -13,6 +13,7 @@ import wgpu
 from numpy.typing import NDArray
 
 from wgdml import Device
+from wgdml.runtime.context import nanoseconds_a_tick
 
 __all__ = ["BUDGET", "MOST_PASSES", "STORAGE", "Ceiling", "Clock", "Record", "empty_dispatch", "measure_ceiling"]
 
@@ -79,7 +80,7 @@ class Clock:
         #: A software adapter has no clock to warm.
         self.warm_seconds = warm_seconds if warm_seconds is not None else 0.0 if software else 0.4
         self._queries: Any = None
-        self._period = _timestamp_period(self.gpu) if self.timestamps else 1.0
+        self._period = nanoseconds_a_tick(self.gpu)
         self._burner: tuple[Record, float] | None = None
         self._fence = (
             self.gpu.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST),
@@ -177,16 +178,6 @@ class Clock:
         passes = int(min(max(fewest, budget / max(first, 1e-9)), 200))
         times = self.time([record], passes)[:, 0].tolist()
         return statistics.median(times), times
-
-
-def _timestamp_period(gpu: Any) -> float:
-    """Nanoseconds of one tick, which wgpu-py does not tell of itself."""
-    try:
-        from wgpu.backends.wgpu_native import lib
-
-        return float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal)) or 1.0
-    except (ImportError, AttributeError):
-        return 1.0
 
 
 def _kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:

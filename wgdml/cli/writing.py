@@ -54,7 +54,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _target(output: str) -> Path:
-    """Where the output goes: through links, so that the link stays and the file that it names is replaced."""
+    """Where the output goes: a link stays, and the file that it names is replaced."""
     path = Path(output)
     # A pipe's own link (/dev/fd/63) resolves to a name that cannot be opened.
     return path if _is_special(path) else path.resolve()
@@ -105,7 +105,7 @@ def _write_stream(stream: IO[bytes], save: Callable[[IO[bytes]], None]) -> None:
 
 
 def _mode_for(target: Path) -> int:
-    """The permissions that plain ``open`` would give: those of the file replaced, or the umask's."""
+    """The permissions that ``open`` would give: those of the file replaced, or the umask's."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)

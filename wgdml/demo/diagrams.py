@@ -1,7 +1,8 @@
 """What the kernels do, step by step, in plain Python: the data that ``steps`` draws.
 
-The bitonic network is that of ``shaders/lib/bitonic.wgsl``, comparator by comparator; the delegates are those of
-``shaders/select.wgsl``. Pairs are (value, index); the larger value comes first, and the lower index among equal ones.
+The bitonic network is that of ``shaders/row_sort/bitonic.wgsl``, comparator by comparator; the
+delegates are those of ``shaders/select/teams.wgsl``. Pairs are (value, index); the larger value
+comes first, and the lower index among equal ones.
 """
 
 from __future__ import annotations
@@ -63,26 +64,26 @@ class TreeStep:
     """One level of the trees that find the delegates, all subsets at once."""
 
     reach: int
-    moved: frozenset[tuple[int, int]]  # (member, subset) that took the pair from ``reach`` members on
+    moved: frozenset[tuple[int, int]]  # (member, subset) with the pair from ``reach`` members on
     rows: tuple[tuple[Pair, ...], ...]  # [member][subset] afterwards
 
 
 @dataclass(frozen=True)
 class Delegates:
-    """Top-k by delegates: the best of each subset, those ranked, and the winners' subsets looked at again."""
+    """Top-k by delegates: the best of each subset, those ranked, the winners' subsets again."""
 
     k: int
-    rows: tuple[tuple[Pair, ...], ...]  # [member][subset] of the input: subset = index modulo their number
+    rows: tuple[tuple[Pair, ...], ...]  # [member][subset]: subset = index modulo their number
     tree: tuple[TreeStep, ...]
     ranked: tuple[Pair, ...]  # the delegates in order
     winners: frozenset[int]  # subsets
     threshold: Pair  # the last winner's delegate
-    candidates: tuple[Pair, ...]  # of the winners' subsets, what does not come after the threshold; as met
+    candidates: tuple[Pair, ...]  # of the winners' subsets, up to the threshold, as met
     result: tuple[Pair, ...]
 
 
 def _tree(rows: list[list[Pair]]) -> list[TreeStep]:
-    """The tree by which subsets find their best: at each step the rows of the second half meet those of the first."""
+    """The tree by which subsets find their best: the second half's rows meet those of the first."""
     work = [list(row) for row in rows]
     tree = []
     reach = len(rows) // 2

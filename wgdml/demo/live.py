@@ -1,4 +1,4 @@
-"""The live demo: argmax colours a label map and top-k marks the strongest points, every frame, with controls."""
+"""The live demo: argmax colours a map and top-k marks its strongest points, every frame."""
 
 from __future__ import annotations
 
@@ -54,10 +54,8 @@ class Live:
         self.paused = paused
         self._retitle()
 
-    # -- where the map is ----------------------------------------------------------------------------------------------------------
-
     def area(self, size: tuple[int, int], ratio: float) -> tuple[int, int, int, int]:
-        """The largest rectangle of the map's shape beside the panel: x, y, width, height in canvas pixels."""
+        """The largest rectangle for the map beside the panel: x, y, width, height in pixels."""
         left = min(round(PANEL * ratio), size[0] // 2) if self.panel else 0
         margin = round(_MARGIN * ratio) if self.panel else 0
         width, height = max(size[0] - left - 2 * margin, 1), max(size[1] - 2 * margin, 1)
@@ -70,7 +68,7 @@ class Live:
         ratio = self.stage.canvas.get_pixel_ratio()
         return self.area(self.stage.size, ratio), ratio
 
-    # -- what the stage calls ------------------------------------------------------------------------------------------------------
+    # What the stage calls.
 
     def record(self, encoder: Any, target: Any, size: tuple[int, int], seconds: float, stamps: Any) -> None:
         if not self.paused:
@@ -124,8 +122,6 @@ class Live:
             self._draw_panel()
         finally:
             imgui.end()
-
-    # -- the overlay ---------------------------------------------------------------------------------------------------------------
 
     def _draw_sources(self) -> None:
         """A handle for each source, in its class's colour and with its number."""

@@ -1,13 +1,15 @@
-"""The live demo's scene: scores and saliency made on the GPU, argmax and top-k over them, and a picture of the results.
+"""The live demo's scene: scores and saliency made on the GPU, argmax and top-k, a picture of both.
 
-Everything of a frame goes into one command encoder, and no result is read back: the buffers that the operators write are the
-ones that the render pass reads.
+A frame is one command encoder, and no result is read back: the render pass reads the buffers that
+the operators write.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -85,7 +87,7 @@ class _Sources:
 
 
 class Scene:
-    """Buffers, operators and pipelines for maps of ``width`` by ``height`` pixels, drawn in ``colour_format``."""
+    """Buffers, operators and pipelines for maps of ``width`` by ``height`` pixels."""
 
     def __init__(self, device: wgdml.Device, width: int, height: int, settings: Settings, colour_format: str) -> None:
         if width % 4 or not 64 <= width <= 4096 or not 64 <= height <= 4096:
@@ -193,8 +195,9 @@ class Scene:
     def record(self, encoder: Any, target: Any, area: tuple[int, int, int, int], stamps: Any = None) -> None:
         """Records a whole frame, drawn into ``area`` (x, y, width, height) of the target view.
 
-        ``stamps``: a query set of two entries for the frame's start and two for each of ``PASSES``; the even ones become the
-        times of the start and of each pass's end, the odd ones are there for the driver's sake.
+        ``stamps``: a query set of two entries for the frame's start and two for each of ``PASSES``.
+        The even ones become the times of the start and of each pass's end, the odd ones are there
+        for the driver's sake.
         """
         self._write_uniforms(area)
 
@@ -203,30 +206,27 @@ class Scene:
             return {} if stamps is None else {"timestamp_writes": writes}
 
         def settle(number: int) -> None:
-            # A software driver puts a stamp off until the next one or the next barrier: an empty pass brings it about.
+            # A software driver puts a stamp off until the next: an empty pass brings it.
             if stamps is not None:
                 encoder.begin_compute_pass(**stamp(2 * number + 1)).end()
 
+        def compute(number: int, record: Callable[[Any], None]) -> None:
+            compute_pass = encoder.begin_compute_pass(**stamp(2 * number))
+            record(compute_pass)
+            compute_pass.end()
+            settle(number)
+
+        def record_field(compute_pass: Any) -> None:
+            compute_pass.set_pipeline(self._field_pipeline)
+            compute_pass.set_bind_group(0, self._field_group)
+            compute_pass.dispatch_workgroups(-(-self.width // 256), self.height)
+
+        found = {"output_value_tensor": self.values, "output_index_tensor": self.indices}
         if stamps is not None:
-            encoder.begin_compute_pass(**stamp(0)).end()
-        settle(0)
-
-        compute = encoder.begin_compute_pass(**stamp(2))
-        compute.set_pipeline(self._field_pipeline)
-        compute.set_bind_group(0, self._field_group)
-        compute.dispatch_workgroups(-(-self.width // 256), self.height)
-        compute.end()
-        settle(1)
-
-        compute = encoder.begin_compute_pass(**stamp(4))
-        self._argmax.record(compute, input_tensor=self.scores, output_tensor=self.labels)
-        compute.end()
-        settle(2)
-
-        compute = encoder.begin_compute_pass(**stamp(6))
-        self._top_k.record(compute, input_tensor=self.saliency, output_value_tensor=self.values, output_index_tensor=self.indices)
-        compute.end()
-        settle(3)
+            compute(0, lambda _: None)
+        compute(1, record_field)
+        compute(2, partial(self._argmax.record, input_tensor=self.scores, output_tensor=self.labels))
+        compute(3, partial(self._top_k.record, input_tensor=self.saliency, **found))
 
         attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*PAPER, 1)}
         draw = encoder.begin_render_pass(color_attachments=[attachment], **stamp(8))

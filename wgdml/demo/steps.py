@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,8 @@ _SECONDS = 1.3  # a step, when it plays
 def values_of(diagram: str) -> list[int]:
     """The values shown: random, with ties."""
     count, most = (32, 40) if diagram == "network" else (64, 90)
-    return np.random.default_rng(11).integers(0, most, count).tolist()  # type: ignore[no-any-return]
+    values: list[int] = np.random.default_rng(11).integers(0, most, count).tolist()
+    return values
 
 
 class Pen:
@@ -160,7 +162,7 @@ class NetworkDiagram:
 
     @staticmethod
     def _comparators(pen: Pen, now: NetworkStep, left: float, y: list[float], ahead: int) -> None:
-        """Those of one step; ``ahead``: steps from the one that is shown, negative for those that are done."""
+        """Those of one step, so many ``ahead`` of the one that is shown; negative ones are done."""
         strong = 1.0 if ahead == 0 else 0.75 if ahead < 0 else 0.5
         for low, high, swapped in now.comparators:
             lane = min(low % (2 * now.reach), 2 * now.reach - 1 - low % (2 * now.reach)) if now.mirrored else low % now.reach
@@ -353,20 +355,15 @@ class Steps:
         pen.text(44, WINDOW[1] - 25, second, MUTED, 15)
 
 
-def draw_steps(diagram: str, progress: Callable[[int, int], None] | None = None) -> list[npt.NDArray[np.uint8]]:
+def draw_steps(diagram: str) -> list[npt.NDArray[np.uint8]]:
     """A picture of every step, drawn without a window."""
-    stage = Stage(WINDOW, "wgdml", offscreen=True)
-    try:
+    with closing(Stage(WINDOW, "wgdml", offscreen=True)) as stage:
         show = Steps(stage, diagram, playing=False)
         images = []
         for step in range(show.diagram.last + 1):
             show.go_to(step)
             images.append(stage.pictures(show, 1))
-            if progress is not None:
-                progress(step + 1, show.diagram.last + 1)
         return images
-    finally:
-        stage.close()
 
 
 def save_animation(images: list[npt.NDArray[np.uint8]], path: Path) -> None:
@@ -386,11 +383,8 @@ def main(diagram: str, picture: Path | None, step: int | None, animation: Path |
     """The bitonic network and top-k by delegates, drawn step by step."""
     try:
         if picture is None and animation is None:
-            stage = Stage(WINDOW, "wgdml", offscreen=False)
-            try:
+            with closing(Stage(WINDOW, "wgdml", offscreen=False)) as stage:
                 stage.run(Steps(stage, diagram), frames)
-            finally:
-                stage.close()
             return
         images = draw_steps(diagram)
         if step is not None and step >= len(images):

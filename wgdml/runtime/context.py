@@ -11,7 +11,17 @@ from ..plan import Machine
 from .errors import DeviceLostError, translated
 from .process import FORKED
 
-__all__ = ["Context"]
+__all__ = ["Context", "nanoseconds_a_tick"]
+
+
+def nanoseconds_a_tick(gpu_device: Any) -> float:
+    """The length of a tick of timestamp queries, which wgpu-py has no public call for."""
+    try:
+        from wgpu.backends.wgpu_native import lib
+
+        return float(lib.wgpuQueueGetTimestampPeriod(gpu_device.queue._internal)) or 1.0
+    except (ImportError, AttributeError):
+        return 1.0
 
 
 class Context:
@@ -76,7 +86,7 @@ class Context:
         raise known from error
 
     def check_alive(self, **buffers: Any) -> None:
-        """``ValueError``, naming them, for buffers that were destroyed: submitting one would end the process."""
+        """``ValueError`` for buffers that were destroyed: submitting one would end the process."""
         self.check()
         for name, buffer in buffers.items():
             layout = self._probe or self._make_probe()
@@ -92,7 +102,7 @@ class Context:
 
     @staticmethod
     def check_unmapped(**buffers: Any) -> None:
-        """``ValueError``, naming them, for buffers that the host has mapped, or asked for: submitting one would end the process."""
+        """``ValueError`` for mapped buffers: submitting one would end the process."""
         for name, buffer in buffers.items():
             if buffer.map_state != "unmapped":
                 raise ValueError(f"{name} is over a buffer that the host has mapped ({buffer.map_state}): unmap it first")

@@ -35,7 +35,7 @@ class MakesPlans(Protocol):
 
 
 class Kept:
-    """Values by what they depend on. The least recently used leave where there are more than ``most``."""
+    """Values by what they depend on. The least recently used of more than ``most`` leave."""
 
     def __init__(self, lock: threading.RLock, most: int) -> None:
         self._lock = lock
@@ -48,7 +48,7 @@ class Kept:
     def get(self, key: Hashable) -> Any:
         """The value kept under ``key``, or None."""
         value = self._values.get(key)
-        if value is not None and len(self._values) > self._most // 2:  # else nothing will have to leave soon
+        if value is not None and len(self._values) > self._most // 2:  # else nothing leaves soon
             with self._lock:
                 if key in self._values:
                     self._values.move_to_end(key)
@@ -68,7 +68,7 @@ _numbers = itertools.count(1)
 
 
 class PreparedPlan:
-    """A plan with its pipelines and parameter buffer on the device; ``steps`` binds it to buffers, once for each set of them."""
+    """A plan with its pipelines and parameters on the device, bound once to each set of buffers."""
 
     def __init__(self, executor: Executor, plan: Plan) -> None:
         self.plan = plan
@@ -135,7 +135,7 @@ def record_steps(compute_pass: Any, steps: Steps) -> None:
 class Executor:
     """All that is kept on a GPU device, and what runs there.
 
-    ``planner`` makes what plans, for the device's machine. ``kept``: the most plans, and the most pipelines.
+    ``planner`` makes what plans, for a machine. ``kept``: the most plans, and the most pipelines.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Executor:
         self.context.forked()
 
     def prepare(self, selection: Selection, **options: Any) -> PreparedPlan:
-        """The plan of a selection on this device, with its pipelines; made once. ``options``: those of the planner."""
+        """The plan of a selection with its pipelines, made once. ``options``: the planner's."""
         key = selection, tuple(sorted(options.items()))
         return self.prepare_plan(key, lambda: self.planner.plan(selection, **options))
 

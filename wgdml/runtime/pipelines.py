@@ -65,7 +65,7 @@ class Pipelines:
         return pipeline, group
 
     def _layout(self, slots: tuple[tuple[int, str], ...]) -> tuple[Any, Any]:
-        """Bind group layout and pipeline layout of a kernel that binds these slots with these kinds of access."""
+        """Bind group layout and pipeline layout for these slots with these kinds of access."""
         layouts = self._layouts.get(slots)
         if layouts is None:
             gpu = self._context.gpu_device
