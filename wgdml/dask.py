@@ -118,7 +118,7 @@ def _worker_number() -> int | None:
 
 
 class _Pairs(NamedTuple):
-    """Pairs of each sequence of a chunk, along the last dimension. Indices are the whole array's."""
+    """Pairs of a chunk's sequences, along the last dimension. Indices are the whole array's."""
 
     values: NDArray[Any]
     indices: NDArray[Any]

@@ -35,10 +35,8 @@ class Check:
     expected: Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Failure:
-    name: str
-    what: str
+#: A check and what went wrong.
+Failure = dict[str, str]
 
 
 def _stable_order(x: NDArray[Any], axis: int, descending: bool) -> NDArray[Any]:
@@ -134,7 +132,7 @@ def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tup
             what = traceback.format_exc()
         done += 1
         if what:
-            failures.append(Failure(check.name, what))
+            failures.append({"check": check.name, "what": what})
             wrong(check.name)
     return failures, done, len(every)
 
@@ -158,8 +156,7 @@ def report(device: Device | None, failures: list[Failure]) -> dict[str, Any]:
         facts["chosen"] = device.adapter_reason
         facts["features"] = sorted(device.features)
         facts["limits"] = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}
-    facts["failures"] = [{"check": failure.name, "what": failure.what} for failure in failures]
-    return facts
+    return facts | {"failures": failures}
 
 
 @click.command(
@@ -183,9 +180,9 @@ def command(as_json: bool) -> None:
             click.echo(f"checking wgdml {__version__} on {device!r}")
         failures, done, total = run(device, lambda name: None if as_json else click.echo(f"WRONG  {name}"))
     except NoAdapterError as problem:
-        failures = [Failure("adapter", str(problem))]
+        failures = [{"check": "adapter", "what": str(problem)}]
     except Exception:
-        failures = [Failure("adapter", traceback.format_exc())]
+        failures = [{"check": "adapter", "what": traceback.format_exc()}]
     seconds = time.monotonic() - start
     facts = report(device, failures) | {"checks": done, "of": total, "seconds": round(seconds, 2)}
     if as_json:

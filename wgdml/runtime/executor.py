@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -17,12 +15,12 @@ from ..plan import Machine, Plan, Planner
 from ..selection import Selection
 from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
-from .context import Context
+from .context import Context, Kept
 from .pipelines import Pipelines
 from .process import use_gpu
 from .transfers import Span, Transfers
 
-__all__ = ["KEPT", "Executor", "Kept", "MakesPlans", "PreparedPlan", "record_steps"]
+__all__ = ["KEPT", "Executor", "MakesPlans", "PreparedPlan", "record_steps"]
 
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
 _SLOT = 512  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
@@ -32,36 +30,6 @@ class MakesPlans(Protocol):
     """What a Device plans with."""
 
     def plan(self, selection: Selection, *, algorithm: Any = None, vectors: bool = True, shared_input: bool = False) -> Plan: ...
-
-
-class Kept:
-    """Values by what they depend on. The least recently used of more than ``most`` leave."""
-
-    def __init__(self, lock: threading.RLock, most: int) -> None:
-        self._lock = lock
-        self._most = most
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def get(self, key: Hashable) -> Any:
-        """The value kept under ``key``, or None."""
-        value = self._values.get(key)
-        if value is not None and len(self._values) > self._most // 2:  # else nothing leaves soon
-            with self._lock:
-                if key in self._values:
-                    self._values.move_to_end(key)
-        return value
-
-    def put(self, key: Hashable, value: Any) -> None:
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-
-    def clear(self) -> None:
-        self._values.clear()
 
 
 _numbers = itertools.count(1)
