@@ -20,8 +20,6 @@ from . import functions
 from ._version import __version__
 from .runtime import Device, NoAdapterError, default_device
 
-__all__ = ["Check", "checks", "command", "report", "run", "versions"]
-
 #: No check begins after this many seconds, so that a slow machine is through in ten too.
 _LAST_START = 7.0
 

@@ -27,21 +27,6 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-__all__ = [
-    "Resource",
-    "ShaderError",
-    "Specialised",
-    "add_folder",
-    "assemble",
-    "fields",
-    "layout",
-    "names",
-    "remove_folder",
-    "source",
-    "specialised",
-    "words",
-]
-
 
 class ShaderError(Exception):
     """A shader file that cannot be assembled or compiled: a defect of the library."""

@@ -9,8 +9,6 @@ from fnmatch import fnmatchcase
 from math import prod
 from types import MappingProxyType
 
-__all__ = ["DATA_KINDS", "DTYPES", "PRESETS", "SOURCES", "Case", "Preset", "choose", "parse", "with_dtypes"]
-
 #: What the elements look like; ``data`` makes them.
 DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .run import Options
     from .timing import Ceiling
 
-__all__ = ["bench_command"]
-
 _EPILOG = """\b
 Examples:
   wgdml bench --quick

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from .cases import Case
 
-__all__ = ["FLAT_KINDS", "in_parallel", "make", "make_flat", "threads"]
-
 Array = NDArray[Any]
 
 _BLOCK = 1 << 20  # elements that one generator makes

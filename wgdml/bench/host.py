@@ -15,8 +15,6 @@ import wgdml
 from . import timing
 from .data import make_flat
 
-__all__ = ["TRANSFERS", "call_times", "transfer_rates"]
-
 #: The best seen on one NVIDIA H200, bytes a second, through a kept mapped buffer.
 TRANSFERS = {"upload": 10.6e9, "download": 3.1e9}
 

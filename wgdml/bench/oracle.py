@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from .cases import Case
 from .data import in_parallel
 
-__all__ = ["answer", "differences"]
-
 Array = NDArray[Any]
 Indices = NDArray[np.uint32]
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from .cases import Case
 
-__all__ = ["PEERS", "Peer"]
-
 Array = NDArray[Any]
 Call = Callable[[], Any]
 Results = Callable[[Any], tuple[Any, Any]]

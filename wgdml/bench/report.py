@@ -14,8 +14,6 @@ from rich.table import Table
 
 from .summary import Check, curves
 
-__all__ = ["calls_table", "case_table", "check_table", "draw", "forced_table", "steps_table"]
-
 Result = dict[str, Any]
 
 

@@ -23,8 +23,6 @@ from .cases import DATA_KINDS, DTYPES, Case
 from .data import make
 from .peers import Peer
 
-__all__ = ["Options", "Prepared", "hold_against", "kinds_of", "prepare", "run_case", "run_cases"]
-
 Result = dict[str, Any]
 
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["checks", "curves"]
-
 Result = dict[str, Any]
 Check = dict[str, Any]
 

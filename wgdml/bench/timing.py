@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from wgdml import Device
 from wgdml.runtime.context import nanoseconds_a_tick
 
-__all__ = ["BUDGET", "MOST_PASSES", "STORAGE", "Ceiling", "Clock", "Record", "empty_dispatch", "measure_ceiling"]
-
 STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
 #: Records dispatches into a compute pass.

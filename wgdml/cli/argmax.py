@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .reduction import extreme_command
 
-__all__ = ["argmax_command"]
-
 argmax_command = extreme_command(
     "argmax",
     "largest",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .reduction import extreme_command
 
-__all__ = ["argmin_command"]
-
 argmin_command = extreme_command(
     "argmin",
     "smallest",

@@ -12,8 +12,6 @@ from wgdml.selftest import versions
 from .program import Failure
 from .showing import emit, emit_json, json_option
 
-__all__ = ["info_command"]
-
 # The limits that decide what fits, in the order in which one runs into them.
 _SHOWN_LIMITS = (
     "max-buffer-size",

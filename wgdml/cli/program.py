@@ -12,8 +12,6 @@ from typing import Any
 
 import click
 
-__all__ = ["BadInput", "Failure", "Program", "compute", "printable"]
-
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130

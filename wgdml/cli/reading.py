@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from .program import BadInput
 
-__all__ = ["Array", "check_axis", "read_array"]
-
 Array = npt.NDArray[Any]
 
 _MAPPED_BYTES = 256 << 20  # files larger than this are not read into memory

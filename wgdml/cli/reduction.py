@@ -10,8 +10,6 @@ from .reading import Array, check_axis, read_array
 from .showing import TABLE_ROWS, emit_table, file_argument, json_option, output_option, report, row_name
 from .writing import check_output
 
-__all__ = ["extreme_command"]
-
 
 def extreme_command(name: str, which: str, examples: str) -> click.Command:
     """The command of this name."""

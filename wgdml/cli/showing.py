@@ -18,19 +18,6 @@ from .program import printable
 from .reading import Array
 from .writing import write_all, write_output
 
-__all__ = [
-    "TABLE_ROWS",
-    "emit",
-    "emit_json",
-    "emit_sequences",
-    "emit_table",
-    "file_argument",
-    "json_option",
-    "output_option",
-    "report",
-    "row_name",
-]
-
 TABLE_ROWS = 20
 
 file_argument = click.argument("file", metavar="FILE")

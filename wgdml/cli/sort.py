@@ -11,8 +11,6 @@ from .reading import check_axis, read_array
 from .showing import emit_sequences, file_argument, json_option, output_option, report
 from .writing import check_output
 
-__all__ = ["sort_command"]
-
 
 @click.command(
     "sort",

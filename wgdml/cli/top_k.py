@@ -9,8 +9,6 @@ from .reading import check_axis, read_array
 from .showing import emit_sequences, file_argument, json_option, output_option, report
 from .writing import check_output
 
-__all__ = ["top_k_command"]
-
 
 @click.command(
     "top-k",

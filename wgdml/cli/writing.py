@@ -14,8 +14,6 @@ from typing import IO
 
 from .program import BadInput
 
-__all__ = ["check_output", "write_all", "write_output"]
-
 
 def check_output(output: str | None, suffix: str, as_json: bool) -> None:
     """Refuse an output that could not be written, before any work is done for it."""

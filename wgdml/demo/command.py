@@ -14,8 +14,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 if TYPE_CHECKING:
     from .stage import Stage
 
-__all__ = ["demo_command"]
-
 _EXTRA = 'the demo needs packages of its own: python -m pip install "wgdml[demo]"'
 
 

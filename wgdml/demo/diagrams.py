@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Delegates", "NetworkStep", "Pair", "TreeStep", "before", "delegates", "network"]
-
 Pair = tuple[int, int]
 
 

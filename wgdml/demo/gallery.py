@@ -11,8 +11,6 @@ from PIL import Image, ImageDraw, ImageFont
 
 from .colours import ACCENT, GOOD, INK, MARK, MUTED, PAPER
 
-__all__ = ["Tile", "gallery"]
-
 
 @dataclass(frozen=True)
 class Tile:

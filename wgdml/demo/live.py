@@ -11,8 +11,6 @@ from .colours import ACCENT, MUTED, palette
 from .scene import MAX_CLASSES, MAX_K, PASSES, Scene, Settings
 from .stage import Stage
 
-__all__ = ["PANEL", "Live"]
-
 PANEL = 296  # logical pixels
 _MARGIN = 16
 

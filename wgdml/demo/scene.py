@@ -22,8 +22,6 @@ from wgdml import AxisDirection, DataType, TensorDesc
 
 from .colours import PAPER, palette
 
-__all__ = ["MAX_CLASSES", "MAX_K", "PASSES", "Scene", "Settings"]
-
 MAX_CLASSES = 32
 MAX_K = 512
 PASSES = ("scores", "argmax", "top-k", "picture")

@@ -29,8 +29,6 @@ from ..runtime.context import nanoseconds_a_tick
 from ..runtime.process import uninterrupted
 from .colours import ACCENT, INK, MUTED
 
-__all__ = ["NoDisplayError", "PassTimes", "Show", "Stage", "save_picture"]
-
 _FONT_SIZE = 15.0
 _RECENT = 31  # frames that the times shown are the median of
 

@@ -24,8 +24,6 @@ from .colours import ACCENT, INK, MARK, MUTED, PAPER, ramp
 from .diagrams import Delegates, NetworkStep, Pair, delegates, network
 from .stage import NoDisplayError, Stage, save_picture
 
-__all__ = ["DIAGRAMS", "Steps", "main", "values_of"]
-
 WINDOW = (1060, 736)
 _LINE = (0.27, 0.29, 0.34)
 _QUIET = (0.5, 0.53, 0.6)

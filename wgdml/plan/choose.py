@@ -10,8 +10,6 @@ from .algorithms import Algorithm
 from .machine import power_of_two_above
 from .problem import Problem, Unserved
 
-__all__ = ["GPU_RULES", "SOFTWARE_RULES", "Rule", "choose", "rules_of", "rules_table"]
-
 #: The algorithms of a planner, by name.
 Algorithms = Mapping[str, Any]
 

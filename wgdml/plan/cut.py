@@ -11,8 +11,6 @@ from ..selection import Selection
 from .machine import Machine
 from .regions import ALIGNMENT, View
 
-__all__ = ["Pieces", "halves", "parts_of", "pieces_of", "views_of"]
-
 
 class Pieces(NamedTuple):
     """Sizes of the pieces of each batch dimension, of each axis, and of the ranks."""

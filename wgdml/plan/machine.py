@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Machine", "ceil_div", "power_of_two_above", "power_of_two_below"]
-
 
 def ceil_div(n: int, d: int) -> int:
     return -(-n // d)

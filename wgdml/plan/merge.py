@@ -6,8 +6,6 @@ from .machine import Machine, ceil_div
 from .program import Plan, make_dispatch, pack
 from .regions import Region
 
-__all__ = ["merge_plan"]
-
 _WORKGROUP = 64
 
 

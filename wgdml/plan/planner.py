@@ -22,8 +22,6 @@ from .profiles import Profile, profile_of
 from .program import Plan, Program
 from .regions import Outputs, Source, TooLargeError, View
 
-__all__ = ["Planner"]
-
 
 class Planner:
     """Plans selections for one machine.

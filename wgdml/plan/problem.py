@@ -8,8 +8,6 @@ from functools import cached_property
 from ..selection import ElementFormat
 from .regions import Pairs, Source, View
 
-__all__ = ["Problem", "Unserved"]
-
 
 class Unserved(ValueError):
     """An algorithm does not serve a problem; the message says why not."""

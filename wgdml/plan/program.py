@@ -13,8 +13,6 @@ from .machine import Machine, ceil_div
 from .problem import Problem
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View
 
-__all__ = ["Binding", "Builds", "Dispatch", "Plan", "Program", "make_dispatch", "pack"]
-
 
 @dataclass(frozen=True)
 class Binding:

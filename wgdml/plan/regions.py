@@ -10,8 +10,6 @@ from typing import ClassVar, NamedTuple
 from ..selection import Selection
 from .machine import ceil_div
 
-__all__ = ["ALIGNMENT", "Arena", "Outputs", "Pairs", "Region", "Sink", "Source", "TooLargeError", "View"]
-
 #: Bytes: the strictest alignment of a binding's offset.
 ALIGNMENT = 256
 

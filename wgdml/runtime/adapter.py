@@ -18,8 +18,6 @@ import wgpu
 
 from .process import use_gpu
 
-__all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "environment_names_adapter", "equal_adapters", "rank"]
-
 
 class NoAdapterError(RuntimeError):
     """No adapter that wgpu can use was found; the message names the command that installs one."""

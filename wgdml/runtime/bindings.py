@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from .process import locked
 
-__all__ = ["BindGroups", "Placement", "Resources", "Steps", "aligned", "fits_vectors"]
-
 _ALIGNMENT = 256  # bytes: where a binding may begin on every device
 
 #: (pipeline, bind group, grid) of each dispatch

@@ -18,8 +18,6 @@ from .context import Context
 from .errors import out_of_memory
 from .process import interruptible, locked
 
-__all__ = ["Buffers", "Memory", "Pool"]
-
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _POOLED_BYTES = 1 << 30
 _SMALLEST_BUFFER = 256

@@ -13,8 +13,6 @@ from ..plan import Machine
 from .errors import DeviceLostError, translated
 from .process import FORKED
 
-__all__ = ["Context", "Kept", "nanoseconds_a_tick"]
-
 
 def nanoseconds_a_tick(gpu_device: Any) -> float:
     """The length of a tick of timestamp queries, which wgpu-py has no public call for."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import wgpu
 
-__all__ = ["DeviceLostError", "out_of_memory", "translated"]
-
 
 class DeviceLostError(RuntimeError):
     """The GPU device is gone: lost or destroyed. ``default_device()`` then makes a new one."""

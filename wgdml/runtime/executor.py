@@ -20,8 +20,6 @@ from .pipelines import Pipelines
 from .process import use_gpu
 from .transfers import Span, Transfers
 
-__all__ = ["KEPT", "Executor", "MakesPlans", "PreparedPlan", "record_steps"]
-
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
 _SLOT = 512  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
 

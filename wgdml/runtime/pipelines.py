@@ -12,8 +12,6 @@ from ..plan import Dispatch
 from .context import Context, Kept
 from .errors import DeviceLostError, translated
 
-__all__ = ["Pipelines"]
-
 
 class Pipelines:
     """The pipelines of one device, by kernel and the constants that its text uses.

@@ -26,8 +26,6 @@ from signal import SIGINT
 from types import FrameType
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["FORKED", "interruptible", "locked", "uninterrupted", "use_gpu"]
-
 _T = TypeVar("_T")
 _WAIT = threading.Condition.wait.__code__  # where the time is spent; it puts in order what it did
 

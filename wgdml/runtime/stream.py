@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from .executor import Executor
 from .transfers import UploadRing
 
-__all__ = ["Uploader"]
-
 
 class Uploader:
     """Uploads blocks of up to ``size`` bytes: while the device reduces one, the next is written.

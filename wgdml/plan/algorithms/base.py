@@ -11,8 +11,6 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 
-__all__ = ["Algorithm", "Step"]
-
 
 class Step:
     """Dispatches for one machine, by the numbers of a policy.

@@ -10,8 +10,6 @@ from ..regions import Pairs, Region, Sink, View
 from .base import Step
 from .parts import class_above, pair_bytes, workgroup_with
 
-__all__ = ["Columns", "ColumnsPolicy"]
-
 
 @dataclass(frozen=True)
 class ColumnsPolicy:

@@ -18,8 +18,6 @@ from .row_sort_bitonic import RowSortBitonic
 from .row_sort_rank import RowSortRank
 from .select_from_delegates import SelectFromDelegates
 
-__all__ = ["Delegates", "DelegatesOfColumnsPolicy", "DelegatesPolicy"]
-
 _RANK = 16  # pairs that a workgroup ranks by counting
 _UNROLL = 4  # loads under way at once; twice as many in long subsets
 _EACH = (1, 4, 16)  # items that an invocation holds; each is a kernel

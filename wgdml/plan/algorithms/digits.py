@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["digits_of"]
-
 
 def digits_of(key_bits: int, length: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
     """(word, lowest bit, bits) of each digit of a pair, most significant first.

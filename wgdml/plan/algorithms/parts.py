@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..regions import View
 
-__all__ = ["KTH_BYTES", "class_above", "class_tile", "pair_bytes", "threshold_workgroup", "workgroup_with"]
-
 
 def pair_bytes(key_words: int) -> int:
     """Bytes of a pair in workgroup memory: three words are padded to four."""

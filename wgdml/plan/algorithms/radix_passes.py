@@ -11,8 +11,6 @@ from ..regions import Outputs, Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digits import digits_of
 
-__all__ = ["BINS", "Pass", "RadixPasses"]
-
 #: Values of a digit.
 BINS = 256
 

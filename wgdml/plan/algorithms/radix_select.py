@@ -17,8 +17,6 @@ from .row_sort_bitonic import RowSortBitonic
 from .row_sort_rank import RowSortRank
 from .sorters import radix_sort_of
 
-__all__ = ["RadixSelect", "RadixSelectPolicy"]
-
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
 #: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.
 _COLLECTED = 1024

@@ -11,8 +11,6 @@ from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, Pass, RadixPasses
 
-__all__ = ["RadixSort", "RadixSortPolicy"]
-
 #: Items of an invocation where pairs are few. Tiles have one of three sizes: kernels are few.
 _FEW_ITEMS = (1, 4)
 #: And the most without subgroups or for keys of two words, whose pairs take more registers.

@@ -13,8 +13,6 @@ from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .columns import Columns
 
-__all__ = ["MEETING_BYTES", "Reduce", "ReducePolicy"]
-
 #: Bytes of scratch that are zero between dispatches (``lib/workgroup/last_block.wgsl``).
 MEETING_BYTES = 16 << 10
 

@@ -11,8 +11,6 @@ from ..regions import Region, Sink
 from .base import Algorithm
 from .parts import pair_bytes
 
-__all__ = ["RowSortBitonic", "RowSortBitonicPolicy"]
-
 #: Invocations of a workgroup where a sequence takes no more
 #: (benchmarks/LOG.md#small-workgroups-of-the-network-2026-11-23-408852e).
 _WORKGROUP = 64

@@ -11,8 +11,6 @@ from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
 
-__all__ = ["RowSortRadix", "RowSortRadixPolicy"]
-
 _ITEMS = 16  # of an invocation
 _INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
 

@@ -11,8 +11,6 @@ from ..regions import Region, Sink
 from .base import Algorithm
 from .parts import pair_bytes, workgroup_with
 
-__all__ = ["RowSortRank", "RowSortRankPolicy"]
-
 _ITEMS = 16  # pairs that a workgroup ranks
 
 

@@ -12,8 +12,6 @@ from ..regions import Pairs, Region, Sink
 from .base import Step
 from .select_teams import bests_of, largest_team, places_of
 
-__all__ = ["SelectFromDelegates", "SelectFromDelegatesPolicy"]
-
 
 @dataclass(frozen=True)
 class SelectFromDelegatesPolicy:

@@ -11,8 +11,6 @@ from ..regions import Sink, View
 from .base import Algorithm
 from .parts import class_above, pair_bytes
 
-__all__ = ["SelectLists", "SelectListsPolicy"]
-
 _LIST_SIZES = 4  # of lists from one power of two to the next
 _WORKGROUPS = (8, 64, 256)  # invocations
 _UNROLL = 4  # loads under way at once

@@ -12,8 +12,6 @@ from ..regions import Sink
 from .base import Algorithm
 from .parts import class_above, class_tile
 
-__all__ = ["SelectNetworks", "SelectNetworksPolicy"]
-
 _TILE_SIZES = 8  # of register tiles from one power of two to the next
 _LIST_SIZES = 4  # of lists
 _LONGEST_LIST = 31  # pairs, and one more

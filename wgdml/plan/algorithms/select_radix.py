@@ -12,8 +12,6 @@ from ..regions import Sink
 from .base import Algorithm
 from .parts import class_above, pair_bytes, threshold_workgroup
 
-__all__ = ["SelectRadix", "SelectRadixPolicy"]
-
 _LARGEST_K = 2048  # whose list of 2 k pairs, and the rest, workgroup memory has room for
 _SMALLEST_LIST = 64  # half of its places
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for

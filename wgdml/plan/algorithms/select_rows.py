@@ -12,8 +12,6 @@ from ..regions import Sink
 from .base import Algorithm
 from .parts import class_tile
 
-__all__ = ["SelectRows", "SelectRowsPolicy"]
-
 _SIZES = 4  # of register tiles from one power of two to the next
 _NARROW = 64  # invocations of a workgroup where teams are small and sequences few
 

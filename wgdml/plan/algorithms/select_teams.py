@@ -12,8 +12,6 @@ from ..regions import Pairs, Sink, View
 from .base import Algorithm
 from .parts import pair_bytes, workgroup_with
 
-__all__ = ["SelectTeams", "SelectTeamsPolicy", "bests_of", "largest_team", "places_of"]
-
 _BESTS_A_RANK = 2  # groups of delegates for each of the k
 _FEWEST_BESTS = 32
 _MOST_LISTED = 4096  # places of all lists of a workgroup

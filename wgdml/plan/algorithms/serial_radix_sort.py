@@ -9,8 +9,6 @@ from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, Pass, RadixPasses
 
-__all__ = ["SerialRadixSort"]
-
 #: Tiles of a workgroup: their 256 counters each fill the least workgroup memory.
 _WORKGROUP = 16
 #: Items of the least tile of long sequences. Its counters must be worth it.

@@ -8,8 +8,6 @@ from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
 from .serial_subsets import Subsets, emit, reduce_subsets
 
-__all__ = ["SerialReduce"]
-
 _LOADS = 8  # of an invocation, before eight share a sequence
 _INVOCATIONS = 2048  # which keep every processor at work to the end
 

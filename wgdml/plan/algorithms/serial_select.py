@@ -16,8 +16,6 @@ from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduce_subsets
 
-__all__ = ["SerialSelect"]
-
 # Figures: benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
 
 _ITEMS = 4  # pairs that an invocation places

@@ -9,8 +9,6 @@ from ..machine import ceil_div
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 
-__all__ = ["Subsets", "dispatch_invocations", "emit", "pairs_of", "reduce_subsets"]
-
 _WORKGROUP = 64
 _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each

@@ -10,8 +10,6 @@ from ..algorithms.row_sort_bitonic import RowSortBitonicPolicy
 from ..algorithms.row_sort_rank import RowSortRankPolicy
 from ..occupancy import OccupancyPolicy
 
-__all__ = ["SOFTWARE"]
-
 SOFTWARE = {
     "occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, reread_unroll=1, loads_each=64),
     "row_sort_rank": RowSortRankPolicy(max_length=512, max_work=1 << 62),
