@@ -311,8 +311,10 @@ class CupyPeer(Peer):
         return _by_events(call, cuda.Device().synchronize, cuda.Event, cuda.get_elapsed_time)
 
 
-def _all() -> dict[str, Peer]:
-    peers: list[Peer] = [
+#: By name; none is imported before its ``start``.
+PEERS: dict[str, Peer] = {
+    peer.name: peer
+    for peer in (
         TorchPeer("cuda"),
         CupyPeer(),
         JaxPeer(),
@@ -320,9 +322,5 @@ def _all() -> dict[str, Peer]:
         NumPyPeer(),
         OnnxRuntimePeer("ort-cpu", "CPUExecutionProvider", "cpu"),
         TorchPeer("cpu"),
-    ]
-    return {peer.name: peer for peer in peers}
-
-
-#: By name; none is imported before its ``start``.
-PEERS = _all()
+    )
+}

@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 import wgdml
 from wgdml.plan import Plan
-from wgdml.runtime.executor import PreparedPlan
+from wgdml.runtime.executor import PreparedPlan, record_steps
 from wgdml.selection import Layout, Order, make_selection, packed_strides
 
 from . import oracle, timing
@@ -59,7 +60,7 @@ class Prepared:
     kept: list[Any] = field(default_factory=list)
 
     def record(self, compute_pass: Any) -> None:
-        self.plan.record(compute_pass, self.resources)
+        record_steps(compute_pass, self.plan.steps(self.resources))
 
     def answer(self) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
         return _read([t for t in (self.values, self.indices) if t is not None])
@@ -191,20 +192,11 @@ def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
     """Time of each dispatch: in a pass of its own, less an empty one; and what it adds."""
     steps = prepared.plan.steps(prepared.resources)
 
-    def recording(first: int, last: int) -> timing.Record:
-        def record(compute_pass: Any) -> None:
-            for pipeline, group, grid in steps[first:last]:
-                compute_pass.set_pipeline(pipeline)
-                compute_pass.set_bind_group(0, group)
-                compute_pass.dispatch_workgroups(*grid)
-
-        return record
-
     empty = timing.empty_dispatch(clock.device, prepared.resources["input"][0])
     # In order and whole rounds: a dispatch finds what those before it left.
     rounds = min(20, timing.MOST_PASSES // (len(steps) + 1))
-    alone = clock.time([empty, *(recording(i, i + 1) for i in range(len(steps)))], rounds)
-    prefixes = clock.time([recording(0, i + 1) for i in range(len(steps))], rounds)
+    alone = clock.time([empty, *(partial(record_steps, steps=[step]) for step in steps)], rounds)
+    prefixes = clock.time([partial(record_steps, steps=steps[: i + 1]) for i in range(len(steps))], rounds)
     own = np.median(alone, axis=0)
     until = np.diff(np.median(prefixes, axis=0), prepend=0)
     return [

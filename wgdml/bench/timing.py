@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from wgdml import Device
 from wgdml.runtime.context import nanoseconds_a_tick
+from wgdml.runtime.executor import record_steps
 
 STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
@@ -187,20 +189,12 @@ def _kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
     return pipeline, gpu.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
 
 
-def _recording(pipeline: Any, group: Any, workgroups: int) -> Record:
-    def record(compute_pass: Any) -> None:
-        compute_pass.set_pipeline(pipeline)
-        compute_pass.set_bind_group(0, group)
-        compute_pass.dispatch_workgroups(workgroups)
-
-    return record
-
-
 def empty_dispatch(device: Device, source: Any, target: Any = None) -> Record:
     """One dispatch of one invocation that copies a word."""
     gpu = device.gpu_device
     target = target or gpu.create_buffer(size=256, usage=STORAGE)
-    return _recording(*_kernel(gpu, _EMPTY, [(source, 256), (target, 256)]), 1)
+    pipeline, group = _kernel(gpu, _EMPTY, [(source, 256), (target, 256)])
+    return partial(record_steps, steps=[(pipeline, group, (1, 1, 1))])
 
 
 def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
@@ -219,7 +213,7 @@ def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
         code = _READ.format(unroll=unroll, loads=loads, runs=str(runs).lower())
         pipeline, group = _kernel(device.gpu_device, code, [(buffer, size), (sums, 256)])
         for workgroups in groups:
-            record = _recording(pipeline, group, workgroups)
+            record = partial(record_steps, steps=[(pipeline, group, (workgroups, 1, 1))])
             if best is None:
                 clock.set_burner(record, float(clock.time([record], 1, warm=False)[0, 0]))
             seconds, times = clock.median(record, budget=0.05)

@@ -63,7 +63,7 @@ class TreeStep:
 
     reach: int
     moved: frozenset[tuple[int, int]]  # (member, subset) with the pair from ``reach`` members on
-    rows: tuple[tuple[Pair, ...], ...]  # [member][subset] afterwards
+    rows: list[list[Pair]]  # [member][subset] afterwards
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Delegates:
     """Top-k by delegates: the best of each subset, those ranked, the winners' subsets again."""
 
     k: int
-    rows: tuple[tuple[Pair, ...], ...]  # [member][subset]: subset = index modulo their number
-    tree: tuple[TreeStep, ...]
-    ranked: tuple[Pair, ...]  # the delegates in order
+    rows: list[list[Pair]]  # [member][subset]: subset = index modulo their number
+    tree: list[TreeStep]
+    ranked: list[Pair]  # the delegates in order
     winners: frozenset[int]  # subsets
     threshold: Pair  # the last winner's delegate
-    candidates: tuple[Pair, ...]  # of the winners' subsets, up to the threshold, as met
+    candidates: list[Pair]  # of the winners' subsets, up to the threshold, as met
     result: tuple[Pair, ...]
 
 
@@ -89,7 +89,7 @@ def _tree(rows: list[list[Pair]]) -> list[TreeStep]:
         moved = [(m, s) for m in range(reach) for s in range(len(rows[0])) if before(work[m + reach][s], work[m][s])]
         for m, s in moved:
             work[m][s] = work[m + reach][s]
-        tree.append(TreeStep(reach, frozenset(moved), tuple(tuple(row) for row in work[:reach])))
+        tree.append(TreeStep(reach, frozenset(moved), [list(row) for row in work[:reach]]))
         reach //= 2
     return tree
 
@@ -108,14 +108,5 @@ def delegates(values: Sequence[int], subsets: int, k: int) -> Delegates:
     threshold = ranked[k - 1]
     winners = frozenset(index % subsets for _, index in ranked[:k])
     candidates = [p for p in pairs if p[1] % subsets in winners and not before(threshold, p)]
-    result = sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:k]
-    return Delegates(
-        k,
-        tuple(tuple(row) for row in rows),
-        tuple(tree),
-        tuple(ranked),
-        winners,
-        threshold,
-        tuple(candidates),
-        tuple(result),
-    )
+    result = tuple(sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:k])
+    return Delegates(k, rows, tree, ranked, winners, threshold, candidates, result)

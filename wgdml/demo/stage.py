@@ -214,25 +214,19 @@ class Stage:
 
         return guarded
 
-    def pictures(
-        self, show: Show, frames: int, seconds: float = 1 / 30, progress: Callable[[int], None] | None = None
-    ) -> npt.NDArray[np.uint8]:
-        """Draws frames ``seconds`` apart without a window and returns the last as RGB."""
+    def pictures(self, show: Show, frames: int, progress: Callable[[int], None] = lambda done: None) -> npt.NDArray[np.uint8]:
+        """Draws frames, 30 a second, without a window and returns the last as RGB."""
         self.times = times = PassTimes(self.device, show.passes)
         # imgui hides a new panel for the frame in which it measures it: that one goes by unseen.
         self._begin_overlay(show)
         image = np.empty((0, 0, 4), np.uint8)
 
-        def draw() -> None:
-            self._frame(show, times, seconds, wait=True)
-
-        self.canvas.request_draw(self._guard(draw))
+        self.canvas.request_draw(self._guard(partial(self._frame, show, times, 1 / 30, wait=True)))
         for number in range(frames):
             image = self.canvas.draw()
             if self._problem is not None:
                 raise self._problem
-            if progress is not None:
-                progress(number + 1)
+            progress(number + 1)
         return np.ascontiguousarray(image[..., :3])
 
     def close(self) -> None:

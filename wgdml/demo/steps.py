@@ -74,9 +74,9 @@ class Pen:
     def dot(self, x: float, y: float, radius: float, colour: Any, alpha: float = 1.0) -> None:
         self.list.add_circle_filled(self.at(x, y), radius * self.scale, self.colour(colour, alpha))
 
-    def box(self, x: float, y: float, width: float, height: float, colour: Any, alpha: float = 1.0, round_by: float = 3) -> None:
+    def box(self, x: float, y: float, width: float, height: float, colour: Any, alpha: float = 1.0) -> None:
         corner = self.at(x + width, y + height)
-        self.list.add_rect_filled(self.at(x, y), corner, self.colour(colour, alpha), round_by * self.scale)
+        self.list.add_rect_filled(self.at(x, y), corner, self.colour(colour, alpha), 3 * self.scale)
 
     def frame(self, x: float, y: float, width: float, height: float, colour: Any, thick: float = 2) -> None:
         corner = self.at(x + width, y + height)
@@ -263,7 +263,7 @@ class DelegateDiagram:
                 self._frame(pen, left, top, m, s, _LINE, 1)
             return
         level = min(step, levels)
-        rows: list[tuple[Pair, ...]] = list(d.rows)
+        rows = list(d.rows)
         for now in d.tree[:level]:
             rows[: now.reach] = now.rows
         kept = d.tree[level - 1].reach

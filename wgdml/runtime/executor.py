@@ -82,10 +82,6 @@ class PreparedPlan:
             steps.append((pipeline, group, d.grid))
         return steps
 
-    def record(self, compute_pass: Any, resources: Resources) -> None:
-        """Records every dispatch into a compute pass."""
-        record_steps(compute_pass, self.steps(resources))
-
 
 def record_steps(compute_pass: Any, steps: Steps) -> None:
     """Records every dispatch into a compute pass."""
