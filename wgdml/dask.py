@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
@@ -135,12 +136,12 @@ def _flat(parts: Any) -> Iterator[_Pairs]:
             yield from _flat(part)
 
 
+@dataclass(frozen=True)
 class _Pick:
     """Which pairs are kept of a chunk, and of several chunks together. Sent to the workers."""
 
-    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...]) -> None:
-        self.axes = axes
-        self.shape = shape
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
 
     def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
         starts = [start for start, _ in block_info[0]["array-location"]]
@@ -177,11 +178,10 @@ class _Pick:
         return _Pairs(*(np.expand_dims(a, self.axes) for a in pairs)) if keepdims else pairs
 
 
+@dataclass(frozen=True)
 class _TopK(_Pick):
-    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...], k: int, mode: Literal["largest", "smallest"]) -> None:
-        super().__init__(axes, shape)
-        self.k = k
-        self.mode = mode
+    k: int
+    mode: Literal["largest", "smallest"]
 
     def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
         (axis,) = self.axes
@@ -195,11 +195,10 @@ class _TopK(_Pick):
         return found
 
 
+@dataclass(frozen=True)
 class _Arg(_Pick):
-    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...], name: str, last: bool) -> None:
-        super().__init__(axes, shape)
-        self.name = name
-        self.last = last
+    name: str
+    last: bool
 
     def function(self, x: NDArray[Any], **options: Any) -> NDArray[Any]:
         call = getattr(functions, self.name)

@@ -245,7 +245,6 @@ class _Reduction:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes of a block."""
         return block_sizes(self.shape, self.memory_order, self.axes, self.k, self.dtype.itemsize, self.budget)
 
     @property
@@ -469,7 +468,6 @@ def _select(
 
 
 def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: _Reporter) -> None:
-    """Sends all blocks through the device."""
     merger = _Merger(r) if r.cut else None
     for region in r.regions():
         place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))

@@ -66,7 +66,6 @@ def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
 
 
 def make(kind: str, case: Case) -> Array:
-    """The input of a case."""
     if kind in FLAT_KINDS:
         return make_flat(kind, case.elements, case.dtype).reshape(case.shape)
     if kind not in ("sorted", "reversed"):

@@ -96,14 +96,11 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
         },
         seconds,
     )
-    return {
-        "tensor_to_tensor_us": tensors,
-        "tensor_to_tensor_ratio": {name: tensors[name] / tensors["bare"] for name in ("argmax", "top_k")},
-        "tensor_to_tensor_goal": _CALL_GOAL,
-        "numpy_to_numpy_us": arrays,
-        "numpy_to_numpy_ratio": {name: arrays[name] / arrays["bare"] for name in ("argmax", "top_k")},
-        "numpy_to_numpy_goal": _ROUND_TRIP_GOAL,
-    }
+    document: dict[str, Any] = {}
+    for way, times, goal in (("tensor_to_tensor", tensors, _CALL_GOAL), ("numpy_to_numpy", arrays, _ROUND_TRIP_GOAL)):
+        ratios = {name: times[name] / times["bare"] for name in ("argmax", "top_k")}
+        document |= {f"{way}_us": times, f"{way}_ratio": ratios, f"{way}_goal": goal}
+    return document
 
 
 def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -55,15 +55,13 @@ class Prepared:
 
     plan: PreparedPlan
     resources: dict[str, tuple[Any, int]]
-    values: wgdml.Tensor | None
-    indices: wgdml.Tensor
-    kept: list[Any] = field(default_factory=list)
+    results: list[wgdml.Tensor]  #: Values, but of argmax, and indices.
 
     def record(self, compute_pass: Any) -> None:
         record_steps(compute_pass, self.plan.steps(self.resources))
 
     def answer(self) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
-        return _read([t for t in (self.values, self.indices) if t is not None])
+        return _read(self.results)
 
 
 def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -> Prepared:
@@ -81,13 +79,13 @@ def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -
         indices=packed,
     )
     plan = device.prepare(selection, vectors=True, **options)
-    indices = wgdml.asarray(np.full(shape, 0xFFFFFFFF, np.uint32), device=device)
-    nothing = np.full(prod(shape) * DTYPES[case.dtype], 0xFF, np.uint8).view(case.dtype).reshape(shape)
-    values = None if argmax else wgdml.asarray(nothing, device=device)
-    resources = {"input": (x.buffer, 0), "indices": (indices.buffer, 0)}
-    if values is not None:
-        resources["values"] = values.buffer, 0
-    return Prepared(plan, resources, values, indices, [x])
+    resources = {"input": (x.buffer, 0)}
+    results = []
+    for name, dtype in {"indices": "uint32"}.items() if argmax else {"values": case.dtype, "indices": "uint32"}.items():
+        nothing = np.full(prod(shape) * DTYPES[dtype], 0xFF, np.uint8).view(dtype).reshape(shape)
+        results.append(wgdml.asarray(nothing, device=device))
+        resources[name] = results[-1].buffer, 0
+    return Prepared(plan, resources, results)
 
 
 def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, ...]:
@@ -114,7 +112,6 @@ def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any) -> tuple[float
 
 
 def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
-    """Times and checks one case on one kind of data."""
     device = clock.device
     host = make(kind, case)
     x = wgdml.asarray(host, device=device)

@@ -50,7 +50,6 @@ def _goals(table: list[Result]) -> Iterable[Check]:
 
 
 def peer_us(result: Result, name: str) -> float | None:
-    """A peer's time on this case in this run."""
     peer = result.get("peers", {}).get(name, {})
     return peer.get("us") if peer.get("correct", True) else None
 

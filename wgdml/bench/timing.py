@@ -112,7 +112,6 @@ class Clock:
         self._fence[1].unmap()
 
     def submit(self, records: Sequence[Record]) -> None:
-        """Work in one pass."""
         encoder = self.gpu.create_command_encoder()
         compute_pass = encoder.begin_compute_pass()
         for record in records:

@@ -12,7 +12,6 @@ from .writing import check_output
 
 
 def extreme_command(name: str, which: str, examples: str) -> click.Command:
-    """The command of this name."""
     rules = "Over several axes the index is flattened, row by row, over those axes in ascending order.\nThe first NaN wins."
 
     help_text = f"The index of the {which} element, over all axes or the ones given."

@@ -48,8 +48,8 @@ class Live:
             self.scene.apply(settings)
             self._retitle()
 
-    def _pause(self, paused: bool) -> None:
-        self.paused = paused
+    def _pause(self) -> None:
+        self.paused = not self.paused
         self._retitle()
 
     def area(self, size: tuple[int, int], ratio: float) -> tuple[int, int, int, int]:
@@ -89,7 +89,7 @@ class Live:
             case "t" | "T":
                 self._change(last_index=not settings.last_index)
             case " ":
-                self._pause(not self.paused)
+                self._pause()
             case "p" | "P":
                 self.panel = not self.panel
             case "r" | "R":
@@ -194,7 +194,7 @@ class Live:
             imgui.same_line(104)
         _hint(keys, "T")
         if imgui.button("go on" if self.paused else "pause", imgui.ImVec2(keys - 26, 0)):
-            self._pause(not self.paused)
+            self._pause()
         _hint(keys, "Space")
         imgui.text_disabled("drag a number;  P panel,  R restart,  Q quit")
 

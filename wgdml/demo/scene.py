@@ -186,7 +186,6 @@ class Scene:
         return self.sources.positions(self.time)[: self.settings.classes] * min(self.width, self.height)
 
     def move_source(self, source: int, x: float, y: float) -> None:
-        """Puts a source at a place in map pixels."""
         short = min(self.width, self.height)
         self.sources.move(source, (x / short, y / short), self.time)
 

@@ -296,5 +296,4 @@ def _style() -> None:
 
 
 def save_picture(image: npt.NDArray[np.uint8], to: Path | IO[bytes]) -> None:
-    """Writes RGB pixels as a PNG."""
     Image.fromarray(image).save(to, format="PNG", optimize=True)

@@ -232,7 +232,6 @@ class DelegateDiagram:
                 pen.cell(x, y, *_CELL, pair[0], pair[0] / self.most, alpha(m, s, pair))
 
     def _frame(self, pen: Pen, left: float, top: float, m: int, s: int, *how: Any) -> None:
-        """A frame around the cell of a member and a subset."""
         width, height = _CELL
         pen.frame(left + _PITCH[0] * s - width / 2, top + _PITCH[1] * m - height / 2, width, height, *how)
 

@@ -151,7 +151,6 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
 
 
 def rules_of(software: bool) -> tuple[Rule, ...]:
-    """The rules for a kind of machine."""
     return SOFTWARE_RULES if software else GPU_RULES
 
 

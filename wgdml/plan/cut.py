@@ -40,7 +40,6 @@ def pieces_of(s: Selection, machine: Machine) -> Pieces:
 
 
 def parts_of(s: Selection, pieces: Pieces) -> Iterator[Selection]:
-    """The selection cut along its batch."""
     for starts in product(*(range(0, d.size, n) for d, n in zip(s.batch, pieces.batch, strict=True))):
         part = s
         # From the innermost dimension out: one that is cut to a single sequence disappears.
@@ -50,7 +49,6 @@ def parts_of(s: Selection, pieces: Pieces) -> Iterator[Selection]:
 
 
 def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
-    """A part cut along its axes."""
     return [
         View(part, starts, tuple(min(n, a.size - x) for n, a, x in zip(pieces.axes, part.axes, starts, strict=True)), vectors)
         for starts in product(*(range(0, a.size, n) for a, n in zip(part.axes, pieces.axes, strict=True)))
@@ -65,7 +63,6 @@ def halves(part: Selection) -> list[Selection]:
 
 
 def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
-    """The selection with a range of one batch dimension."""
     dim = s.batch[d]
     kept = () if size == 1 else (replace(dim, size=size),)
     return replace(

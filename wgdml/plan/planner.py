@@ -42,7 +42,6 @@ class Planner:
         self.algorithms: Mapping[str, Algorithm] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
 
     def choose(self, problem: Problem) -> Algorithm:
-        """The algorithm for a problem."""
         return choose(problem, self.rules, self.algorithms)
 
     def plan(self, selection: Selection, *, algorithm: str | None = None, vectors: bool = True, shared_input: bool = False) -> Plan:

@@ -25,7 +25,6 @@ class Problem:
 
     @property
     def length(self) -> int:
-        """Items of a sequence."""
         return self.source.length
 
     @property

@@ -103,15 +103,12 @@ class Program:
         return Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
 
     def keys(self, count: int) -> Region:
-        """Room for so many keys."""
         return self.arena.take(count * 4 * self.selection.format.key_words)
 
     def words(self, count: int) -> Region:
-        """Room for so many words."""
         return self.arena.take(count * 4)
 
     def clear(self, region: Region) -> None:
-        """Zeros to a region of scratch."""
         most = self.machine.max_storage_buffer_binding_size // ALIGNMENT * ALIGNMENT
         for part in range(region.offset, region.offset + region.size, most):
             size = min(most, region.offset + region.size - part)

@@ -91,7 +91,6 @@ def _wished(found: list[Any], name: str, wish: str) -> list[Any]:
 
 
 def environment_names_adapter() -> bool:
-    """Does an environment variable choose the adapter?"""
     return any(os.environ.get(name) for name in _NAMES)
 
 

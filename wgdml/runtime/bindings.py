@@ -69,7 +69,6 @@ class BindGroups:
         locked(self._lock, self._put, key, steps, owners)
 
     def forget(self, number: int) -> None:
-        """Drops every bind group of a buffer or plan."""
         self._gone.append(number)
         locked(self._lock, self._tidy, wait=False)
 

@@ -84,7 +84,6 @@ class Pool:
         locked(self._lock, self._tidy, wait=False)
 
     def clear(self) -> None:
-        """Frees every buffer."""
         for size in _SMALL_SIZES:
             while (buffer := self.take(size)) is not None:
                 buffer.destroy()

@@ -119,7 +119,6 @@ class Executor:
         use_gpu(self)
 
     def forked(self) -> None:
-        """Called in the child of a fork."""
         self.context.forked()
 
     def prepare(self, selection: Selection, **options: Any) -> PreparedPlan:

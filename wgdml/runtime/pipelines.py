@@ -32,7 +32,6 @@ class Pipelines:
         self._layouts.clear()
 
     def get(self, dispatch: Dispatch) -> tuple[Any, Any]:
-        """Pipeline and bind group layout of a dispatch."""
         key = dispatch.kernel, dispatch.constants
         found: tuple[Any, Any] | None = self._pipelines.get(key)
         if found is None:

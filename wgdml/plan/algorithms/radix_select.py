@@ -130,20 +130,13 @@ class RadixSelect(Algorithm):
         """
         sequences, source = problem.sequences, problem.source
         digits = self._digits(program, problem)
-        constants = {
-            "BINS": self._bins,
-            "EACH_BINS": self._bins // self.machine.workgroup,
-            "TEAM": self.machine.workgroup,
-        }
-        params = {
-            "k": problem.k,
-            "fallback": int(fallback),
-            "places": found.length,
-        }
-        previous = (0, 0)
+        workgroup = self.machine.workgroup
+        constants = {"BINS": self._bins, "EACH_BINS": self._bins // workgroup, "TEAM": workgroup}
+        params = {"k": problem.k, "fallback": int(fallback), "places": found.length}
+        previous = {"previous_word": 0, "previous_shift": 0}
+        read = sample or source
+        parts = self._parts(read, sequences)
         for level, (word, shift, bits) in enumerate(digits):
-            read = sample or source
-            parts = self._parts(read, sequences)
             program.dispatch(
                 "radix_select/histogram",
                 sequences * parts,
@@ -151,17 +144,10 @@ class RadixSelect(Algorithm):
                 bind=state,
                 constants=constants,
                 params=params
-                | {
-                    "parts": parts,
-                    "level": level,
-                    "digit_word": word,
-                    "digit_shift": shift,
-                    "digit_bits": bits,
-                    "previous_word": previous[0],
-                    "previous_shift": previous[1],
-                },
+                | previous
+                | {"parts": parts, "level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits},
             )
-            previous = (word, shift)
+            previous = {"previous_word": word, "previous_shift": shift}
         parts = self._parts(source, sequences)
         program.dispatch(
             "radix_select/filter",
@@ -170,7 +156,7 @@ class RadixSelect(Algorithm):
             sink=found,
             bind=state,
             constants=constants | {"COLLECTED": _COLLECTED // problem.key_words},
-            params=params | {"parts": parts, "level": len(digits), "previous_word": previous[0], "previous_shift": previous[1]},
+            params=params | previous | {"parts": parts, "level": len(digits)},
         )
 
     def _parts(self, source: Source, sequences: int) -> int:

@@ -51,7 +51,6 @@ class SelectFromDelegates(Step):
         return _Shape(team, workgroup, bests, own, places_of(self.machine, problem, team, workgroup, own))
 
     def build_from(self, program: Program, problem: Problem, sink: Sink, delegates: Pairs, second_keys: Region) -> None:
-        """Appends the dispatch."""
         k, sequences = problem.k, problem.sequences
         team, workgroup, bests, own, places = self.shape_from(problem, delegates.length)
         program.dispatch(

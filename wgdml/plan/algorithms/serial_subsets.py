@@ -38,7 +38,6 @@ class Subsets:
 
     @staticmethod
     def runs(source: Source) -> Subsets:
-        """Runs of items, read one by one."""
         return Subsets._cut(source.length, ceil_div(source.length, _RUN), 1, 1)
 
     @staticmethod
@@ -52,7 +51,6 @@ class Subsets:
 
     @property
     def most_items(self) -> int:
-        """Items of a subset."""
         return self.members * self.per_load
 
     def constants(self, source: Source) -> dict[str, int]:
@@ -96,7 +94,6 @@ def dispatch_invocations(
 
 
 def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink, subsets: Subsets) -> None:
-    """The best pair of each subset."""
     dispatch_invocations(
         program,
         "serial/reduce",

@@ -12,5 +12,4 @@ from .serial_radix_sort import SerialRadixSort
 
 
 def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
-    """The sort of long sequences for a machine."""
     return (SerialRadixSort if machine.software else RadixSort)(machine, policies)
