@@ -10,23 +10,21 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+import wgdml
+from wgdml import Device, Tensor
 from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
 from wgdml.selftest import versions
 
+from . import host, report, run, summary, timing
 from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, with_dtypes
+from .data import make_flat
 from .peers import PEERS, Peer
-
-if TYPE_CHECKING:
-    from wgdml import Device, Tensor
-
-    from .run import Options
-    from .timing import Ceiling
 
 _EPILOG = """\b
 Examples:
@@ -95,8 +93,6 @@ def bench_command(
         click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
         return 0
 
-    from . import report, run
-
     # Peers that are asked for by name take whatever comes.
     limit = _PEER_ELEMENTS[software] if peers == "auto" else 1 << 32
     options = run.Options(kinds, (), not device_only, explain, limit, forced)
@@ -121,8 +117,6 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
 
 def _device(numbers: dict[str, float]) -> Device:
     """The default device, or one that plans with other numbers."""
-    import wgdml
-
     try:
         return wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     except wgdml.NoAdapterError as problem:
@@ -160,11 +154,9 @@ def _facts(device: Device, table: Preset, numbers: dict[str, float]) -> dict[str
 
 
 def _measure(
-    document: dict[str, Any], device: Device, cases: list[Case], options: Options, names: tuple[str, ...], file: str | None
-) -> Ceiling:
+    document: dict[str, Any], device: Device, cases: list[Case], options: run.Options, names: tuple[str, ...], file: str | None
+) -> timing.Ceiling:
     """Everything beside these peers, into the document and a file that grows; the fastest read."""
-    from . import host, run, summary, timing
-
     started = time.perf_counter()
     columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     errors = Console(stderr=True)
@@ -208,10 +200,8 @@ def _measure(
     return ceiling
 
 
-def _print(document: dict[str, Any], ceiling: Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
+def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
     """The tables of a run; the exit status."""
-    from . import report
-
     output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200, highlight=False)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
@@ -313,10 +303,6 @@ def _check_plot(file: str) -> None:
 
 def _probe(cases: list[Case], device: Device) -> Tensor:
     """What the ceiling is measured on: as much as the largest case reads, more than caches hold."""
-    import wgdml
-
-    from .data import make_flat
-
     least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
     longest = max(case.bytes for case in cases) // 4
     return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)

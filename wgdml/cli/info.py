@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import wgdml
 from wgdml.selftest import versions
 
 from .program import Failure
@@ -41,8 +42,6 @@ WGDML_ADAPTER (a number in this list, from 0, or a part of the name) chooses the
 @json_option
 def info_command(as_json: bool) -> None:
     """Adapters, the one chosen and why, its limits and features, versions."""
-    import wgdml
-
     adapters = [
         {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False} for adapter in wgdml.adapters()
     ]

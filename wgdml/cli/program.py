@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+import wgdml
+
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -104,8 +106,6 @@ def _silence_stdout() -> None:
 
 def compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Call the library; what it refuses about the input is bad input here too."""
-    import wgdml
-
     try:
         return function(*args, **options)
     except (ValueError, TypeError) as problem:

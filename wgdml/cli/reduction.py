@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 import numpy as np
 
+import wgdml
+
 from .program import BadInput, compute
 from .reading import Array, check_axis, read_array
 from .showing import TABLE_ROWS, emit_table, file_argument, json_option, output_option, report, row_name
@@ -27,8 +29,6 @@ def extreme_command(name: str, which: str, examples: str) -> click.Command:
         check_output(output, ".npy", as_json)
         array = read_array(file)
         reduced = _reduced(name, array, axes)
-
-        import wgdml
 
         function = wgdml.argmax if name == "argmax" else wgdml.argmin
         axis_argument = None if not axes else reduced[0] if len(reduced) == 1 else tuple(reduced)

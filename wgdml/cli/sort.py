@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+import wgdml
+
 from .program import compute
 from .reading import check_axis, read_array
 from .showing import emit_sequences, file_argument, json_option, output_option, report
@@ -32,8 +34,6 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, outpu
     check_output(output, ".npy", as_json)
     array = read_array(file)
     axis = check_axis(axis, array)
-
-    import wgdml
 
     function = wgdml.argsort if as_indices else wgdml.sort
     result = compute(function, array, axis=axis, descending=descending)

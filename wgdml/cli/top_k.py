@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+import wgdml
+
 from .program import BadInput, compute
 from .reading import check_axis, read_array
 from .showing import emit_sequences, file_argument, json_option, output_option, report
@@ -36,8 +38,6 @@ def top_k_command(file: str, k: int, axis: int, smallest: bool, output: str | No
     if k > array.shape[axis]:
         length = array.shape[axis]
         raise BadInput(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
-
-    import wgdml
 
     mode = "smallest" if smallest else "largest"
     values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode)

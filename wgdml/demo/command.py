@@ -11,6 +11,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+import wgdml
+
 if TYPE_CHECKING:
     from .stage import Stage
 
@@ -75,8 +77,6 @@ def demo_command(
         from .stage import NoDisplayError, Stage, save_picture
     except ImportError as problem:
         raise click.ClickException(f"{_EXTRA} ({problem})") from None
-
-    import wgdml
 
     try:
         with closing(Stage(window, "wgdml demo", offscreen=offscreen)) as stage:
