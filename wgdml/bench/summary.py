@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from statistics import geometric_mean
 from typing import Any
 
 Result = dict[str, Any]
@@ -18,7 +19,7 @@ def checks(document: dict[str, Any]) -> list[Check]:
     table = [r for r in results if not r["curve"]]
     random = [r for r in table if r["data"] == "random"]
     figures_hold = document["figures_hold"]
-    found = [
+    return [
         *(_goals(table) if figures_hold else ()),
         *_peers(random, document["preset"], figures_hold),
         *_reading(random),
@@ -27,7 +28,6 @@ def checks(document: dict[str, Any]) -> list[Check]:
         *_memory(random),
         *_host(document),
     ]
-    return found
 
 
 def _check(name: str, value: float, sign: str, bound: float, detail: str = "") -> Check:
@@ -68,7 +68,7 @@ def _peers(random: list[Result], preset: str, figures_hold: bool) -> Iterable[Ch
     tops = [(_other_us(r, "torch", figures_hold), r["device_us"]) for r in random if r["operator"] == "topk"]
     speedups = [other / ours for other, ours in tops if other]
     if speedups:
-        yield _check("times as fast as torch, geometric mean of the top-k rows", _geometric_mean(speedups), ">=", 10.0)
+        yield _check("times as fast as torch, geometric mean of the top-k rows", geometric_mean(speedups), ">=", 10.0)
 
 
 def _other_us(result: Result, name: str, figures_hold: bool) -> float | None:
@@ -90,10 +90,6 @@ def _software_peers(random: list[Result]) -> Iterable[Check]:
             yield _check(f"times as fast as NumPy's argpartition, {r['case']}", other / resident, ">=", 3.0)
         if other and r["operator"] == "argmax" and r["axis"] == 0 and elements > length:
             yield _check(f"times as fast as NumPy, {r['case']}", other / resident, ">=", 1.0)
-
-
-def _geometric_mean(values: list[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def _reading(random: list[Result]) -> Iterable[Check]:

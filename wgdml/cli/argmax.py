@@ -1,7 +1,5 @@
 """``wgdml argmax``."""
 
-from __future__ import annotations
-
 from .reduction import extreme_command
 
 argmax_command = extreme_command(

@@ -1,7 +1,5 @@
 """``wgdml argmin``."""
 
-from __future__ import annotations
-
 from .reduction import extreme_command
 
 argmin_command = extreme_command(

@@ -126,7 +126,9 @@ class Scene:
         self._field_pipeline = gpu.create_compute_pipeline(
             layout="auto", compute={"module": self._module("field"), "entry_point": "main"}
         )
-        self._field_group = self._group(self._field_pipeline, [self._field, self.scores, self.saliency])
+        layout = self._field_pipeline.get_bind_group_layout(0)
+        entries = self._entries([self._field, self.scores, self.saliency])
+        self._field_group = gpu.create_bind_group(layout=layout, entries=entries)
 
         # One layout for both, so that one bind group serves them.
         visible = wgpu.ShaderStage.VERTEX | wgpu.ShaderStage.FRAGMENT
@@ -155,10 +157,6 @@ class Scene:
     @staticmethod
     def _entries(buffers: list[Any]) -> list[dict[str, Any]]:
         return [{"binding": i, "resource": {"buffer": b, "offset": 0, "size": b.size}} for i, b in enumerate(buffers)]
-
-    def _group(self, pipeline: Any, buffers: list[Any]) -> Any:
-        layout = pipeline.get_bind_group_layout(0)
-        return self.device.gpu_device.create_bind_group(layout=layout, entries=self._entries(buffers))
 
     def apply(self, settings: Settings) -> None:
         """Compiles the operators for these settings; the device keeps what it has seen before."""

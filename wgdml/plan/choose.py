@@ -54,10 +54,6 @@ def _by_radix(p: Problem, a: Algorithms) -> bool:
     return _fits(p, a) and a["row_sort_radix"].prefers(p)
 
 
-def _by_select_radix(p: Problem, a: Algorithms, sorts: bool) -> bool:
-    return bool(a["select_radix"].prefers(p) and a["select_radix"].spares(p, sorts))
-
-
 def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
     return p.along and p.k <= policy.max_k and 48 * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
@@ -95,7 +91,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_radix",
-        lambda p, a: _by_select_radix(p, a, _by_radix(p, a)),
+        lambda p, a: a["select_radix"].prefers(p) and a["select_radix"].spares(p, _by_radix(p, a)),
         "rows of 3 k loads and more, k from 96 on (32 where rows are many)",
         "histograms take less than counting, whose work grows with the square of k",
     ),

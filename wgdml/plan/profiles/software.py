@@ -3,8 +3,6 @@
 Measured on Mesa's lavapipe. Their own algorithms, ``serial_...``, have no numbers.
 """
 
-from __future__ import annotations
-
 from ..algorithms.radix_select import RadixSelectPolicy
 from ..algorithms.row_sort_bitonic import RowSortBitonicPolicy
 from ..algorithms.row_sort_rank import RowSortRankPolicy
