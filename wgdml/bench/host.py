@@ -11,6 +11,7 @@ import numpy as np
 import wgpu
 
 import wgdml
+from wgdml.runtime.buffers import STORAGE
 
 from . import timing
 from .data import make_flat
@@ -51,7 +52,7 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
     host = make_flat("random", 1024)
     x = wgdml.asarray(host, device=device)
     source = wgdml.asarray(host, device=device).buffer
-    out = gpu.create_buffer(size=256, usage=timing.STORAGE)
+    out = gpu.create_buffer(size=256, usage=STORAGE)
     trivial = timing.empty_dispatch(device, source, out)
     staging = gpu.create_buffer(size=256, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
 

@@ -170,8 +170,6 @@ def _peers(case: Case, kind: str, host: NDArray[Any], want: Any, options: Option
 
 def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: str) -> Result:
     """The case by another algorithm than the one that would be chosen."""
-    if algorithm == "row_sort_rank" and case.length > 1 << 15:
-        return {"error": "its time grows with the square of the length"}
     try:
         prepared = prepare(clock.device, case, x, algorithm=algorithm)
         seconds, _ = clock.median(prepared.record)
@@ -188,7 +186,6 @@ def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorit
 def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
     """Time of each dispatch: in a pass of its own, less an empty one; and what it adds."""
     steps = prepared.plan.steps(prepared.resources)
-
     empty = timing.empty_dispatch(clock.device, prepared.resources["input"][0])
     # In order and whole rounds: a dispatch finds what those before it left.
     rounds = min(20, timing.MOST_PASSES // (len(steps) + 1))

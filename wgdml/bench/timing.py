@@ -14,10 +14,9 @@ import wgpu
 from numpy.typing import NDArray
 
 from wgdml import Device
+from wgdml.runtime.buffers import STORAGE
 from wgdml.runtime.context import nanoseconds_a_tick
 from wgdml.runtime.executor import record_steps
-
-STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 
 #: Records dispatches into a compute pass.
 Record = Callable[[Any], None]

@@ -18,7 +18,7 @@ from .context import Context
 from .errors import out_of_memory
 from .process import interruptible, locked
 
-_STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _POOLED_BYTES = 1 << 30
 _SMALLEST_BUFFER = 256
 _BUFFERS_KEPT = 1024
@@ -183,7 +183,7 @@ class Buffers:
                 rounded = min(1 << max(16, (size - 1).bit_length()), self._context.limits["max-buffer-size"])
                 if size > 1 << 26:
                     rounded = size
-                scratch = self._scratch = self.create(rounded, _STORAGE)
+                scratch = self._scratch = self.create(rounded, STORAGE)
                 self._context.counters["scratch_bytes"] = rounded
         return scratch
 
@@ -219,5 +219,5 @@ class Buffers:
             self._context.check()
         buffer = self.pool.take(rounded)
         if buffer is None:
-            buffer = self.create(rounded, _STORAGE)
+            buffer = self.create(rounded, STORAGE)
         return Memory(self.pool, rounded, buffer)
