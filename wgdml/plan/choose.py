@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .algorithms import Algorithm
+from .algorithms.select_teams import largest_team
 from .machine import power_of_two_above
 from .problem import Problem, Unserved
 
@@ -36,7 +37,8 @@ def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
 
 
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
-    most: int = min(256, a["select_teams"].largest_team(p.key_words)) if p.columns else a["delegates"].max_k(p.key_words)
+    delegates = a["delegates"]
+    most: int = min(256, largest_team(delegates.machine, p.key_words)) if p.columns else delegates.max_k(p.key_words)
     return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
 
 

@@ -42,12 +42,11 @@ class _Shape:
     team: int
     workgroup: int
     held: int  # Loads of an invocation that may all be under way at once.
-    parts: int = 1
-    last_block: bool = False  # The last part to arrive reduces what all have found.
+    parts: int = 1  # Workgroups of a sequence. The last to arrive reduces what all have found.
 
 
 class Reduce(Algorithm):
-    """The best pair of each sequence. Parts of few sequences meet in a dispatch, or in a second."""
+    """The best pair of each sequence. Parts of few sequences meet at the end of the dispatch."""
 
     name = "reduce"
     summary = "the best pair by a tree; one read"
@@ -75,21 +74,13 @@ class Reduce(Algorithm):
     def rows(self, program: Program, source: Source, sequences: int, sink: Sink) -> None:
         """Sequences of any layout, each by one team of invocations or by several."""
         shape = self._shape(source, sequences, program.selection.format.key_words)
-        if shape.last_block:
+        if shape.parts > 1:
             self._last_block(program, source, sequences, sink, shape)
-        elif shape.parts > 1:
-            parts = program.pairs(sequences, shape.parts)
-            self._parts(program, source, sequences, parts, shape)
-            self.rows(program, parts, sequences, sink)
-        else:
-            self._parts(program, source, sequences, sink, shape)
-
-    def _parts(self, program: Program, source: Source, sequences: int, sink: Sink, shape: _Shape) -> None:
-        """The best pair of each part, by a team each."""
+            return
         workgroup = max(shape.team, min(shape.workgroup, self.machine.workgroup))
         program.dispatch(
             "reduce/rows",
-            ceil_div(sequences * shape.parts * shape.team, workgroup),
+            ceil_div(sequences * shape.team, workgroup),
             source=source,
             sink=sink,
             constants={
@@ -100,7 +91,7 @@ class Reduce(Algorithm):
                 "UNROLL": _UNROLL,
             }
             | self._tile(source, shape),
-            params={"parts": shape.parts},
+            params={"parts": 1},
         )
 
     def _last_block(self, program: Program, source: Source, sequences: int, sink: Sink, shape: _Shape) -> None:
@@ -130,7 +121,7 @@ class Reduce(Algorithm):
     def _tile(source: Source, shape: _Shape) -> dict[str, int]:
         """The constants of ``lib/thread/tile.wgsl``; LOADS is 0 where they are too many to hold."""
         loads = ceil_div(source.most_loads, shape.team)
-        if not isinstance(source, View) or shape.parts > 1 or loads > shape.held:
+        if not isinstance(source, View) or loads > shape.held:
             return {"LOADS": 0, "TAIL": 0, "SKEWED": 0}
         # A kernel for every second number of some loads: many leave no registers for one more.
         step = 2 if 8 < loads <= 16 else 1
@@ -171,7 +162,7 @@ class Reduce(Algorithm):
         most = (MEETING_BYTES // 4 // sequences - 2) // (key_words + 2)
         parts = min(o.workgroups * self.machine.workgroup // (4 * sequences * cut), loads // (cut * o.loads_each), most)
         if parts * cut > shape.workgroup and cut >= 8 and not self.machine.software:
-            shape.parts, shape.team, shape.last_block = parts, cut, True
+            shape.parts, shape.team = parts, cut
 
     @property
     def _held_workgroup(self) -> int:

@@ -82,21 +82,17 @@ class SelectTeams(Algorithm):
     Policy = SelectTeamsPolicy
     policy: SelectTeamsPolicy
 
-    def largest_team(self, key_words: int) -> int:
-        """The most invocations that serve a sequence."""
-        return largest_team(self.machine, key_words)
-
     def together(self, problem: Problem) -> bool:
         """Are columns so few and short that several neighbours a workgroup read all at once?"""
         p = self.policy
-        team = self.largest_team(problem.key_words) // p.columns
+        team = largest_team(self.machine, problem.key_words) // p.columns
         at_once = problem.sequences * team <= self.occupancy.invocations and problem.length <= team * p.columns_loads
         return at_once and problem.k <= p.columns_k and problem.length >= 2 * problem.k
 
     def check(self, problem: Problem) -> _Shape:
         o, p, source = self.occupancy, self.policy, problem.source
         k, loads = problem.k, problem.source.loads
-        large = self.largest_team(problem.key_words)
+        large = largest_team(self.machine, problem.key_words)
         if k > large:
             raise Unserved(f"select_teams takes k up to {large}, not {k}")
         self.check_first(problem)

@@ -36,6 +36,6 @@ class SerialReduce(Algorithm):
             if isinstance(found, Pairs) and found is not sink:
                 emit(program, found, sequences, 1, sink)
             return
-        found = program.pairs(sequences, subsets.count, side_by_side=subsets.params(source, sequences)["neighbours"] > 1)
+        found = program.pairs(sequences, subsets.count, side_by_side=source.columns and sequences > 1)
         reduce_subsets(program, source, sequences, found, subsets)
         reduce_subsets(program, found, sequences, sink, Subsets.of(found, 1))
