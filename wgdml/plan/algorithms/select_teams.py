@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Pairs, Sink, View
+from ..regions import Sink, View
 from .base import Algorithm
 from .parts import pair_bytes, workgroup_with
 
@@ -102,8 +102,6 @@ class SelectTeams(Algorithm):
         side_by_side = isinstance(source, View) and source.columns and self.together(problem)
         if side_by_side:
             team = max(bests, min(team, large // p.columns))
-        if isinstance(source, Pairs) and source.item_step > 1:
-            team = bests  # Pairs side by side have teams as small as can be.
         parts = self._parts(problem, team, team * _PARTED * each) if team == large else 1
         workgroup = min(large, p.columns * team) if side_by_side else max(team, self.machine.workgroup)
         places = places_of(self.machine, problem, team, workgroup, 1)
