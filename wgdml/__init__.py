@@ -1,7 +1,7 @@
 """wgdml: DirectML's selection operators on any WebGPU adapter, exact to the bit.
 
-Functions on NumPy arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``sort``, ``argsort``.
-DirectML's own vocabulary: ``TensorDesc``, the operator descs, ``Device.create_operator`` and ``compile_operator``.
+Functions on arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``sort``, ``argsort``.
+DirectML's vocabulary: ``TensorDesc``, the operator descs, ``Device.create_operator`` and more.
 """
 
 from ._version import __version__

@@ -1,10 +1,10 @@
-"""``top_k``, ``argmax`` and ``argmin`` of Dask arrays, along any axis and in any chunks (``pip install "wgdml[dask]"``).
+"""``top_k``, ``argmax`` and ``argmin`` of Dask arrays (``pip install "wgdml[dask]"``).
 
-Every chunk is reduced on the GPU to (value, global index) pairs, which ``dask.array.reduction`` merges in a tree; ties are settled
-by index, exactly as ``wgdml.top_k``, ``argmax`` and ``argmin`` settle them on the whole array.
+Every chunk is reduced on the GPU to (value, global index) pairs, which ``dask.array.reduction``
+merges in a tree. Ties are settled by index, as on the whole array.
 
-The threaded scheduler shares the default device. Each worker process of ``distributed`` has a device of its own: the one that
-``WGDML_ADAPTER`` names in its environment, else the best adapters in turn by the worker's number.
+The threaded scheduler shares the default device. Each worker of ``distributed`` has its own: what
+``WGDML_ADAPTER`` names there, else the best adapters in turn by the worker's number.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
@@ -42,10 +43,10 @@ def top_k(
     index_dtype: DTypeLike = "int64",
     split_every: int | None = None,
 ) -> TopKResult:
-    """``wgdml.top_k`` of a Dask array: two Dask arrays, computed together for the price of one (``dask.compute(*result)``).
+    """``wgdml.top_k`` of a Dask array: two, computed together by ``dask.compute(*result)``.
 
-    ``split_every``: how many chunks' pairs are merged at once (Dask's default: 4). Raises as ``wgdml.top_k`` does, and
-    ``ValueError`` where the size of a chunk is not known.
+    ``split_every``: how many chunks' pairs are merged at once (Dask's default: 4). Raises as
+    ``wgdml.top_k`` does, and ``ValueError`` where the size of a chunk is not known.
     """
     array = _checked(x)
     as_order(mode)
@@ -87,14 +88,12 @@ def argmin(
     return _arg(x, "argmin", axis, keepdims, select_last_index, index_dtype, split_every)
 
 
-# ---------------------------------------------------------------------------------------------------------------------------------
-
 _worker_devices: dict[int, Device] = {}
 _worker_lock = threading.Lock()
 
 
 def worker_device() -> Device:
-    """The device for a task: in a worker of ``distributed`` without ``WGDML_ADAPTER``, the adapter of the worker's number."""
+    """The default device; in a worker without ``WGDML_ADAPTER`` the adapter of its number."""
     number = None if environment_names_adapter() else _worker_number()
     if number is None:
         return default_device()
@@ -120,10 +119,13 @@ def _worker_number() -> int | None:
 
 
 class _Pairs(NamedTuple):
-    """Pairs of every sequence of a chunk, along the last dimension; the others are the batch's. Indices are the whole array's."""
+    """Pairs of a chunk's sequences, along the last dimension. Indices are the whole array's."""
 
     values: NDArray[Any]
     indices: NDArray[Any]
+
+    def part(self, number: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        return self[number].astype(dtype, copy=False)
 
 
 def _flat(parts: Any) -> Iterator[_Pairs]:
@@ -134,12 +136,12 @@ def _flat(parts: Any) -> Iterator[_Pairs]:
             yield from _flat(part)
 
 
+@dataclass(frozen=True)
 class _Pick:
     """Which pairs are kept of a chunk, and of several chunks together. Sent to the workers."""
 
-    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...]) -> None:
-        self.axes = axes
-        self.shape = shape
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
 
     def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
         starts = [start for start, _ in block_info[0]["array-location"]]
@@ -162,7 +164,7 @@ class _Pick:
         several = list(_flat(parts))
         pairs = _Pairs(*(np.concatenate(arrays, -1) for arrays in zip(*several, strict=True)))
         if len(self.axes) > 1:
-            # Chunks of a flattened index interleave: only sorted by index do positions settle ties as indices would.
+            # Chunks of a flattened index interleave: only sorted by index do positions settle ties.
             order = np.argsort(pairs.indices, -1)
             pairs = _Pairs(*(np.take_along_axis(a, order, -1) for a in pairs))
         kept = self.positions(pairs)
@@ -176,11 +178,10 @@ class _Pick:
         return _Pairs(*(np.expand_dims(a, self.axes) for a in pairs)) if keepdims else pairs
 
 
+@dataclass(frozen=True)
 class _TopK(_Pick):
-    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...], k: int, mode: Literal["largest", "smallest"]) -> None:
-        super().__init__(axes, shape)
-        self.k = k
-        self.mode = mode
+    k: int
+    mode: Literal["largest", "smallest"]
 
     def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
         (axis,) = self.axes
@@ -194,11 +195,10 @@ class _TopK(_Pick):
         return found
 
 
+@dataclass(frozen=True)
 class _Arg(_Pick):
-    def __init__(self, axes: tuple[int, ...], shape: tuple[int, ...], name: str, last: bool) -> None:
-        super().__init__(axes, shape)
-        self.name = name
-        self.last = last
+    name: str
+    last: bool
 
     def function(self, x: NDArray[Any], **options: Any) -> NDArray[Any]:
         call = getattr(functions, self.name)
@@ -227,15 +227,7 @@ def _checked(x: Any) -> Any:
     return array
 
 
-def _arg(
-    x: Any,
-    name: str,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None,
-    keepdims: bool,
-    last: bool,
-    index_dtype: DTypeLike,
-    split_every: int | None,
-) -> Any:
+def _arg(x: Any, name: str, axis: Any, keepdims: bool, last: bool, index_dtype: DTypeLike, split_every: int | None) -> Any:
     array = _checked(x)
     axes = as_axes(axis, array.shape)
     if not axes:
@@ -243,14 +235,10 @@ def _arg(
     return _reduce(array, _Arg(axes, array.shape, name, bool(last)), bool(keepdims), 1, as_index_dtype(index_dtype), split_every)[1]
 
 
-def _part(pairs: _Pairs, number: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    return pairs[number].astype(dtype, copy=False)
-
-
 def _reduce(
     array: Any, pick: _Pick, keepdims: bool, size: int, index_dtype: np.dtype[Any], split_every: int | None
 ) -> tuple[Any, Any]:
-    """The values and the indices that are left of the whole array, ``size`` along a reduced axis."""
+    """The values and the indices that are left of the array, ``size`` along a reduced axis."""
     anything = np.empty((0,) * array.ndim, object)
     pairs = array.map_blocks(pick.chunk, dtype=object, meta=anything)
     found = da.reduction(
@@ -267,7 +255,7 @@ def _reduce(
         meta=np.empty((0,) * (array.ndim if keepdims else array.ndim - len(pick.axes)), object),
     )
     values, indices = (
-        found.map_blocks(partial(_part, number=n, dtype=dtype), dtype=dtype, meta=np.empty((0,) * found.ndim, dtype))
+        found.map_blocks(partial(_Pairs.part, number=n, dtype=dtype), dtype=dtype, meta=np.empty((0,) * found.ndim, dtype))
         for n, dtype in enumerate((array.dtype, index_dtype))
     )
     return values, indices

@@ -1,9 +1,11 @@
-"""``top_k``, ``argmax`` and ``argmin`` of arrays that are larger than the device's memory, or the host's.
+"""``top_k``, ``argmax`` and ``argmin`` of arrays larger than the device's memory, or the host's.
 
-The array is cut into blocks. Each is uploaded while the ones before it are reduced; where a sequence is cut, the device merges the
-partial (value, index) pairs of its blocks. Blocks of one sequence follow one another in ascending order of index, and pairs of one
-block are sorted with ties by index: among pairs of equal value the position within the partial results ascends with the index, and
-so a selection that settles ties by position settles them by index.
+The array is cut into blocks. Each is uploaded while the ones before it are reduced. Where a
+sequence is cut, the device merges the partial (value, index) pairs of its blocks.
+
+Blocks of one sequence come in ascending order of index, and pairs of one block are sorted with ties
+by index. So among pairs of equal value the position within the partial results ascends with the
+index, and a selection that settles ties by position settles them by index.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import Any, Literal, Protocol, SupportsIndex
@@ -25,14 +27,14 @@ from .plan.merge import merge_plan
 from .results import TopKResult
 from .runtime.default import as_device
 from .runtime.device import Device
-from .runtime.executor import Executor, PreparedPlan
+from .runtime.executor import Executor
 from .runtime.stream import Uploader
 from .runtime.tensor import Tensor, empty
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
 __all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "top_k"]
 
-#: Called after each block with the bytes done and the bytes there are. "auto" shows a bar on a terminal once the work proves long.
+#: Called after each block with the bytes done and the bytes there are. "auto": a bar on a terminal.
 Progress = Callable[[int, int], None] | Literal["auto"] | None
 
 _BLOCK_BYTES = 32 << 20
@@ -42,7 +44,7 @@ _BAR_AFTER = 2.0  # seconds
 
 
 class Source(Protocol):
-    """What can be read block by block: a NumPy array or memory map, an HDF5 or Zarr data set, a class of the caller's own."""
+    """What can be read block by block: an array, a memory map, an HDF5 or Zarr data set."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -65,9 +67,10 @@ def top_k(
 ) -> TopKResult:
     """``wgdml.top_k`` of a source of any size.
 
-    ``block_bytes``: the size of a block, by default 32 MiB or an eighth of the device's largest buffer; the device holds two of
-    them, the host two more, and beside them a few times k pairs. ``progress``: a function of (bytes done, bytes in all), "auto" (a
-    bar on a terminal if the work takes long) or None.
+    ``block_bytes``: the size of a block, by default 32 MiB or an eighth of the device's largest
+    buffer. The device holds two of them, the host two more, and a few times k pairs.
+    ``progress``: a function of (bytes done, bytes in all), "auto" (a bar on a terminal if the work
+    takes long) or None.
     Raises as ``wgdml.top_k`` does, and ``MemoryError`` where k pairs do not fit the device.
     """
     order = as_order(mode)
@@ -90,7 +93,7 @@ def argmax(
     block_bytes: int | None = None,
     progress: Progress = "auto",
 ) -> Any:
-    """``wgdml.argmax`` of a source of any size; ``block_bytes`` and ``progress`` as of ``top_k`` here."""
+    """``wgdml.argmax`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
     return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, index_dtype, device, block_bytes, progress)
 
 
@@ -106,7 +109,7 @@ def argmin(
     block_bytes: int | None = None,
     progress: Progress = "auto",
 ) -> Any:
-    """``wgdml.argmin`` of a source of any size; ``block_bytes`` and ``progress`` as of ``top_k`` here."""
+    """``wgdml.argmin`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
     return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, index_dtype, device, block_bytes, progress)
 
 
@@ -115,25 +118,13 @@ def _check_source(x: Any) -> None:
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
 
 
-def _arg(
-    x: Source,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None,
-    keepdims: bool,
-    last_index: bool,
-    order: Order,
-    index_dtype: DTypeLike,
-    device: Device | None,
-    block_bytes: int | None,
-    progress: Progress,
-) -> Any:
+def _arg(x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, index_dtype: DTypeLike, *how: Any) -> Any:
+    """``how``: device, bytes of a block, progress."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
     wanted = _Wanted(axes, 1, order, last_index, False, as_index_dtype(index_dtype))
-    indices = _select(x, wanted, device, block_bytes, progress)[1]
+    indices = _select(x, wanted, *how)[1]
     return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])
-
-
-# ---------------------------------------------------------------------------------------------------------------------------------
 
 
 def block_sizes(
@@ -141,9 +132,10 @@ def block_sizes(
 ) -> tuple[int, ...]:
     """The sizes of a block, at most ``block_bytes``, in long runs of memory.
 
-    ``memory_order``: the dimensions, the one with the largest stride first. Blocks grow from the innermost dimension outwards. Of
-    several axes an outer one is taken only after the inner ones are whole, so that each block's indices are one range. Where
-    sequences are cut, a block keeps to few of them: the partial pairs of all of them wait on the device.
+    ``memory_order``: the dimensions, the one with the largest stride first. Blocks grow from the
+    innermost dimension outwards, an outer axis after the inner ones are whole, so that each block's
+    indices are one range. Where sequences are cut, a block has few of them: the partial pairs of
+    all of them wait on the device.
     """
     pair_bytes = k * (itemsize + 8)
     room = max(1, block_bytes // itemsize)
@@ -184,41 +176,35 @@ def _memory_order(x: Source) -> tuple[int, ...]:
     return tuple(sorted(range(len(x.shape)), key=lambda d: -abs(strides[d])))
 
 
-@dataclass
 class _Reporter:
-    """Calls the caller's function, or shows a bar on a terminal if the work takes long and rich is there."""
+    """Calls the caller's function, or shows a bar on a terminal if the work takes long."""
 
-    progress: Progress
-    total: int
-    done: int = 0
-    started: float = field(default_factory=time.monotonic)
-    bar: Any = None
-    task: Any = None
+    def __init__(self, progress: Progress, total: int) -> None:
+        self.call = progress if callable(progress) else None
+        self.shows = progress == "auto" and sys.stderr is not None and sys.stderr.isatty()
+        self.total = total
+        self.done = 0
+        self.started = time.monotonic()
+        self.bar: Any = None
 
     def add(self, count: int) -> None:
         self.done += count
-        if callable(self.progress):
-            self.progress(self.done, self.total)
-        elif self.progress == "auto" and (self.bar is not None or time.monotonic() - self.started > _BAR_AFTER):
+        if self.call:
+            self.call(self.done, self.total)
+        elif self.shows and time.monotonic() - self.started > _BAR_AFTER:
             self.show()
 
     def show(self) -> None:
         if self.bar is None:
-            if sys.stderr is None or not sys.stderr.isatty():
-                self.progress = None
-                return
-            try:
-                from rich.console import Console
-                from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
-                from rich.progress import Progress as Bar
-            except ImportError:
-                self.progress = None
-                return
+            from rich.console import Console
+            from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+            from rich.progress import Progress as Bar
+
             columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
             self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self.bar.add_task("", total=self.total)
             self.bar.start()
-            self.task = self.bar.add_task("", total=self.total)
-        self.bar.update(self.task, completed=self.done)
+        self.bar.update(self.bar.task_ids[0], completed=self.done)
 
     def close(self) -> None:
         if self.bar is not None:
@@ -227,7 +213,7 @@ class _Reporter:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a caller asks for: the first k along an axis, or the first over several axes; checked."""
+    """What a caller asks for: the first k along an axis, or the first over several axes."""
 
     axes: tuple[int, ...]
     k: int
@@ -249,7 +235,6 @@ class _Reduction:
         self.shape = tuple(int(n) for n in x.shape)
         self.dtype = np.dtype(x.dtype).newbyteorder("=")
         self.memory_order = _memory_order(x)
-        self.prepared: dict[Any, PreparedPlan] = {}
         item = self.dtype.itemsize
         largest = min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
         budget = min(_BLOCK_BYTES, largest // 8) if block_bytes is None else as_int("block_bytes", block_bytes)
@@ -260,7 +245,6 @@ class _Reduction:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """The sizes of a block."""
         return block_sizes(self.shape, self.memory_order, self.axes, self.k, self.dtype.itemsize, self.budget)
 
     @property
@@ -305,18 +289,16 @@ class _Reduction:
         index_bytes: int,
         packed: bool,
     ) -> None:
-        """Submits the selection of one block. Results go to (buffer, byte offset) pairs: in the result's order of dimensions or,
-        not ``packed``, row by row with the pairs of a row side by side."""
-        key = block.shape, values is None, index_bytes, packed
-        prepared = self.prepared.get(key)
-        if prepared is None:
-            selection = self.selection(block.shape, values is not None, index_bytes, packed)
-            prepared = self.prepared[key] = self.device.prepare(selection)
+        """Submits the selection of one block. Results go to (buffer, byte offset) pairs.
+
+        They lie as in the result or, not ``packed``, row by row with a row's pairs side by side.
+        """
+        prepared = self.device.prepare(self.selection(block.shape, values is not None, index_bytes, packed))
         resources = {"input": (buffer, 0), "indices": indices} | ({} if values is None else {"values": values})
         self.device.run(prepared, resources)
 
     def select_whole(self, buffer: Any, block: NDArray[Any], shape: tuple[int, ...]) -> tuple[Tensor | None, Tensor]:
-        """Submits the selection of a block of whole sequences: values, if they are wanted, and indices of this shape."""
+        """Submits the selection of a block of whole sequences: values, if wanted, and indices."""
         values = empty(self.device, self.dtype, shape) if self.wanted.has_values else None
         indices = empty(self.device, self.wanted.index_dtype, shape)
         place = None if values is None else (values.buffer, 0)
@@ -352,14 +334,18 @@ class _Reduction:
 
 
 class _Merger:
-    """Partial results of up to 64 blocks side by side on the device, and their merge into the first place of a second such set."""
+    """Partial results of up to 64 blocks side by side on the device.
+
+    They are merged into the first place of a second such set.
+    """
 
     def __init__(self, reduction: _Reduction) -> None:
         device, k, sizes = reduction.device, reduction.k, reduction.sizes
         rows = prod(n for d, n in enumerate(sizes) if d not in reduction.axes)
         blocks = prod(len(_ranges(reduction.shape[a], sizes[a])) for a in reduction.axes)
         self.reduction = reduction
-        self.slot_step = -(-rows * k // 256) * 256  # elements, so that every slot is bound at an aligned offset
+        # In elements, so that every slot is bound at an aligned offset.
+        self.slot_step = -(-rows * k // 256) * 256
         limits = device.context.limits
         largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
         most = min(reduction.budget, largest) // (8 * self.slot_step)
@@ -387,9 +373,9 @@ class _Merger:
         self.first_indices.append(first_index)
 
     def merge(self, rows: int, values: Tensor, indices: Tensor) -> None:
+        """Merges what the slots hold: k pairs a row."""
         r = self.reduction
-        slots = len(self.first_indices)
-        source = Layout((slots, rows, r.k), (self.slot_step, r.k, 1))
+        source = Layout((len(self.first_indices), rows, r.k), (self.slot_step, r.k, 1))
         result = Layout((1, rows, r.k), (0, r.k, 1))
         selection = make_selection(
             element_name(r.dtype),
@@ -429,7 +415,7 @@ class _Merger:
 
 
 class _Results:
-    """The result's arrays. Partial results wait on the device, as reading them back waits for it."""
+    """The result's arrays. Parts wait on the device, as reading them back waits for it."""
 
     def __init__(self, reduction: _Reduction) -> None:
         self.reduction = reduction
@@ -482,7 +468,6 @@ def _select(
 
 
 def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: _Reporter) -> None:
-    """Sends all blocks through the device."""
     merger = _Merger(r) if r.cut else None
     for region in r.regions():
         place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))

@@ -6,10 +6,11 @@ installed wheel). Four directives, each alone on a line:
 ``#import NAME``
     the text of ``shaders/lib/NAME.wgsl``, once each.
 ``#if TERM [&& TERM ...]``, ``#else``, ``#endif``
-    keep or drop lines; a term is ``NAME``, ``!NAME``, ``A == B`` or ``A > B``, of the kernel's constants and numbers.
+    keep or drop lines. A term is ``NAME``, ``!NAME``, ``A == B`` or ``A > B``, of the kernel's
+    constants and numbers.
 ``#for x in COUNT``, ``#endfor``
-    repeat the lines with ``$x`` replaced by 0, 1, ... COUNT - 1: an unrolling that does not depend on the driver's compiler.
-    ``$[...]`` is an integer expression, as Python has it, of the loops' variables and the constants.
+    repeat the lines with ``$x`` replaced by 0, 1, ... COUNT - 1: an unrolling without the driver's
+    compiler. ``$[...]`` is an integer expression of the loops' variables and the constants.
 
 A kernel's text is its protocol: ``specialised`` reads from it which constants it uses and which
 resources it binds, ``fields`` which parameters it reads. An unknown import, an unknown constant or
@@ -26,24 +27,9 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-__all__ = [
-    "Resource",
-    "ShaderError",
-    "Specialised",
-    "add_folder",
-    "assemble",
-    "fields",
-    "layout",
-    "names",
-    "remove_folder",
-    "source",
-    "specialised",
-    "words",
-]
-
 
 class ShaderError(Exception):
-    """A shader file that cannot be assembled or compiled: a defect of the library, not of its input."""
+    """A shader file that cannot be assembled or compiled: a defect of the library."""
 
 
 @cache
@@ -70,7 +56,7 @@ _added: list[Traversable] = []
 
 
 def add_folder(folder: Traversable) -> None:
-    """Kernels of another folder too, ``pathlib.Path`` for example; their imports are looked for there and in the library's own."""
+    """Kernels of another folder too. Their imports are looked for there and in the library's."""
     _added.append(folder)
     _forget()
 
@@ -82,7 +68,7 @@ def remove_folder(folder: Traversable) -> None:
 
 
 def _forget() -> None:
-    for kept in (source, words, fields, _tree, _text_of, _imports):
+    for kept in (source, _found, _tree):
         kept.cache_clear()
     _specialised.clear()
 
@@ -95,7 +81,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def source(name: str) -> str:
-    """The text of one WGSL file as it is on disk, for example ``"reduce/rows"`` or ``"lib/order/key"``."""
+    """The text of one WGSL file as it is on disk: ``"reduce/rows"``, ``"lib/order/key"``."""
     for folder in (_folder(), *_added):
         path = folder.joinpath(*f"{name}.wgsl".split("/"))
         if path.is_file():
@@ -132,7 +118,6 @@ class _For:
 @dataclass(frozen=True)
 class _Import:
     name: str
-    where: str
 
 
 _Node = _Line | _If | _For | _Import
@@ -141,57 +126,44 @@ _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
 _LOOP = re.compile(r"^(\w+) in (\w+)$")
 _TERM = re.compile(r"^(!?)(\w+)$|^(\w+)\s*(==|>)\s*(\w+)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_FIELD = re.compile(r"\bparams\.(\w+)")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
 _RESOURCE = re.compile(r"@group\(0\) @binding\((\d+)\) var<(uniform|storage, read_write|storage, read)> (\w+):")
 
 
 @cache
 def _tree(name: str) -> tuple[_Node, ...]:
-    lines = source(name).splitlines()
-    nodes, end = _block(lines, 0, name, None)
-    assert end == len(lines)
-    return nodes
+    lines = ((line, f"{name}.wgsl:{number}") for number, line in enumerate(source(name).splitlines(), 1))
+    return _block(lines, name)[0]
 
 
-def _block(lines: list[str], number: int, name: str, opened: str | None) -> tuple[tuple[_Node, ...], int]:
-    """The nodes from a line on, up to what closes the block that ``opened`` names, and the number of that line."""
+def _block(lines: Iterator[tuple[str, str]], name: str, opened: str = "") -> tuple[tuple[_Node, ...], str]:
+    """The nodes up to what closes the block that ``opened`` names, and the directive that does."""
     nodes: list[_Node] = []
-    while number < len(lines):
-        line, where = lines[number], f"{name}.wgsl:{number + 1}"
-        number += 1
+    for line, where in lines:
         match = _DIRECTIVE.match(line)
         if match is None:
             nodes.append(_Line(line, where))
             continue
         directive, rest = match.groups()
         if directive == "import":
-            nodes.append(_Import(rest, where))
+            nodes.append(_Import(rest))
         elif directive == "if":
-            then, number = _block(lines, number, name, "if")
-            otherwise: tuple[_Node, ...] = ()
-            if _directive_at(lines, number) == "else":
-                otherwise, number = _block(lines, number + 1, name, "else")
+            then, closed = _block(lines, name, "if")
+            otherwise = _block(lines, name, "else")[0] if closed == "else" else ()
             nodes.append(_If(rest, where, then, otherwise))
-            number += 1
         elif directive == "for":
             loop = _LOOP.match(rest)
             if loop is None:
                 raise ShaderError(f"{where}: cannot read the loop {rest!r}")
-            body, number = _block(lines, number, name, "for")
-            nodes.append(_For(loop[1], loop[2], where, body))
-            number += 1
+            nodes.append(_For(loop[1], loop[2], where, _block(lines, name, "for")[0]))
         elif (directive, opened) in (("else", "if"), ("endif", "if"), ("endif", "else"), ("endfor", "for")):
-            return tuple(nodes), number - 1
+            return tuple(nodes), directive
         else:
             raise ShaderError(f"{where}: unexpected directive {line.strip()!r}")
-    if opened is not None:
+    if opened:
         raise ShaderError(f"{name}.wgsl: {'a #for without its #endfor' if opened == 'for' else 'an #if without its #endif'}")
-    return tuple(nodes), number
-
-
-def _directive_at(lines: list[str], number: int) -> str | None:
-    match = _DIRECTIVE.match(lines[number])
-    return match and match[1]
+    return tuple(nodes), ""
 
 
 def _value(token: str, constants: Mapping[str, int], where: str) -> int:
@@ -227,47 +199,26 @@ def _code(line: str) -> str:
 
 
 @cache
-def words(name: str) -> frozenset[str]:
-    """The words of a file and of those that it imports, whatever its conditions."""
+def _found(name: str, pattern: re.Pattern[str]) -> frozenset[str]:
+    """What is found in a file and in those that it imports, whatever its conditions."""
     found: set[str] = set()
-
-    def visit(nodes: tuple[_Node, ...]) -> None:
-        for node in nodes:
-            match node:
-                case _Line():
-                    found.update(_WORD.findall(_code(node.text)))
-                case _If():
-                    found.update(_WORD.findall(node.condition))
-                    visit(node.then)
-                    visit(node.otherwise)
-                case _For():
-                    found.add(node.count)
-                    visit(node.body)
-                case _Import():
-                    found.update(words(f"lib/{node.name}"))
-
-    visit(_tree(name))
+    for line in source(name).splitlines():
+        directive = _DIRECTIVE.match(line)
+        if directive and directive[1] == "import":
+            found |= _found(f"lib/{directive[2]}", pattern)
+        else:
+            found.update(pattern.findall(_code(line)))
     return frozenset(found)
 
 
-@cache
-def _text_of(name: str) -> str:
-    return "\n".join([source(name), *(source(f"lib/{other}") for other in _imports(name))])
+def words(name: str) -> frozenset[str]:
+    """The words of a kernel's text, its imports' included."""
+    return _found(name, _WORD)
 
 
-@cache
-def _imports(name: str) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for other in re.findall(r"^\s*#\s*import\s+(\S+)", source(name), re.MULTILINE):
-        for inner in (other, *_imports(f"lib/{other}")):
-            found[inner] = None
-    return tuple(found)
-
-
-@cache
 def fields(name: str) -> frozenset[str]:
     """The parameters that a kernel's text reads, its imports' included."""
-    return frozenset(re.findall(r"\bparams\.(\w+)", "\n".join(map(_code, _text_of(name).splitlines()))))
+    return _found(name, _FIELD)
 
 
 @cache
@@ -281,7 +232,7 @@ def layout() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Resource:
-    """A variable of a kernel that a buffer is bound to: its binding's number and ``access``, WebGPU's buffer binding type."""
+    """A variable that a buffer is bound to: its binding's number and WebGPU's type of binding."""
 
     slot: int
     access: str
@@ -292,7 +243,7 @@ _ACCESS = {"uniform": "uniform", "storage, read": "read-only-storage", "storage,
 
 @dataclass(frozen=True)
 class Specialised:
-    """A kernel for some values of its constants: those that its text uses, and what it binds by name."""
+    """A kernel for some values of its constants: those that its text uses, and what it binds."""
 
     kernel: str
     constants: tuple[tuple[str, int], ...]
@@ -300,7 +251,7 @@ class Specialised:
 
 
 class _Reader:
-    """Follows the conditions of a kernel and notes which constants they ask for and which names stay."""
+    """Follows a kernel's conditions; notes the constants they ask for and the names that stay."""
 
     def __init__(self, constants: Mapping[str, int]) -> None:
         self.constants = constants
@@ -325,7 +276,7 @@ class _Reader:
                     self.visit(_tree(f"lib/{node.name}"))
 
     def branches(self, node: _If, looped: bool) -> tuple[tuple[_Node, ...], ...]:
-        """The branches that may be kept. Inside a loop the answer may differ from turn to turn: what either uses counts."""
+        """The branches that may be kept: both in a loop, whose turns may differ."""
         for term in node.condition.split("&&"):
             self.used.update(_CONSTANT.findall(term))
             if not looped and not _holds(term, self.constants, node.where):
@@ -345,7 +296,7 @@ _specialised: dict[tuple[str, tuple[tuple[str, int], ...]], Specialised] = {}
 def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
     """Kernel ``name`` with those of the constants that its text uses; the rest are left away.
 
-    Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for a constant that is not among them.
+    Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for another constant.
     """
     known = words(name)
     key = name, tuple(sorted(item for item in constants.items() if item[0] in known))
@@ -406,7 +357,7 @@ class _Assembler:
 
 
 def assemble(name: str, constants: Mapping[str, int]) -> str:
-    """The complete WGSL of kernel ``name``: its constants as ``const NAME: u32``, then the expanded text.
+    """The WGSL of kernel ``name``: its constants as ``const NAME: u32``, then the expanded text.
 
     Raises ``ShaderError`` for a missing file, an unknown constant or an unbalanced block.
     """

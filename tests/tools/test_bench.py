@@ -238,9 +238,8 @@ def test_the_host_clock_serves_where_there_are_no_timestamps(device: wgdml.Devic
     clock = timing.Clock(device, warm_seconds=0.01)
     clock.timestamps = False
     case = cases.PRESETS["quick"].cases[0]
-    inputs = run.Inputs(device, [("random", case)])
-    timing.measure_ceiling(clock, inputs.get("random", case)[1].buffer)
-    result = run.run_case(clock, case, "random", inputs, run.Options(end_to_end=False))
+    timing.measure_ceiling(clock, wgdml.asarray(data.make("random", case), device=device).buffer)
+    result = run.run_case(clock, case, "random", run.Options(end_to_end=False))
     assert result["exact"] and result["device_us"] > 0
     assert "host clock" in clock.method
 
@@ -306,8 +305,7 @@ def test_a_peer_that_fails_is_only_reported(device: wgdml.Device) -> None:
             raise RuntimeError("out of memory")
 
     case = cases.PRESETS["quick"].cases[0]
-    inputs = run.Inputs(device, [("random", case)])
-    result = run.run_case(timing.Clock(device), case, "random", inputs, run.Options(peers=(Broken(),), end_to_end=False))
+    result = run.run_case(timing.Clock(device), case, "random", run.Options(peers=(Broken(),), end_to_end=False))
     assert result["exact"] and result["peers"] == {"broken": {"error": "RuntimeError: out of memory"}}
 
 

@@ -1,6 +1,6 @@
-"""The benchmark behind ``wgdml bench``: every case timed on the device and checked to the bit in the same run.
+"""``wgdml bench``: every case timed on the device and checked to the bit in the same run.
 
-cases: what is measured, with the figures of others. data: the inputs. oracle: the right answers, by NumPy.
-timing: clocks, warm-up and the read ceiling. peers: other libraries. host: calls and transfers. run: one whole run.
-report: tables and charts. command: the command line.
+cases: what is measured, and others' figures. data: the inputs. oracle: the right answers, by NumPy.
+timing: clocks, warm-up, the read ceiling. peers: other libraries. host: calls and transfers.
+run: one whole run. report: tables and charts. command: the command line.
 """

@@ -1,4 +1,4 @@
-"""What is measured: cases, and the figures of others and goals that they are held against. Pure data."""
+"""What is measured: cases, with others' figures and goals that they are held against."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import prod
 from types import MappingProxyType
-
-__all__ = ["DATA_KINDS", "DTYPES", "PRESETS", "SOURCES", "Case", "Preset", "choose", "parse", "with_dtypes"]
 
 #: What the elements look like; ``data`` makes them.
 DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
@@ -81,7 +79,7 @@ class Preset:
     cases: tuple[Case, ...]
     curves: tuple[Case, ...]
     source: str
-    adapter: str = ""  # part of the name of the one that the figures and goals are from, where times elsewhere say nothing of them
+    adapter: str = ""  #: Part of the name of the one that figures hold for; empty for all.
 
 
 SOURCES = {
@@ -92,122 +90,15 @@ SOURCES = {
 }
 
 
-def _argmax(shape: tuple[int, ...], axis: int, *, spread: bool = False, curve: str = "", **figures: float) -> Case:
-    return _case("argmax", shape, axis, 1, spread, curve, figures)
-
-
-def _topk(shape: tuple[int, ...], k: int, axis: int = -1, *, spread: bool = False, curve: str = "", **figures: float) -> Case:
-    return _case("topk", shape, axis, k, spread, curve, figures)
-
-
-def _sort(shape: tuple[int, ...], *, spread: bool = False, curve: str = "", **figures: float) -> Case:
-    return _case("sort", shape, -1, shape[-1], spread, curve, figures)
-
-
-def _case(operator: str, shape: tuple[int, ...], axis: int, k: int, spread: bool, curve: str, figures: dict[str, float]) -> Case:
-    return Case(operator, shape, axis % len(shape), k, MappingProxyType(figures), spread, curve)
-
-
-_GPU = (
-    _argmax((1, 1 << 28), 1, torch=291, cub=242, prototype=239, goal=241, spread=True),
-    _argmax((4096, 65536), 1, torch=290, prototype=241, goal=242),
-    _argmax((4096, 65536), 0, torch=325, prototype=242, goal=247, spread=True),
-    _argmax((64, 128, 256, 128), 1, torch=375, goal=247),
-    _argmax((1024, 1000), 1, torch=10.0, prototype=6.7, goal=6),
-    _argmax((64, 50257), 1, torch=19.1, goal=9),
-    _topk((1024, 1000), 5, torch=92, raft=27, prototype=9.0, goal=8),
-    _topk((65536, 1000), 5, torch=2241, raft=446, prototype=152, goal=90, spread=True),
-    _topk((1000000, 100), 10, torch=6337, raft=1650, prototype=830, goal=220, spread=True),
-    _topk((64, 50257), 50, torch=116, raft=60, goal=25, spread=True),
-    _topk((64, 131072), 50, torch=171, raft=84, goal=30),
-    _topk((256, 131072), 50, torch=491, raft=162, goal=60),
-    _topk((1, 1 << 20), 1024, torch=153, raft=114, cub=27, goal=40, spread=True),
-    _topk((1, 1 << 22), 100, torch=170, raft=217, cub=31, goal=30),
-    _topk((1, 1 << 26), 100, torch=1373, raft=445, cub=161, goal=85, spread=True),
-    _topk((1, 1 << 28), 100, torch=5260, raft=854, cub=554, prototype=244, goal=280, spread=True),
-    _topk((1, 1 << 28), 2048, torch=5333, raft=822, cub=558, goal=310),
-    _topk((1, 1 << 26), 4096, torch=1330, raft=355, cub=167, goal=130, spread=True),
-    _topk((1, 1 << 28), 1 << 20, torch=5408, raft=7341, cub=1602, goal=1100, spread=True),
-    _topk((4096, 1024), 10, 0, torch=208, goal=25, spread=True),
-    _topk((65536, 1024), 10, 0, torch=2359, goal=110),
-    _sort((16384, 2048), torch=1580, raft=6357, goal=700, spread=True),
-    _sort((8192, 8192), torch=7199, raft=6520, goal=2200, spread=True),
-)
-
-_GPU_CURVES = (
-    *(_argmax((1, 1 << p), 1, curve="argmax of 1 x n") for p in (26, 27, 28)),
-    *(_topk((1, 1 << p), 100, curve="top-k 100 of 1 x n") for p in (26, 27, 28)),
-    *(_topk((rows, 1000), 5, curve="top-k 5 of rows x 1000") for rows in (8192, 16384, 32768, 65536, 131072, 262144)),
-    *(_topk((1, 1 << 28), k, curve="top-k of 1 x 2^28 by k") for k in (10, 30, 100, 300, 1000)),
-)
-
-_SOFTWARE = (
-    _argmax((1, 1 << 24), 1, numpy=2300, ort_cpu=12900, torch_cpu=28000, ort_webgpu=80500, tinygrad=54800, spread=True),
-    _argmax((4096, 4096), 1, numpy=2700, ort_cpu=7100, torch_cpu=14300, ort_webgpu=12500, tinygrad=30900),
-    _argmax((4096, 4096), 0, numpy=133000, ort_cpu=50000, torch_cpu=42000, ort_webgpu=19900, tinygrad=36800),
-    _argmax((32, 128, 256, 32), 1, numpy=147000, ort_cpu=53000, torch_cpu=82000, ort_webgpu=34400, tinygrad=245000),
-    _argmax((64, 128, 256, 32), 1, numpy=382000, ort_cpu=125000, torch_cpu=185000, ort_webgpu=108000),
-    _topk((1024, 1000), 5, numpy=10300, ort_cpu=610, torch_cpu=1160, ort_webgpu=366000, tinygrad=879000),
-    _topk((64, 50257), 50, numpy=28000, ort_cpu=1800, torch_cpu=3200, ort_webgpu=2870000, tinygrad=320000000, spread=True),
-    _topk((1, 1 << 22), 100, numpy=38000, ort_cpu=2700, torch_cpu=52000, ort_webgpu=5270000, spread=True),
-    _topk((1, 1 << 20), 1024, numpy=14600, ort_cpu=1300, torch_cpu=3500, ort_webgpu=1083000),
-    _topk((4096, 1024), 10, 0, numpy=100000, ort_cpu=32000, torch_cpu=16000, ort_webgpu=1702000, tinygrad=15800000),
-    _topk((1, 1, 3, 4), 2, numpy=36, ort_cpu=10, torch_cpu=8, ort_webgpu=280, tinygrad=23000),
-)
-
-_SOFTWARE_CURVES = (
-    *(_argmax((1, 1 << p), 1, curve="argmax of 1 x n") for p in (22, 23, 24)),
-    *(_topk((1, 1 << p), 100, curve="top-k 100 of 1 x n") for p in (20, 21, 22)),
-    *(_topk((rows, 1000), 5, curve="top-k 5 of rows x 1000") for rows in (512, 1024, 2048, 4096)),
-    *(_topk((1, 1 << 22), k, curve="top-k of 1 x 2^22 by k") for k in (10, 30, 100, 300, 1000)),
-)
-
-_QUICK = (
-    _argmax((1, 1 << 16), 1, spread=True),
-    _argmax((256, 1000), 1),
-    _argmax((256, 1000), 0),
-    _topk((256, 1000), 5, spread=True),
-    _topk((1, 1 << 16), 100),
-    _topk((1, 1 << 16), 1024),
-    _topk((1024, 256), 10, 0),
-    _sort((64, 1024)),
-)
-
-#: Rows with larger k, which the tables above have few of.
-_LARGE_K = tuple(
-    _topk(shape, k)
-    for shape, ks in (
-        ((10000, 1000), (50, 100, 200)),
-        ((10000, 3000), (50, 100, 300, 500)),
-        ((4096, 4096), (50, 200, 500)),
-        ((1000, 8192), (50, 200, 1000)),
-        ((1000, 20000), (50, 200, 500)),
-        ((1, 50257), (50, 300, 1000)),
-        ((64, 50257), (100, 300, 1000)),
-        ((1000, 50257), (50, 300, 1000)),
-        ((256, 65536), (300, 1000, 2000)),
-        ((8, 131072), (100, 1000)),
-        ((64, 131072), (100, 300, 1000, 2000, 4000)),
-        ((256, 131072), (200, 1000)),
-        ((32, 1 << 20), (100, 1000)),
-    )
-    for k in ks
-)
-
-#: By name. "quick" is the smoke test: every operator in a few seconds, on any adapter.
-PRESETS = {
-    "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"], "NVIDIA H200"),
-    "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
-    "large-k": Preset("large-k", _LARGE_K, (), "none"),
-    "quick": Preset("quick", _QUICK, (), "none"),
-}
+_NUMBER = r"\d+(?:\^\d+)?"
+_SHAPE, _DTYPE = rf"{_NUMBER}(?:x{_NUMBER})*", "|".join(DTYPES)
+_NAME = re.compile(rf"(argmax|topk|sort):({_SHAPE})(?::axis(\d+))?(?::k({_NUMBER}))?(?::({_DTYPE}))?", re.ASCII)
 
 
 def parse(name: str) -> Case:
-    """The case of a name such as ``topk:64x131072:k1000``, ``argmax:4096x4096:axis0`` or ``sort:16x2^10``: the operator, the shape,
-    ``:axisA`` unless it is the last, for ``topk`` ``:kK``, and ``:DTYPE`` unless it is float32.
+    """The case of a name: ``topk:64x131072:k1000``, ``argmax:4096x4096:axis0``, ``sort:16x2^10``.
 
-    Raises ``ValueError`` where it is none.
+    The last ``:axisA`` and ``:float32`` are left out. ``ValueError`` where it is none.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -227,18 +118,112 @@ def parse(name: str) -> Case:
     return Case(operator, shape, axis, k, dtype=dtype or "float32")
 
 
-_NUMBER = r"\d+(?:\^\d+)?"
-_SHAPE, _DTYPE = rf"{_NUMBER}(?:x{_NUMBER})*", "|".join(DTYPES)
-_NAME = re.compile(rf"(argmax|topk|sort):({_SHAPE})(?::axis(\d+))?(?::k({_NUMBER}))?(?::({_DTYPE}))?", re.ASCII)
-
-
 def _number(text: str) -> int:
     base, _, power = text.partition("^")
     return int(min(int(base), 1 << 32) ** min(int(power or 1), 64))
 
 
+def _case(name: str, *, spread: bool = False, curve: str = "", **figures: float) -> Case:
+    return replace(parse(name), figures=MappingProxyType(figures), all_data=spread, curve=curve)
+
+
+_GPU = (
+    _case("argmax:1x2^28", torch=291, cub=242, prototype=239, goal=241, spread=True),
+    _case("argmax:4096x65536", torch=290, prototype=241, goal=242),
+    _case("argmax:4096x65536:axis0", torch=325, prototype=242, goal=247, spread=True),
+    _case("argmax:64x128x256x128:axis1", torch=375, goal=247),
+    _case("argmax:1024x1000", torch=10.0, prototype=6.7, goal=6),
+    _case("argmax:64x50257", torch=19.1, goal=9),
+    _case("topk:1024x1000:k5", torch=92, raft=27, prototype=9.0, goal=8),
+    _case("topk:65536x1000:k5", torch=2241, raft=446, prototype=152, goal=90, spread=True),
+    _case("topk:1000000x100:k10", torch=6337, raft=1650, prototype=830, goal=220, spread=True),
+    _case("topk:64x50257:k50", torch=116, raft=60, goal=25, spread=True),
+    _case("topk:64x131072:k50", torch=171, raft=84, goal=30),
+    _case("topk:256x131072:k50", torch=491, raft=162, goal=60),
+    _case("topk:1x2^20:k1024", torch=153, raft=114, cub=27, goal=40, spread=True),
+    _case("topk:1x2^22:k100", torch=170, raft=217, cub=31, goal=30),
+    _case("topk:1x2^26:k100", torch=1373, raft=445, cub=161, goal=85, spread=True),
+    _case("topk:1x2^28:k100", torch=5260, raft=854, cub=554, prototype=244, goal=280, spread=True),
+    _case("topk:1x2^28:k2048", torch=5333, raft=822, cub=558, goal=310),
+    _case("topk:1x2^26:k4096", torch=1330, raft=355, cub=167, goal=130, spread=True),
+    _case("topk:1x2^28:k2^20", torch=5408, raft=7341, cub=1602, goal=1100, spread=True),
+    _case("topk:4096x1024:axis0:k10", torch=208, goal=25, spread=True),
+    _case("topk:65536x1024:axis0:k10", torch=2359, goal=110),
+    _case("sort:16384x2048", torch=1580, raft=6357, goal=700, spread=True),
+    _case("sort:8192x8192", torch=7199, raft=6520, goal=2200, spread=True),
+)
+
+_GPU_CURVES = (
+    *(_case(f"argmax:1x2^{p}", curve="argmax of 1 x n") for p in (26, 27, 28)),
+    *(_case(f"topk:1x2^{p}:k100", curve="top-k 100 of 1 x n") for p in (26, 27, 28)),
+    *(_case(f"topk:{rows}x1000:k5", curve="top-k 5 of rows x 1000") for rows in (8192, 16384, 32768, 65536, 131072, 262144)),
+    *(_case(f"topk:1x2^28:k{k}", curve="top-k of 1 x 2^28 by k") for k in (10, 30, 100, 300, 1000)),
+)
+
+_SOFTWARE = (
+    _case("argmax:1x2^24", numpy=2300, ort_cpu=12900, torch_cpu=28000, ort_webgpu=80500, tinygrad=54800, spread=True),
+    _case("argmax:4096x4096", numpy=2700, ort_cpu=7100, torch_cpu=14300, ort_webgpu=12500, tinygrad=30900),
+    _case("argmax:4096x4096:axis0", numpy=133000, ort_cpu=50000, torch_cpu=42000, ort_webgpu=19900, tinygrad=36800),
+    _case("argmax:32x128x256x32:axis1", numpy=147000, ort_cpu=53000, torch_cpu=82000, ort_webgpu=34400, tinygrad=245000),
+    _case("argmax:64x128x256x32:axis1", numpy=382000, ort_cpu=125000, torch_cpu=185000, ort_webgpu=108000),
+    _case("topk:1024x1000:k5", numpy=10300, ort_cpu=610, torch_cpu=1160, ort_webgpu=366000, tinygrad=879000),
+    _case("topk:64x50257:k50", numpy=28000, ort_cpu=1800, torch_cpu=3200, ort_webgpu=2870000, tinygrad=320000000, spread=True),
+    _case("topk:1x2^22:k100", numpy=38000, ort_cpu=2700, torch_cpu=52000, ort_webgpu=5270000, spread=True),
+    _case("topk:1x2^20:k1024", numpy=14600, ort_cpu=1300, torch_cpu=3500, ort_webgpu=1083000),
+    _case("topk:4096x1024:axis0:k10", numpy=100000, ort_cpu=32000, torch_cpu=16000, ort_webgpu=1702000, tinygrad=15800000),
+    _case("topk:1x1x3x4:k2", numpy=36, ort_cpu=10, torch_cpu=8, ort_webgpu=280, tinygrad=23000),
+)
+
+_SOFTWARE_CURVES = (
+    *(_case(f"argmax:1x2^{p}", curve="argmax of 1 x n") for p in (22, 23, 24)),
+    *(_case(f"topk:1x2^{p}:k100", curve="top-k 100 of 1 x n") for p in (20, 21, 22)),
+    *(_case(f"topk:{rows}x1000:k5", curve="top-k 5 of rows x 1000") for rows in (512, 1024, 2048, 4096)),
+    *(_case(f"topk:1x2^22:k{k}", curve="top-k of 1 x 2^22 by k") for k in (10, 30, 100, 300, 1000)),
+)
+
+_QUICK = (
+    _case("argmax:1x2^16", spread=True),
+    _case("argmax:256x1000"),
+    _case("argmax:256x1000:axis0"),
+    _case("topk:256x1000:k5", spread=True),
+    _case("topk:1x2^16:k100"),
+    _case("topk:1x2^16:k1024"),
+    _case("topk:1024x256:axis0:k10"),
+    _case("sort:64x1024"),
+)
+
+#: Rows with larger k, which the tables above have few of.
+_LARGE_K = tuple(
+    _case(f"topk:{shape}:k{k}")
+    for shape, ks in (
+        ("10000x1000", (50, 100, 200)),
+        ("10000x3000", (50, 100, 300, 500)),
+        ("4096x4096", (50, 200, 500)),
+        ("1000x8192", (50, 200, 1000)),
+        ("1000x20000", (50, 200, 500)),
+        ("1x50257", (50, 300, 1000)),
+        ("64x50257", (100, 300, 1000)),
+        ("1000x50257", (50, 300, 1000)),
+        ("256x65536", (300, 1000, 2000)),
+        ("8x131072", (100, 1000)),
+        ("64x131072", (100, 300, 1000, 2000, 4000)),
+        ("256x131072", (200, 1000)),
+        ("32x2^20", (100, 1000)),
+    )
+    for k in ks
+)
+
+#: By name. "quick" is the smoke test: every operator in a few seconds, on any adapter.
+PRESETS = {
+    "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"], "NVIDIA H200"),
+    "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
+    "large-k": Preset("large-k", _LARGE_K, (), "none"),
+    "quick": Preset("quick", _QUICK, (), "none"),
+}
+
+
 def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
-    """The cases of float32 in each of these types, and those of other types as they are. Others' figures are for float32 alone."""
+    """The cases of float32 in each of these types. Others' figures are for float32 alone."""
     dtypes = list(dtypes)
     return [
         case if dtype == case.dtype else replace(case, dtype=dtype, figures=MappingProxyType({}), curve="")
@@ -248,10 +233,9 @@ def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
 
 
 def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:
-    """The cases whose names match one of the comma-separated patterns (``*`` and ``?``; without them, a part of the name); after
-    them, those of patterns that match none but are names of cases themselves.
+    """The cases whose names match a pattern; then patterns that match none and are names.
 
-    Raises ``ValueError`` for a pattern that is neither.
+    Patterns are comma-separated, with ``*`` and ``?``, or parts of a name. Others: ``ValueError``.
     """
     cases = list(cases)
     wanted = [p.strip() for p in (patterns or "").split(",") if p.strip()]

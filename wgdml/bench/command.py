@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+import wgdml
+from wgdml import Device, Tensor
 from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
+from wgdml.selftest import versions
 
+from . import host, report, run, summary, timing
 from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, with_dtypes
-
-if TYPE_CHECKING:
-    from wgdml import Device, Tensor
-
-    from .peers import Peer
-    from .run import Options
-    from .timing import Ceiling
-
-__all__ = ["bench_command"]
+from .data import make_flat
+from .peers import PEERS, Peer
 
 _EPILOG = """\b
 Examples:
@@ -58,7 +54,7 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 @click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, call or transfer times.")
 @click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
 @click.option("--algorithms", metavar="NAMES", help="Also every case by these algorithms, or all, in place of the chosen one.")
-@click.option("--policies", metavar="NAME=N,...", help="Plan with these numbers in place of the policies' own.")
+@click.option("--policies", metavar="NAME=N,...", default="", help="Plan with these numbers in place of the policies' own.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write it all to FILE.")
 @click.option("--plot", "plot_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE.png", help="Draw a chart.")
 @click.option("--list", "list_cases", is_flag=True, help="Name the cases and stop.")
@@ -73,7 +69,7 @@ def bench_command(
     device_only: bool,
     explain: bool,
     algorithms: str | None,
-    policies: str | None,
+    policies: str,
     json_file: str | None,
     plot_file: str | None,
     list_cases: bool,
@@ -81,10 +77,10 @@ def bench_command(
     """Time every operator on the device beside other libraries, and check every answer."""
     if quick and preset not in (None, "quick"):
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
-    kinds = None if data is None else _some("--data", data, DATA_KINDS)
+    kinds = _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
     names = _peer_names(peers)
-    forced = _algorithms(algorithms)
+    forced = _some("--algorithms", algorithms, ALGORITHMS)
     numbers = _numbers(policies)
     _check_files(json_file, plot_file)
     device = _device(numbers)
@@ -97,23 +93,18 @@ def bench_command(
         click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
         return 0
 
-    from . import report, run
-
     # Peers that are asked for by name take whatever comes.
     limit = _PEER_ELEMENTS[software] if peers == "auto" else 1 << 32
     options = run.Options(kinds, (), not device_only, explain, limit, forced)
-    document, ceiling = _Run(device, table, cases, options, numbers, json_file).measure(names, device_only)
+    document = _facts(device, table, numbers)
+    ceiling = _measure(document, device, cases, options, names, json_file)
     if plot_file:
         report.draw(document, plot_file)
     return _print(document, ceiling, table, bool(forced), device_only)
 
 
-#: The most elements for peers that are not meant for large inputs: beside a GPU, beside a software adapter.
+#: The most elements for peers not meant for large inputs: beside a GPU, beside a software adapter.
 _PEER_ELEMENTS = 1 << 24, 1 << 26
-
-
-def _algorithms(text: str | None) -> tuple[str, ...]:
-    return () if text is None else _some("--algorithms", text, ALGORITHMS)
 
 
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
@@ -126,8 +117,6 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
 
 def _device(numbers: dict[str, float]) -> Device:
     """The default device, or one that plans with other numbers."""
-    import wgdml
-
     try:
         return wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     except wgdml.NoAdapterError as problem:
@@ -148,89 +137,71 @@ def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str,
     return cases
 
 
-class _Run:
-    """One run of the table, with a bar on the terminal and a file that grows with it."""
+def _facts(device: Device, table: Preset, numbers: dict[str, float]) -> dict[str, Any]:
+    """A document of what is measured and where, without results."""
+    document = {
+        "schema": 1,
+        "complete": False,
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "preset": table.name,
+        "source_of_figures": table.source,
+        "figures_hold": table.adapter in device.adapter_info["device"],
+        "versions": versions(),
+        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
+        "cases": [],
+    }
+    return document | ({"policies": numbers} if numbers else {})
 
-    def __init__(
-        self, device: Device, table: Preset, cases: list[Case], options: Options, numbers: dict[str, float], json_file: str | None
-    ) -> None:
-        import numpy as np
-        import wgpu
 
-        import wgdml
+def _measure(
+    document: dict[str, Any], device: Device, cases: list[Case], options: run.Options, names: tuple[str, ...], file: str | None
+) -> timing.Ceiling:
+    """Everything beside these peers, into the document and a file that grows; the fastest read."""
+    started = time.perf_counter()
+    columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    errors = Console(stderr=True)
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("starting the other libraries", total=None)
+        chosen, document["peers"] = _start(names)
+        options = replace(options, peers=tuple(chosen))
+        parts = {"calls": host.call_times, "transfers": host.transfer_rates} if options.end_to_end else {}
+        bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in cases))
 
-        self.device, self.cases, self.options, self.json_file = device, cases, options, json_file
-        self.started = time.perf_counter()
-        self.document: dict[str, Any] = {
-            "schema": 1,
-            "complete": False,
-            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "preset": table.name,
-            "source_of_figures": table.source,
-            "figures_hold": table.adapter in device.adapter_info["device"],
-            "versions": {
-                "numpy": np.__version__,
-                "wgpu": wgpu.__version__,
-                "wgdml": wgdml.__version__,
-                "python": platform.python_version(),
-            },
-            "adapter": {key: str(value) for key, value in device.adapter_info.items()},
-            "cases": [],
-        }
-        if numbers:
-            self.document["policies"] = numbers
+        def starting(name: str) -> None:
+            bar.update(task, description=name)
 
-    def measure(self, names: tuple[str, ...], device_only: bool) -> tuple[dict[str, Any], Ceiling]:
-        """Everything, beside these peers: the document and the adapter's fastest read."""
-        from . import host, run, summary, timing
-
-        document = self.document
-        columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        errors = Console(stderr=True)
-        with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-            task = bar.add_task("starting the other libraries", total=None)
-            chosen, document["peers"] = _start(names)
-            options = replace(self.options, peers=tuple(chosen))
-            parts = {} if device_only else {"calls": host.call_times, "transfers": host.transfer_rates}
-            bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in self.cases))
-
-            def starting(name: str) -> None:
-                bar.update(task, description=name)
-
-            def so_far(results: list[dict[str, Any]]) -> None:
-                bar.advance(task)
-                run.hold_against(results, ceiling)
-                document["cases"] = results
-                _write(self.json_file, document)  # what is done stays, whatever becomes of the rest
-
-            starting("the adapter's fastest read")
-            clock = timing.Clock(self.device)
-            probe = _probe(self.cases, self.device)
-            ceiling = timing.measure_ceiling(clock, probe.buffer)
+        def so_far(results: list[dict[str, Any]]) -> None:
             bar.advance(task)
-            for part, measure in parts.items():
-                starting(part)
-                try:
-                    document[part] = measure(clock)
-                except Exception as error:  # reported; the cases still run
-                    document[part] = {"error": f"{type(error).__name__}: {error}"}
-                bar.advance(task)
-            document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
-            run.run_cases(clock, self.cases, options, starting, so_far)
-            # Once more: on a machine that does other things too, the better of the two is nearer to the truth.
-            starting("the adapter's fastest read, again")
-            ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
-        run.hold_against(document["cases"], ceiling)
-        document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
-        document |= {"seconds": time.perf_counter() - self.started, "complete": True}
-        _write(self.json_file, document)
-        return document, ceiling
+            run.hold_against(results, ceiling)
+            document["cases"] = results
+            _write(file, document)  # what is done stays, whatever becomes of the rest
+
+        starting("the adapter's fastest read")
+        clock = timing.Clock(device)
+        probe = _probe(cases, device)
+        ceiling = timing.measure_ceiling(clock, probe.buffer)
+        bar.advance(task)
+        for part, measure in parts.items():
+            starting(part)
+            try:
+                document[part] = measure(clock)
+            except Exception as error:  # reported; the cases still run
+                document[part] = {"error": f"{type(error).__name__}: {error}"}
+            bar.advance(task)
+        document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
+        run.run_cases(clock, cases, options, starting, so_far)
+        # A machine may do other things too: the better of the two is nearer to the truth.
+        starting("the adapter's fastest read, again")
+        ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
+    run.hold_against(document["cases"], ceiling)
+    document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
+    document |= {"seconds": time.perf_counter() - started, "complete": True}
+    _write(file, document)
+    return ceiling
 
 
-def _print(document: dict[str, Any], ceiling: Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
+def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
     """The tables of a run; the exit status."""
-    from . import report
-
     output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200, highlight=False)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
@@ -238,7 +209,7 @@ def _print(document: dict[str, Any], ceiling: Ceiling, table: Preset, forced: bo
     output.print(f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({shape})")
     for name, state in document["peers"].items():
         output.print(f"{name}: {state}", markup=False, soft_wrap=True)
-    # Figures of another day's GPU are something to hold one of its kind against; of a CPU they are nothing.
+    # Figures of another day say something of a GPU of the same kind, and nothing of a CPU.
     figures = ("torch", "raft", "cub") if table.name == "gpu" and document["figures_hold"] else ()
     output.print(report.case_table(document["cases"], figures, goals=document["figures_hold"]))
     if figures:
@@ -273,13 +244,15 @@ def _print_troubles(document: dict[str, Any], output: Console) -> int:
     return 1 if bad or failed else 0
 
 
-def _some(option: str, text: str, known: Iterable[str]) -> tuple[str, ...]:
+def _some(option: str, text: str | None, known: Iterable[str], words: str = "all or some of") -> tuple[str, ...]:
     """The names that an option was given, each once and known; ``all`` is all of them."""
+    if text is None:
+        return ()
     known = tuple(known)
     names = known if text == "all" else tuple(dict.fromkeys(n.strip() for n in text.split(",")))
     for name in names:
         if name not in known:
-            raise click.UsageError(f"{option} {name}: it must be all or some of {', '.join(known)}")
+            raise click.UsageError(f"{option} {name}: it must be {words} {', '.join(known)}")
     return names
 
 
@@ -290,7 +263,7 @@ def _planner(numbers: dict[str, float], machine: Machine) -> Planner:
         raise click.UsageError(f"--policies: {problem}") from None
 
 
-def _numbers(text: str | None) -> dict[str, float]:
+def _numbers(text: str) -> dict[str, float]:
     numbers = {}
     for part in text.split(",") if text else ():
         name, _, number = part.strip().partition("=")
@@ -302,23 +275,12 @@ def _numbers(text: str | None) -> dict[str, float]:
 
 
 def _peer_names(peers: str) -> tuple[str, ...]:
-    from .peers import PEERS
-
-    if peers == "none":
-        return ()
-    if peers in ("auto", "all"):
-        return tuple(PEERS)
-    names = tuple(dict.fromkeys(p.strip() for p in peers.split(",")))
-    for name in names:
-        if name not in PEERS:
-            raise click.UsageError(f"--peers {name}: it must be auto, all, none or some of {', '.join(PEERS)}")
-    return names
+    text = {"none": None, "auto": "all"}.get(peers, peers)
+    return _some("--peers", text, PEERS, "auto, all, none or some of")
 
 
 def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
     """The peers that can serve, and what each said."""
-    from .peers import PEERS
-
     chosen, states = [], {}
     for name in names:
         try:
@@ -340,11 +302,7 @@ def _check_plot(file: str) -> None:
 
 
 def _probe(cases: list[Case], device: Device) -> Tensor:
-    """What the ceiling is measured on: as much as the largest case reads, so that no cache can hold it."""
-    import wgdml
-
-    from .data import make_flat
-
+    """What the ceiling is measured on: as much as the largest case reads, more than caches hold."""
     least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
     longest = max(case.bytes for case in cases) // 4
     return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)

@@ -1,9 +1,9 @@
-"""The inputs: arrays of every kind and type, the same on every machine and for any number of threads."""
+"""The inputs: arrays of every kind and type, the same on every machine and for any threads."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from .cases import Case
 
-__all__ = ["FLAT_KINDS", "in_parallel", "make", "make_flat", "threads"]
-
 Array = NDArray[Any]
 
 _BLOCK = 1 << 20  # elements that one generator makes
 
-#: Kinds that do not depend on the shape: any number of elements is the beginning of one endless stream.
+#: Kinds that do not depend on the shape: elements are the beginning of one endless stream.
 FLAT_KINDS = ("random", "constant", "eight_values", "shared_leading_bits")
 
 
@@ -26,23 +24,14 @@ def threads() -> int:
     return min(32, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     """``work`` of each item, in order; NumPy lets go of the interpreter's lock inside its loops."""
-    items = list(items)
-    if len(items) < 2 or threads() < 2:
-        yield from map(work, items)
-        return
     with ThreadPoolExecutor(threads()) as pool:
-        yield from pool.map(work, items)
-
-
-def _all(work: Callable[[Any], Any], items: Iterable[Any]) -> None:
-    for _ in in_parallel(work, items):
-        pass
+        return list(pool.map(work, items))
 
 
 def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
-    """The first ``count`` elements of a kind's stream. Random floats are normal, random integers any."""
+    """The first elements of a kind's stream. Random floats are normal, random integers any."""
     out = np.empty(count, dtype)
     words = out.view(f"u{out.itemsize}")
     floats = out.dtype.kind == "f"
@@ -66,17 +55,17 @@ def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
         elif kind == "random":
             words[part] = generator.integers(0, 1 << 2 * half, _BLOCK, words.dtype)[:size]
         else:
-            # The upper half of the bits is that of 1.5, or of a number of the middle: the first digits of the keys say nothing.
+            # The upper half of the bits is that of 1.5, or of a number of the middle.
+            # So the first digits of the keys say nothing.
             upper = int(np.array(1.5, dtype).view(words.dtype)) if floats else 0x5A << (2 * half - 8)
             low = generator.integers(0, 1 << half, _BLOCK, words.dtype)[:size]
             words[part] = low | words.dtype.type(upper >> half << half)
 
-    _all(fill, range(-(-count // _BLOCK)))
+    in_parallel(fill, range(-(-count // _BLOCK)))
     return out
 
 
 def make(kind: str, case: Case) -> Array:
-    """The input of a case."""
     if kind in FLAT_KINDS:
         return make_flat(kind, case.elements, case.dtype).reshape(case.shape)
     if kind not in ("sorted", "reversed"):
@@ -88,7 +77,7 @@ def make(kind: str, case: Case) -> Array:
     def climb(start: int) -> None:
         part = ramp[start : start + _BLOCK]
         if ramp.dtype.kind == "f":
-            # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equal elements.
+            # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equals.
             part[:] = (np.arange(start, start + part.size) - n // 2) * (8.0 / n)
             return
         # From the least to about the largest integer; in runs where there are not as many.
@@ -96,7 +85,7 @@ def make(kind: str, case: Case) -> Array:
         steps = places * np.uint64(((1 << bits) - 1) // n) if n < 1 << bits else (places << np.uint64(bits)) // np.uint64(n)
         part[:] = (steps + np.uint64(np.iinfo(ramp.dtype).min % (1 << 64))).astype(ramp.dtype)
 
-    _all(climb, range(0, n, _BLOCK))
+    in_parallel(climb, range(0, n, _BLOCK))
     if kind == "reversed":
         ramp = ramp[::-1]
     along = [1] * len(case.shape)
@@ -106,5 +95,5 @@ def make(kind: str, case: Case) -> Array:
     longest = max(range(len(case.shape)), key=lambda d: case.shape[d])
     whole, lines = np.moveaxis(out, longest, 0), np.moveaxis(np.broadcast_to(ramp.reshape(along), case.shape), longest, 0)
     step = -(-whole.shape[0] // (4 * threads()))
-    _all(lambda i: np.copyto(whole[i : i + step], lines[i : i + step]), range(0, whole.shape[0], step))
+    in_parallel(lambda i: np.copyto(whole[i : i + step], lines[i : i + step]), range(0, whole.shape[0], step))
     return out

@@ -1,4 +1,4 @@
-"""The host's side: what a cached call costs beside the barest one, and how fast bytes cross to the device and back."""
+"""What a cached call costs the host beside the barest one, and how fast bytes cross and back."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 import wgpu
 
 import wgdml
+from wgdml.runtime.buffers import STORAGE
 
 from . import timing
 from .data import make_flat
-
-__all__ = ["TRANSFERS", "call_times", "transfer_rates"]
 
 #: The best seen on one NVIDIA H200, bytes a second, through a kept mapped buffer.
 TRANSFERS = {"upload": 10.6e9, "download": 3.1e9}
@@ -29,7 +28,7 @@ Call = Callable[[], Any]
 def _per_call(
     clock: timing.Clock, calls: dict[str, Call], seconds: float, batch: int = 1, now: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
-    """Median microseconds of a call. The calls take turns, to meet the same noise; the device empties in between, untimed."""
+    """Median microseconds of a call. They take turns; the device empties in between, untimed."""
     for call in calls.values():
         call()
         call()
@@ -53,7 +52,7 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
     host = make_flat("random", 1024)
     x = wgdml.asarray(host, device=device)
     source = wgdml.asarray(host, device=device).buffer
-    out = gpu.create_buffer(size=256, usage=timing.STORAGE)
+    out = gpu.create_buffer(size=256, usage=STORAGE)
     trivial = timing.empty_dispatch(device, source, out)
     staging = gpu.create_buffer(size=256, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)
 
@@ -74,11 +73,10 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
         finally:
             staging.unmap()
 
-    # A software adapter works on the processors that the host works on: there the calling thread's own time is the host's, if the
-    # system has a fine clock for it (Windows' ticks every 16 ms).
-    shared = device.adapter_info["adapter_type"] == "CPU" and time.get_clock_info("thread_time").implementation.startswith(
-        "clock_gettime"
-    )
+    # A software adapter works on the host's processors: there the calling thread's own time counts,
+    # if the system has a fine clock for it. Windows' ticks every 16 ms.
+    fine = time.get_clock_info("thread_time").implementation.startswith("clock_gettime")
+    shared = fine and device.adapter_info["adapter_type"] == "CPU"
     tensors = _per_call(
         clock,
         {
@@ -99,18 +97,15 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
         },
         seconds,
     )
-    return {
-        "tensor_to_tensor_us": tensors,
-        "tensor_to_tensor_ratio": {name: tensors[name] / tensors["bare"] for name in ("argmax", "top_k")},
-        "tensor_to_tensor_goal": _CALL_GOAL,
-        "numpy_to_numpy_us": arrays,
-        "numpy_to_numpy_ratio": {name: arrays[name] / arrays["bare"] for name in ("argmax", "top_k")},
-        "numpy_to_numpy_goal": _ROUND_TRIP_GOAL,
-    }
+    document: dict[str, Any] = {}
+    for way, times, goal in (("tensor_to_tensor", tensors, _CALL_GOAL), ("numpy_to_numpy", arrays, _ROUND_TRIP_GOAL)):
+        ratios = {name: times[name] / times["bare"] for name in ("argmax", "top_k")}
+        document |= {f"{way}_us": times, f"{way}_ratio": ratios, f"{way}_goal": goal}
+    return document
 
 
 def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, Any]:
-    """Bytes a second of ``asarray`` and ``Tensor.numpy``, of the queue's own calls, and of the best kept mapped buffer."""
+    """Bytes a second of ``asarray`` and ``numpy``, of the queue's own calls and by kept buffers."""
     device = clock.device
     gpu = device.gpu_device
     if size is None:
@@ -153,7 +148,7 @@ def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, An
 
 
 def _kept(clock: timing.Clock, buffer: Any, raw: Any, chunk: int) -> tuple[Call, Call]:
-    """Transfers through one mapped buffer that is made once: the measure for ``asarray`` and ``numpy``."""
+    """Transfers through one mapped buffer, made once: the measure for ``asarray`` and ``numpy``."""
     gpu = clock.gpu
     writing = gpu.create_buffer(size=chunk, usage=wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC)
     reading = gpu.create_buffer(size=chunk, usage=wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST)

@@ -1,7 +1,11 @@
-"""The right answers, by NumPy: exact, ties in ascending order of index. For arrays without NaN, as all of the benchmark's are."""
+"""The right answers, by NumPy: exact, ties in ascending order of index.
+
+For arrays without NaN, as all of the benchmark's are.
+"""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,43 +14,32 @@ from numpy.typing import NDArray
 from .cases import Case
 from .data import in_parallel
 
-__all__ = ["answer", "differences"]
-
 Array = NDArray[Any]
 Indices = NDArray[np.uint32]
 
 _CHUNK = 1 << 20  # elements that a thread takes at a time
-_LONG = 1 << 18  # from here on a row is searched by its parts
 
 
 def answer(case: Case, x: Array) -> tuple[Array | None, Indices]:
     """Values (None for argmax) and indices of a case, in the shape of its outputs."""
-    if case.operator == "argmax":
-        return None, _argmax(x, case.axis).reshape(case.result_shape)
-    if case.sequences == 1 and case.length >= _LONG and case.k * 32 <= case.length:
-        indices = _long_row(x.reshape(-1), case.k).reshape(case.result_shape)
-        return x.reshape(-1)[indices.reshape(-1)].reshape(case.result_shape), indices
-    return _rows(x, case)
+    argmax = case.operator == "argmax"
+    box = x.reshape(prod(x.shape[: case.axis]), case.length, -1)
+    found = np.empty((box.shape[0], case.k, box.shape[2]), np.uint32)
 
+    def pick(piece: tuple[slice, slice]) -> None:
+        lines = box[piece[0], :, piece[1]]
+        if argmax:
+            found[piece[0], :, piece[1]] = np.argmax(lines, axis=1, keepdims=True)
+        else:
+            rows = np.ascontiguousarray(lines.transpose(0, 2, 1))
+            found[piece[0], :, piece[1]] = _first(rows, case.k).transpose(0, 2, 1)
 
-def _argmax(x: Array, axis: int) -> Indices:
-    if x.size == x.shape[axis]:
-        row = x.reshape(-1)
-        starts = range(0, row.size, _CHUNK)
-        firsts = np.array([*in_parallel(lambda s: s + int(np.argmax(row[s : s + _CHUNK])), starts)])
-        return np.asarray(firsts[np.argmax(row[firsts])], np.uint32)
-    # As outer x axis x inner, cut where it is longest.
-    outer = int(np.prod(x.shape[:axis], dtype=np.int64))
-    inner = int(np.prod(x.shape[axis + 1 :], dtype=np.int64))
-    box = x.reshape(outer, x.shape[axis], inner)
-    out = np.empty((outer, inner), np.uint32)
-
-    def part(piece: tuple[slice, slice]) -> None:
-        out[piece] = np.argmax(box[piece[0], :, piece[1]], axis=1)
-
-    for _ in in_parallel(part, _pieces(outer, inner, x.shape[axis])):
-        pass
-    return out
+    if case.sequences == 1 and case.k * 4 <= case.length and not argmax:
+        found[0, :, 0] = _first_of_long(x.reshape(-1), case.k)
+    else:
+        in_parallel(pick, _pieces(box.shape[0], box.shape[2], case.length))
+    indices = found.reshape(case.result_shape)
+    return None if argmax else np.take_along_axis(x, indices.astype(np.int64), case.axis), indices
 
 
 def _pieces(outer: int, inner: int, length: int) -> list[tuple[slice, slice]]:
@@ -70,69 +63,34 @@ def _order_keys(x: Array) -> NDArray[np.uint64]:
     return np.asarray(key, np.uint64)
 
 
-def _rows(x: Array, case: Case) -> tuple[Array, Indices]:
-    """Every sequence on its own: key and index as one number, so that no two are equal and any sort is the stable one."""
-    outer = int(np.prod(x.shape[: case.axis], dtype=np.int64))
-    inner = int(np.prod(x.shape[case.axis + 1 :], dtype=np.int64))
-    n, k = case.length, case.k
-    box = x.reshape(outer, n, inner)
-    values = np.empty((outer, k, inner), x.dtype)
-    indices = np.empty((outer, k, inner), np.uint32)
-    index = np.arange(n, dtype=np.uint64)
+def _first(x: Array, k: int) -> NDArray[np.int64]:
+    """Where the first k along the last axis are.
 
-    def part(piece: tuple[slice, slice]) -> None:
-        lines = np.ascontiguousarray(box[piece[0], :, piece[1]].transpose(0, 2, 1))
-        keys = _order_keys(lines)
-        if x.itemsize == 8:
-            found = np.argsort(keys, axis=-1, kind="stable")[..., :k]  # no number has room for such a key and an index
-        else:
-            pairs = keys << np.uint64(32) | index
-            if k < n:
-                pairs = np.partition(pairs, k - 1, axis=-1)[..., :k]
-            found = (np.sort(pairs, axis=-1) & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        indices[piece[0], :, piece[1]] = found.transpose(0, 2, 1)
-        values[piece[0], :, piece[1]] = np.take_along_axis(lines, found, -1).transpose(0, 2, 1)
-
-    for _ in in_parallel(part, _pieces(outer, inner, n)):
-        pass
-    return values.reshape(case.result_shape), indices.reshape(case.result_shape)
+    Key and index are one number, so that no two are equal and any sort is the stable one.
+    """
+    keys = _order_keys(x)
+    if x.itemsize == 8:
+        return np.argsort(keys, axis=-1, kind="stable")[..., :k]  # no number has room for both
+    pairs = keys << np.uint64(32) | np.arange(x.shape[-1], dtype=np.uint64)
+    if k < x.shape[-1]:
+        pairs = np.partition(pairs, k - 1, axis=-1)[..., :k]
+    return (np.sort(pairs, axis=-1) & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
-def _long_row(row: Array, k: int) -> Indices:
-    """One long row. The k-th largest of the parts' maxima bounds the answer from below, so few elements are left to sort."""
-    size = max(8, min(4096, row.size // (8 * k)))
-    starts = range(0, row.size, _CHUNK // size * size)
-    step = starts.step
+def _first_of_long(row: Array, k: int) -> NDArray[np.int64]:
+    """The first k of one long row, which are among the first k of each of its parts."""
+    step = max(_CHUNK, 4 * k)
 
-    def maxima(start: int) -> Array:
-        piece = row[start : start + step]
-        whole = piece.size // size * size
-        tops = piece[:whole].reshape(-1, size).max(axis=1)
-        return tops if whole == piece.size else np.append(tops, piece[whole:].max())
+    def among(start: int) -> NDArray[np.int64]:
+        part = row[start : start + step]
+        last = max(0, part.size - k)
+        bound = np.partition(part, last)[last]
+        above, equal = np.flatnonzero(part > bound), np.flatnonzero(part == bound)
+        return np.sort(np.append(above, equal[: k - above.size])) + start
 
-    tops = np.concatenate([*in_parallel(maxima, starts)])
-    bound = np.partition(tops, tops.size - k)[tops.size - k]
-    above = np.concatenate([*in_parallel(lambda s: s + np.flatnonzero(row[s : s + step] > bound), starts)])
-    if above.size < k:
-        # At least k elements reach the bound, so it is the k-th largest: the first of those equal to it fill up.
-        missing = k - above.size
-        equal: list[NDArray[np.int64]] = []
-        for start in starts:
-            found = start + np.flatnonzero(row[start : start + step] == bound)[:missing]
-            equal.append(found)
-            missing -= found.size
-            if not missing:
-                break
-        above = np.concatenate([above, *equal])
-        above.sort()
-    elif above.size > k:
-        values = row[above]
-        kth = np.partition(values, values.size - k)[values.size - k]
-        larger = values > kth
-        ties = np.flatnonzero(values == kth)[: k - int(larger.sum())]
-        larger[ties] = True
-        above = above[larger]
-    return above[np.argsort(_order_keys(row[above]), kind="stable")].astype(np.uint32)
+    found = np.concatenate(in_parallel(among, range(0, row.size, step)))
+    first: NDArray[np.int64] = found[_first(row[found], k)]
+    return first
 
 
 def differences(case: Case, want: tuple[Array | None, Indices], got: tuple[Array | None, Indices]) -> str:

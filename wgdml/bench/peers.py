@@ -1,6 +1,6 @@
-"""Other libraries on the same data in the same run, where they are installed; each one's answer is checked.
+"""Other libraries on the same data in the same run, where they are installed, and checked.
 
-Peers may settle ties as they like, so only this is asked of them: the right values, and indices at which these values are.
+Peers may settle ties as they like: the values must be right, and indices where these values are.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cases import Case
-
-__all__ = ["PEERS", "Peer"]
 
 Array = NDArray[Any]
 Call = Callable[[], Any]
@@ -42,8 +40,8 @@ class Peer:
     """A library, imported by ``start`` and bound to an input by ``bind``."""
 
     name = ""
-    clock = "host clock"  #: how its calls are timed
-    on_gpu = False  #: whether it is meant for large inputs and every kind of data; the others get small and random ones
+    clock = "host clock"  #: How its calls are timed.
+    on_gpu = False  #: Takes large inputs and every kind of data; others get small and random ones.
 
     def start(self) -> str:
         """Imports the library; returns its version and device."""
@@ -107,7 +105,6 @@ class TorchPeer(Peer):
         self.name = "torch" if device == "cuda" else "torch-cpu"
         self.on_gpu = device == "cuda"
         self.clock = "CUDA events" if self.on_gpu else "host clock"
-        self.kept: tuple[Array, Any] | None = None
 
     def start(self) -> str:
         import torch
@@ -121,7 +118,9 @@ class TorchPeer(Peer):
 
     def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
         torch = self.torch
-        data = self._upload(x)
+        if self.on_gpu:
+            torch.cuda.empty_cache()
+        data = torch.from_numpy(x).to(self.device)
 
         def call() -> Any:
             if case.operator == "argmax":
@@ -136,18 +135,6 @@ class TorchPeer(Peer):
 
         return call, results
 
-    def _upload(self, x: Array) -> Any:
-        """Cases share their arrays' memory: the whole of it is uploaded once."""
-        if self.device != "cuda":
-            return self.torch.from_numpy(x)
-        whole = x.base if isinstance(x.base, np.ndarray) and x.base.ndim == 1 else x.reshape(-1)
-        if self.kept is None or self.kept[0] is not whole:
-            self.kept = None  # before the next one comes
-            self.torch.cuda.empty_cache()
-            # Kept with the upload, so that no other array can pass for it.
-            self.kept = whole, self.torch.from_numpy(whole).cuda()
-        return self.kept[1][: x.size].reshape(x.shape)
-
     def seconds(self, call: Call) -> list[float]:
         if self.device != "cuda":
             return super().seconds(call)
@@ -156,7 +143,7 @@ class TorchPeer(Peer):
 
 
 def _by_events(call: Call, wait: Call, event: Call, milliseconds: Callable[[Any, Any], float]) -> list[float]:
-    """Times of many calls by CUDA events, all of them under way at once and the clocks warm, as for our own kernels."""
+    """Times of many calls by CUDA events, all under way at once and the clocks warm."""
     started = time.perf_counter()
     call()
     wait()
@@ -193,7 +180,8 @@ class OnnxRuntimePeer(Peer):
         if self.provider not in onnxruntime.get_available_providers():
             raise RuntimeError(f"this build of onnxruntime has no {self.provider}")
         self.onnx, self.runtime = onnx, onnxruntime
-        self._session(self._model(Case("argmax", (1, 4), 1, 1)))  # a provider that is there may still find no adapter
+        # A provider that is there may still find no adapter.
+        self._session(self._model(Case("argmax", (1, 4), 1, 1)))
         return str(onnxruntime.__version__)
 
     def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
@@ -215,7 +203,10 @@ class OnnxRuntimePeer(Peer):
         return call, self._results
 
     def _upload(self, x: Array) -> tuple[Any, Any]:
-        """A binding, and its session, whose output is the array in the provider's memory, where nothing but an output gets to."""
+        """A binding, and its session, whose output is the array in the provider's memory.
+
+        Nothing but an output gets there.
+        """
         helper = self.onnx.helper
         element = helper.np_dtype_to_tensor_dtype(x.dtype)
         infos = [helper.make_tensor_value_info(name, element, x.shape) for name in ("x", "y")]
@@ -259,7 +250,7 @@ class OnnxRuntimePeer(Peer):
 
 
 class JaxPeer(Peer):
-    """``jnp.argmax``, ``jax.lax.top_k``, ``jnp.argsort``, each compiled, on JAX's default device."""
+    """``jnp.argmax``, ``jax.lax.top_k``, ``jnp.argsort``, compiled, on JAX's default device."""
 
     name = "jax"
 
@@ -320,8 +311,10 @@ class CupyPeer(Peer):
         return _by_events(call, cuda.Device().synchronize, cuda.Event, cuda.get_elapsed_time)
 
 
-def _all() -> dict[str, Peer]:
-    peers: list[Peer] = [
+#: By name; none is imported before its ``start``.
+PEERS: dict[str, Peer] = {
+    peer.name: peer
+    for peer in (
         TorchPeer("cuda"),
         CupyPeer(),
         JaxPeer(),
@@ -329,9 +322,5 @@ def _all() -> dict[str, Peer]:
         NumPyPeer(),
         OnnxRuntimePeer("ort-cpu", "CPUExecutionProvider", "cpu"),
         TorchPeer("cpu"),
-    ]
-    return {peer.name: peer for peer in peers}
-
-
-#: By name; none is imported before its ``start``.
-PEERS = _all()
+    )
+}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import cycle
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import cycle, groupby
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from rich import box
 from rich.table import Table
 
 from .summary import Check, curves
-
-__all__ = ["calls_table", "case_table", "check_table", "draw", "forced_table", "steps_table"]
 
 Result = dict[str, Any]
 
@@ -25,19 +24,10 @@ def us(value: float | None) -> str:
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:,.0f}"
 
 
-def _state(result: Result) -> str:
-    return "failed" if "error" in result else "yes" if result["exact"] else "WRONG"
-
-
 def _runs(names: list[str]) -> str:
     """Names in order; ``*n`` where one comes n times in a row."""
-    out: list[list[Any]] = []
-    for name in names:
-        if out and out[-1][0] == name:
-            out[-1][1] += 1
-        else:
-            out.append([name, 1])
-    return " ".join(name if count == 1 else f"{name}*{count}" for name, count in out)
+    counts = [(name, len(list(run))) for name, run in groupby(names)]
+    return " ".join(name if count == 1 else f"{name}*{count}" for name, count in counts)
 
 
 def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) -> Table:
@@ -47,49 +37,53 @@ def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) 
     return table
 
 
+def _cell(key: str, how: str = "{}", of: Callable[[Any], Any] = lambda value: value) -> Callable[[Result], str]:
+    """What a column shows of a result: a value of it, if it has one."""
+    return lambda r: how.format(of(r[key])) if r.get(key) is not None else ""
+
+
 def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals: bool = True) -> Table:
-    """One row a result. ``shown_figures``: others' figures of another day, where the run itself has none; ``goals``: and these."""
-    peers = list(dict.fromkeys(name for r in results for name in r.get("peers", {})))
-    with_goals = goals and any(r["goal_us"] for r in results)
-    figures = _figures(results, [name for name in shown_figures if name not in peers])
-    end_to_end = any("numpy_to_numpy_us" in r for r in results)
-    columns = ["case", "data", "device us", "floor us", "GB/s", "of ceiling"]
-    columns += ["goal us", "to goal"] * with_goals
-    columns += [f"{name} us" for name in peers] + [f"{name} us*" for name in figures]
-    columns += ["Tensor-NumPy us", "NumPy-NumPy us"] * end_to_end
-    columns += ["scratch", "exact", "algorithms", "dispatches"]
+    """One row a result. ``shown_figures``: others' figures of another day, if the run has none."""
+    columns = {"case": _cell("case"), "data": _cell("data")}
+    columns |= {"device us": _cell("device_us", of=us), "floor us": _cell("floor_us", of=us)}
+    columns["GB/s"] = _cell("read_bytes_per_second", "{:,.1f}", lambda rate: rate / 1e9)
+    columns["of ceiling"] = _cell("share_of_ceiling", "{:.0%}")
+    if goals and any(r["goal_us"] for r in results):
+        columns |= {"goal us": _cell("goal_us", of=us), "to goal": _cell("ratio_to_goal", "{:.2f}")}
+    columns |= _others(results, shown_figures)
+    if any("numpy_to_numpy_us" in r for r in results):
+        columns["Tensor-NumPy us"] = _cell("tensor_to_numpy_us", of=us)
+        columns["NumPy-NumPy us"] = _cell("numpy_to_numpy_us", of=us)
+    columns |= {"scratch": _cell("scratch_share", "{:.1%}"), "exact": _state}
+    columns |= {"algorithms": _cell("algorithms", of=_runs), "dispatches": _cell("dispatches", of=len)}
     table = _table(*columns, left=("case", "data", "exact", "algorithms"))
     for r in results:
-        row = _first_cells(r)
-        row += [us(r["goal_us"]), f"{r['ratio_to_goal']:.2f}" if r.get("ratio_to_goal") else ""] * with_goals
-        row += [_of_peer(r.get("peers", {}).get(name, {})) for name in peers]
-        row += [us(r["figures"].get(name)) for name in figures]
-        row += [us(r.get("tensor_to_numpy_us")), us(r.get("numpy_to_numpy_us"))] * end_to_end
-        table.add_row(*row, *_last_cells(r), style=None if r["exact"] else "bold red")
+        table.add_row(*(cell(r) for cell in columns.values()), style=None if r["exact"] else "bold red")
     return table
 
 
-def _figures(results: list[Result], names: list[str]) -> list[str]:
-    """The names that have a figure in some result."""
-    return [name for name in names if any(name in r["figures"] for r in results)]
+def _others(results: list[Result], shown_figures: tuple[str, ...]) -> dict[str, Callable[[Result], str]]:
+    """Columns of the peers, and of the others' figures that some result has."""
+    peers = dict.fromkeys(name for r in results for name in r.get("peers", {}))
+    columns: dict[str, Callable[[Result], str]] = {f"{name} us": partial(_of_peer, name) for name in peers}
+    for name in shown_figures:
+        if name not in peers and any(name in r["figures"] for r in results):
+            columns[f"{name} us*"] = partial(_figure, name)
+    return columns
 
 
-def _first_cells(r: Result) -> list[str]:
-    """Case, data, time, floor and rate."""
-    measured = "share_of_ceiling" in r
-    rate = [f"{r['read_bytes_per_second'] / 1e9:,.1f}", f"{r['share_of_ceiling']:.0%}"] if measured else ["", ""]
-    return [r["case"], r["data"], us(r.get("device_us")), us(r.get("floor_us")), *rate]
+def _figure(name: str, r: Result) -> str:
+    return us(r["figures"].get(name))
 
 
-def _of_peer(peer: dict[str, Any]) -> str:
+def _state(result: Result) -> str:
+    return "failed" if "error" in result else "yes" if result["exact"] else "WRONG"
+
+
+def _of_peer(name: str, r: Result) -> str:
     """A peer's time; an exclamation mark where its answer is another."""
+    peer = r.get("peers", {}).get(name, {})
     return "failed" if "error" in peer else ("" if peer.get("correct", True) else "!") + us(peer.get("us"))
-
-
-def _last_cells(r: Result) -> tuple[str, ...]:
-    """Scratch, whether it is exact, algorithms and dispatches."""
-    scratch = f"{r['scratch_share']:.1%}" if "scratch_share" in r else ""
-    return scratch, _state(r), _runs(r.get("algorithms", [])), str(len(r["dispatches"])) if "dispatches" in r else ""
 
 
 def steps_table(result: Result) -> Table:
@@ -154,7 +148,7 @@ _COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#4a3aa7", "#e34948", "#
 
 
 def draw(document: dict[str, Any], file: str) -> None:
-    """The chart: every case's time beside floor, goal and peers; and the growth curves. Needs matplotlib."""
+    """The chart: every case's time beside floor, goal and peers; and the growth curves."""
     from matplotlib.figure import Figure
 
     rows = [r for r in document["cases"] if not r["curve"] and r["data"] == "random" and "device_us" in r]

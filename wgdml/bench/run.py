@@ -1,4 +1,4 @@
-"""One whole run: every case on every kind of data, timed and checked; one case's failure does not end it."""
+"""One whole run: every case on every kind of data, timed and checked, whatever fails."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -15,15 +16,13 @@ from numpy.typing import NDArray
 
 import wgdml
 from wgdml.plan import Plan
-from wgdml.runtime.executor import PreparedPlan
+from wgdml.runtime.executor import PreparedPlan, record_steps
 from wgdml.selection import Layout, Order, make_selection, packed_strides
 
 from . import oracle, timing
 from .cases import DATA_KINDS, DTYPES, Case
-from .data import FLAT_KINDS, make, make_flat
+from .data import make
 from .peers import Peer
-
-__all__ = ["Inputs", "Options", "Prepared", "hold_against", "kinds_of", "prepare", "run_case", "run_cases"]
 
 Result = dict[str, Any]
 
@@ -32,46 +31,16 @@ Result = dict[str, Any]
 class Options:
     """What a run does beside timing and checking on the device."""
 
-    data: tuple[str, ...] | None = None  #: kinds for every case; None: random, and every kind for the cases that say so
+    data: tuple[str, ...] = ()  #: Kinds for every case; empty: as the case says.
     peers: tuple[Peer, ...] = ()
-    end_to_end: bool = True  #: also Tensor to NumPy and NumPy to NumPy, by the host's clock
-    explain: bool = False  #: also every dispatch by itself
-    peer_elements: int = 1 << 24  #: the most elements for peers that are not meant for large inputs
-    algorithms: tuple[str, ...] = ()  #: forced one after the other, beside the one that is chosen
-    budget: float = 0.15  #: seconds of timed device work a case
+    end_to_end: bool = True  #: Also Tensor to NumPy and NumPy to NumPy, by the host's clock.
+    explain: bool = False  #: Also every dispatch by itself.
+    peer_elements: int = 1 << 24  #: The most for peers that are not meant for large inputs.
+    algorithms: tuple[str, ...] = ()  #: Forced one after the other, beside the one that is chosen.
 
 
 def kinds_of(case: Case, options: Options) -> tuple[str, ...]:
-    return options.data if options.data is not None else DATA_KINDS if case.all_data else ("random",)
-
-
-class Inputs:
-    """Arrays on the host and the device. Kinds that are streams are made once, as long as the longest case needs."""
-
-    def __init__(self, device: wgdml.Device, cases: Iterable[tuple[str, Case]]) -> None:
-        self.device = device
-        self.longest: dict[tuple[str, str], int] = {}
-        for kind, case in cases:
-            if kind in FLAT_KINDS:
-                stream = kind, case.dtype
-                self.longest[stream] = max(self.longest.get(stream, 0), case.elements)
-        self._kept: tuple[Any, NDArray[Any], wgdml.Tensor] | None = None
-
-    def get(self, kind: str, case: Case) -> tuple[NDArray[Any], wgdml.Tensor]:
-        """The case's array and the same on the device. Asked for kind by kind, each stream is uploaded once."""
-        stream = kind, case.dtype
-        key: tuple[Any, ...] = stream if kind in FLAT_KINDS else (*stream, case.shape, case.axis)
-        if self._kept is None or self._kept[0] != key:
-            self._kept = None  # the old ones go before the new ones come
-            count = self.longest.get(stream, case.elements)
-            host = make_flat(kind, count, case.dtype) if kind in FLAT_KINDS else make(kind, case).reshape(-1)
-            self._kept = key, host, wgdml.asarray(host, device=self.device)
-        _, host, tensor = self._kept
-        view = wgdml.Tensor.from_buffer(tensor.buffer, case.dtype, case.shape, device=self.device)
-        return host[: case.elements].reshape(case.shape), view
-
-    def drop(self) -> None:
-        self._kept = None
+    return options.data or (DATA_KINDS if case.all_data else ("random",))
 
 
 def _read(results: Sequence[Any]) -> tuple[Any, Any]:
@@ -86,24 +55,17 @@ class Prepared:
 
     plan: PreparedPlan
     resources: dict[str, tuple[Any, int]]
-    values: wgdml.Tensor | None
-    indices: wgdml.Tensor
-    kept: list[Any] = field(default_factory=list)
+    results: list[wgdml.Tensor]  #: Values, but of argmax, and indices.
 
     def record(self, compute_pass: Any) -> None:
-        self.plan.record(compute_pass, self.resources)
+        record_steps(compute_pass, self.plan.steps(self.resources))
 
     def answer(self) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
-        return _read([t for t in (self.values, self.indices) if t is not None])
+        return _read(self.results)
 
 
-def prepare(
-    device: wgdml.Device,
-    case: Case,
-    x: wgdml.Tensor,
-    algorithm: str | None = None,
-) -> Prepared:
-    """The case's plan on this input, with uint32 indices, as the goals have them. Outputs start as what no answer is."""
+def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -> Prepared:
+    """The case's plan on this input, with uint32 indices. Outputs start as what no answer is."""
     shape = case.result_shape
     packed = Layout(shape, packed_strides(shape))
     argmax = case.operator == "argmax"
@@ -116,15 +78,14 @@ def prepare(
         values=None if argmax else packed,
         indices=packed,
     )
-    options: dict[str, Any] = {} if algorithm is None else {"algorithm": algorithm}
     plan = device.prepare(selection, vectors=True, **options)
-    indices = wgdml.asarray(np.full(shape, 0xFFFFFFFF, np.uint32), device=device)
-    nothing = np.full(prod(shape) * DTYPES[case.dtype], 0xFF, np.uint8).view(case.dtype).reshape(shape)
-    values = None if argmax else wgdml.asarray(nothing, device=device)
-    resources = {"input": (x.buffer, 0), "indices": (indices.buffer, 0)}
-    if values is not None:
-        resources["values"] = values.buffer, 0
-    return Prepared(plan, resources, values, indices, [x])
+    resources = {"input": (x.buffer, 0)}
+    results = []
+    for name, dtype in {"indices": "uint32"}.items() if argmax else {"values": case.dtype, "indices": "uint32"}.items():
+        nothing = np.full(prod(shape) * DTYPES[dtype], 0xFF, np.uint8).view(dtype).reshape(shape)
+        results.append(wgdml.asarray(nothing, device=device))
+        resources[name] = results[-1].buffer, 0
+    return Prepared(plan, resources, results)
 
 
 def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, ...]:
@@ -134,8 +95,8 @@ def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, ...]:
     return wgdml.top_k(x, case.k, axis=case.axis, device=device)
 
 
-def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any, budget: float) -> tuple[float, str]:
-    """Median microseconds by the host's clock from ``x``, an array or a Tensor, to NumPy results; and what is wrong with them."""
+def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any) -> tuple[float, str]:
+    """Median microseconds of the host from ``x`` to NumPy results; and what is wrong with them."""
 
     def whole() -> tuple[Any, Any]:
         return _read(call(case, x, device))
@@ -143,19 +104,19 @@ def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any, budget: float)
     values, indices = whole()
     problem = oracle.differences(case, want, (values, indices.astype(np.uint32)))
     times: list[float] = []
-    while len(times) < 3 or (sum(times) < budget and len(times) < 50):
+    while len(times) < 3 or (sum(times) < timing.BUDGET and len(times) < 50):
         started = time.perf_counter()
         whole()
         times.append(time.perf_counter() - started)
     return statistics.median(times) * 1e6, problem
 
 
-def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options: Options) -> Result:
-    """Times and checks one case on one kind of data."""
+def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
     device = clock.device
-    host, x = inputs.get(kind, case)
+    host = make(kind, case)
+    x = wgdml.asarray(host, device=device)
     prepared = prepare(device, case, x)
-    seconds, times = clock.median(prepared.record, budget=options.budget)
+    seconds, times = clock.median(prepared.record)
     seconds = max(seconds, 1e-9)  # a coarse clock may tick not once
     plan = prepared.plan.plan
     result = _facts(case, kind) | {
@@ -172,12 +133,12 @@ def run_case(clock: timing.Clock, case: Case, kind: str, inputs: Inputs, options
     problem = oracle.differences(case, want, prepared.answer())
     if options.end_to_end and kind == "random" and not case.curve:
         for key, given in (("tensor_to_numpy_us", x), ("numpy_to_numpy_us", host)):
-            result[key], wrong = _by_host(case, given, device, want, options.budget)
+            result[key], wrong = _by_host(case, given, device, want)
             problem = problem or (wrong and f"{key[:-3]}: {wrong}")
     if options.explain:
         result["steps"] = _explain(clock, prepared)
     if options.algorithms:
-        result["forced"] = {a: _forced(clock, case, x, want, a, options) for a in options.algorithms}
+        result["forced"] = {a: _forced(clock, case, x, want, a) for a in options.algorithms}
         wrong = next((f"{name}: {f['problem']}" for name, f in result["forced"].items() if f.get("problem")), "")
         problem = problem or wrong
     result["peers"] |= _peers(case, kind, host, want, options)
@@ -207,13 +168,11 @@ def _peers(case: Case, kind: str, host: NDArray[Any], want: Any, options: Option
     return measured
 
 
-def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: str, options: Options) -> Result:
+def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: str) -> Result:
     """The case by another algorithm than the one that would be chosen."""
-    if algorithm == "row_sort_rank" and case.length > 1 << 15:
-        return {"error": "its time grows with the square of the length"}
     try:
-        prepared = prepare(clock.device, case, x, algorithm)
-        seconds, _ = clock.median(prepared.record, budget=options.budget)
+        prepared = prepare(clock.device, case, x, algorithm=algorithm)
+        seconds, _ = clock.median(prepared.record)
     except (ValueError, MemoryError) as error:
         return {"error": _one_line(error)}
     plan = prepared.plan.plan
@@ -225,23 +184,13 @@ def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorit
 
 
 def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
-    """Time of each dispatch: in a pass of its own, less an empty pass; and by how much it lengthens the pass that ends with it."""
+    """Time of each dispatch: in a pass of its own, less an empty one; and what it adds."""
     steps = prepared.plan.steps(prepared.resources)
-
-    def recording(first: int, last: int) -> timing.Record:
-        def record(compute_pass: Any) -> None:
-            for pipeline, group, grid in steps[first:last]:
-                compute_pass.set_pipeline(pipeline)
-                compute_pass.set_bind_group(0, group)
-                compute_pass.dispatch_workgroups(*grid)
-
-        return record
-
     empty = timing.empty_dispatch(clock.device, prepared.resources["input"][0])
     # In order and whole rounds: a dispatch finds what those before it left.
     rounds = min(20, timing.MOST_PASSES // (len(steps) + 1))
-    alone = clock.time([empty, *(recording(i, i + 1) for i in range(len(steps)))], rounds)
-    prefixes = clock.time([recording(0, i + 1) for i in range(len(steps))], rounds)
+    alone = clock.time([empty, *(partial(record_steps, steps=[step]) for step in steps)], rounds)
+    prefixes = clock.time([partial(record_steps, steps=steps[: i + 1]) for i in range(len(steps))], rounds)
     own = np.median(alone, axis=0)
     until = np.diff(np.median(prefixes, axis=0), prepend=0)
     return [
@@ -267,47 +216,31 @@ def _facts(case: Case, kind: str) -> Result:
     return facts | {"goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
 
 
-def _failed(case: Case, kind: str, error: Exception) -> Result:
-    return _facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)}
-
-
 def run_cases(
     clock: timing.Clock,
     cases: Iterable[Case],
     options: Options,
-    starting: Callable[[str], None] = lambda _: None,
-    so_far: Callable[[list[Result]], None] = lambda _: None,
-) -> list[Result]:
-    """Every case on each of its kinds of data, in the order of the cases; failures are results too.
+    starting: Callable[[str], None],
+    so_far: Callable[[list[Result]], None],
+) -> None:
+    """Every case on each of its kinds of data; failures are results too.
 
     ``starting`` is told of each case before it runs, ``so_far`` has all results after each.
     """
-    cases = list(cases)
-    order = [(number, kind) for number, case in enumerate(cases) for kind in kinds_of(case, options)]
-    # Kind by kind, so that each stream is made once; then type by type and, for those that are not streams, shape by shape.
-
-    def place(job: tuple[int, str]) -> tuple[Any, ...]:
-        case = cases[job[0]]
-        return DATA_KINDS.index(job[1]), case.dtype, case.shape, case.axis, job[0]
-
-    jobs = sorted(order, key=place)
-    inputs = Inputs(clock.device, [(kind, cases[number]) for number, kind in jobs])
-    done: dict[tuple[int, str], Result] = {}
-    for number, kind in jobs:
-        case = cases[number]
-        starting(f"{case.name} {kind}")
-        try:
-            done[number, kind] = run_case(clock, case, kind, inputs, options)
-        except Exception as error:  # reported with its case; the others still run
-            done[number, kind] = _failed(case, kind, error)
-        gc.collect()
-        so_far([done[job] for job in order if job in done])
-    inputs.drop()
-    return [done[job] for job in order]
+    done: list[Result] = []
+    for case in cases:
+        for kind in kinds_of(case, options):
+            starting(f"{case.name} {kind}")
+            try:
+                done.append(run_case(clock, case, kind, options))
+            except Exception as error:  # reported with its case; the others still run
+                done.append(_facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)})
+            gc.collect()
+            so_far(done)
 
 
 def hold_against(results: list[Result], ceiling: timing.Ceiling) -> None:
-    """Adds what reading the input once takes at the ceiling, and the share of the ceiling that was reached."""
+    """Adds what reading the input takes at the ceiling, and the share of it that was reached."""
     for result in results:
         if "read_bytes_per_second" in result:
             result["floor_us"] = prod(result["shape"]) * DTYPES[result["dtype"]] / ceiling.bytes_per_second * 1e6

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from statistics import geometric_mean
 from typing import Any
-
-__all__ = ["checks", "curves"]
 
 Result = dict[str, Any]
 Check = dict[str, Any]
@@ -20,7 +19,7 @@ def checks(document: dict[str, Any]) -> list[Check]:
     table = [r for r in results if not r["curve"]]
     random = [r for r in table if r["data"] == "random"]
     figures_hold = document["figures_hold"]
-    found = [
+    return [
         *(_goals(table) if figures_hold else ()),
         *_peers(random, document["preset"], figures_hold),
         *_reading(random),
@@ -29,7 +28,6 @@ def checks(document: dict[str, Any]) -> list[Check]:
         *_memory(random),
         *_host(document),
     ]
-    return found
 
 
 def _check(name: str, value: float, sign: str, bound: float, detail: str = "") -> Check:
@@ -52,13 +50,12 @@ def _goals(table: list[Result]) -> Iterable[Check]:
 
 
 def peer_us(result: Result, name: str) -> float | None:
-    """A peer's time on this case in this run."""
     peer = result.get("peers", {}).get(name, {})
     return peer.get("us") if peer.get("correct", True) else None
 
 
 def _peers(random: list[Result], preset: str, figures_hold: bool) -> Iterable[Check]:
-    """Peers of this run, or where there are none their figures from another, on an adapter of the same name."""
+    """Peers of this run, else their figures from another on an adapter of the same name."""
     if preset == "software":
         yield from _software_peers(random)
 
@@ -71,7 +68,7 @@ def _peers(random: list[Result], preset: str, figures_hold: bool) -> Iterable[Ch
     tops = [(_other_us(r, "torch", figures_hold), r["device_us"]) for r in random if r["operator"] == "topk"]
     speedups = [other / ours for other, ours in tops if other]
     if speedups:
-        yield _check("times as fast as torch, geometric mean of the top-k rows", _geometric_mean(speedups), ">=", 10.0)
+        yield _check("times as fast as torch, geometric mean of the top-k rows", geometric_mean(speedups), ">=", 10.0)
 
 
 def _other_us(result: Result, name: str, figures_hold: bool) -> float | None:
@@ -79,7 +76,7 @@ def _other_us(result: Result, name: str, figures_hold: bool) -> float | None:
 
 
 def _software_peers(random: list[Result]) -> Iterable[Check]:
-    """By the host's clock where it was used, with the results read back: that is how these peers are timed."""
+    """By the host's clock where it was used, results read back, as these peers are timed."""
     for r in random:
         elements, length = math.prod(r["shape"]), r["shape"][r["axis"]]
         resident: float = r["tensor_to_numpy_us" if "tensor_to_numpy_us" in r else "device_us"]
@@ -93,10 +90,6 @@ def _software_peers(random: list[Result]) -> Iterable[Check]:
             yield _check(f"times as fast as NumPy's argpartition, {r['case']}", other / resident, ">=", 3.0)
         if other and r["operator"] == "argmax" and r["axis"] == 0 and elements > length:
             yield _check(f"times as fast as NumPy, {r['case']}", other / resident, ">=", 1.0)
-
-
-def _geometric_mean(values: list[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def _reading(random: list[Result]) -> Iterable[Check]:

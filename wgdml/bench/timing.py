@@ -1,4 +1,4 @@
-"""Device time: timestamp queries around passes that are all submitted at once, with the clocks warm; and the read ceiling."""
+"""Device time, by timestamp queries around passes that are submitted together; the read ceiling."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,15 @@ import wgpu
 from numpy.typing import NDArray
 
 from wgdml import Device
-
-__all__ = ["MOST_PASSES", "STORAGE", "Ceiling", "Clock", "Record", "empty_dispatch", "measure_ceiling"]
-
-STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+from wgdml.runtime.buffers import STORAGE
+from wgdml.runtime.context import nanoseconds_a_tick
+from wgdml.runtime.executor import record_steps
 
 #: Records dispatches into a compute pass.
 Record = Callable[[Any], None]
 
 MOST_PASSES = 1000  # of one query set, which holds at most 4096 timestamps
+BUDGET = 0.15  # seconds of timed work a case
 
 _READ = """
 const WORKGROUP = 256u;
@@ -68,7 +69,7 @@ class Ceiling:
 
 
 class Clock:
-    """Times passes on one device. ``timestamps`` says whether the device's own clock is used, or the host's."""
+    """Times passes on one device, by its own clock (``timestamps``) or by the host's."""
 
     def __init__(self, device: Device, *, warm_seconds: float | None = None) -> None:
         self.device = device
@@ -78,7 +79,7 @@ class Clock:
         #: A software adapter has no clock to warm.
         self.warm_seconds = warm_seconds if warm_seconds is not None else 0.0 if software else 0.4
         self._queries: Any = None
-        self._period = _timestamp_period(self.gpu) if self.timestamps else 1.0
+        self._period = nanoseconds_a_tick(self.gpu)
         self._burner: tuple[Record, float] | None = None
         self._fence = (
             self.gpu.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST),
@@ -99,29 +100,26 @@ class Clock:
         self._burner = record, seconds
 
     def wait(self) -> None:
-        """Until all submitted work is done, by a word that is copied after it (wgpu-py 0.32's own call for it is broken)."""
+        """Until all submitted work is done: a word is copied after it.
+
+        wgpu-py 0.32's own call for it is broken.
+        """
         encoder = self.gpu.create_command_encoder()
         encoder.copy_buffer_to_buffer(self._fence[0], 0, self._fence[1], 0, 4)
         self.gpu.queue.submit([encoder.finish()])
         self._fence[1].map_sync(wgpu.MapMode.READ, 0, 4)
         self._fence[1].unmap()
 
-    def submit(self, records: Sequence[Record], *, each_a_pass: bool = False) -> None:
+    def submit(self, records: Sequence[Record]) -> None:
         encoder = self.gpu.create_command_encoder()
-        if each_a_pass:
-            for record in records:
-                compute_pass = encoder.begin_compute_pass()
-                record(compute_pass)
-                compute_pass.end()
-        else:
-            compute_pass = encoder.begin_compute_pass()
-            for record in records:
-                record(compute_pass)
-            compute_pass.end()
+        compute_pass = encoder.begin_compute_pass()
+        for record in records:
+            record(compute_pass)
+        compute_pass.end()
         self.gpu.queue.submit([encoder.finish()])
 
     def warm(self) -> None:
-        """Keeps the device busy for the warm-up; returns with work still under way, so that what follows finds the clocks up."""
+        """Keeps the device busy for the warm-up, and returns with work still under way."""
         if not self.warm_seconds or self._burner is None:
             return
         record, seconds = self._burner
@@ -130,12 +128,12 @@ class Clock:
         self.submit(batch)
         while time.perf_counter() < end:
             self.submit(batch)
-            # Waits for the work before it too; the gap until the next submission is some tens of microseconds.
+            # The gap until the next submission is some tens of microseconds.
             self.wait()
         self.submit(batch)
 
     def time(self, records: Sequence[Record], passes: int, *, warm: bool = True) -> NDArray[np.float64]:
-        """Seconds of ``passes`` rounds: one pass for each of ``records`` in turn, of shape (passes, len(records))."""
+        """Seconds of rounds of one pass for each of ``records``: (passes, len(records))."""
         if not self.timestamps:
             return self._host_time(records, passes)
         count = passes * len(records)
@@ -152,7 +150,7 @@ class Clock:
             records[number % len(records)](compute_pass)
             compute_pass.end()
         encoder.resolve_query_set(self._queries, 0, 2 * count, self._resolved, 0)
-        commands = encoder.finish()  # before the warm-up: the device must not wait for the recording
+        commands = encoder.finish()  # before the warm-up, which must not wait for the recording
         if warm:
             self.warm()
         self.gpu.queue.submit([commands])
@@ -171,26 +169,13 @@ class Clock:
                 row[column] = time.perf_counter() - started
         return times
 
-    def passes_for(self, seconds: float, budget: float, records: int = 1) -> int:
-        """How many rounds of ``seconds`` each fit the budget, within reason."""
-        fewest = 3 if seconds > 0.5 else 5 if seconds > 0.02 else 20
-        return int(min(max(fewest, budget / max(seconds, 1e-9)), 200, MOST_PASSES // records))
-
-    def median(self, record: Record, *, budget: float = 0.15) -> tuple[float, list[float]]:
-        """The median and all of a case's times, after a first round that compiles, uploads and says how many more to run."""
+    def median(self, record: Record, budget: float = BUDGET) -> tuple[float, list[float]]:
+        """The median and all of a case's times, after a first round that compiles and uploads."""
         first = float(self.time([record], 1, warm=False)[0, 0])
-        times = self.time([record], self.passes_for(first, budget))[:, 0]
-        return statistics.median(times.tolist()), times.tolist()
-
-
-def _timestamp_period(gpu: Any) -> float:
-    """Nanoseconds of one tick, which wgpu-py does not tell of itself."""
-    try:
-        from wgpu.backends.wgpu_native import lib
-
-        return float(lib.wgpuQueueGetTimestampPeriod(gpu.queue._internal)) or 1.0
-    except (ImportError, AttributeError):
-        return 1.0
+        fewest = 3 if first > 0.5 else 5 if first > 0.02 else 20
+        passes = int(min(max(fewest, budget / max(first, 1e-9)), 200))
+        times = self.time([record], passes)[:, 0].tolist()
+        return statistics.median(times), times
 
 
 def _kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
@@ -202,30 +187,22 @@ def _kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
     return pipeline, gpu.create_bind_group(layout=pipeline.get_bind_group_layout(0), entries=entries)
 
 
-def _recording(pipeline: Any, group: Any, workgroups: int) -> Record:
-    def record(compute_pass: Any) -> None:
-        compute_pass.set_pipeline(pipeline)
-        compute_pass.set_bind_group(0, group)
-        compute_pass.dispatch_workgroups(workgroups)
-
-    return record
-
-
 def empty_dispatch(device: Device, source: Any, target: Any = None) -> Record:
     """One dispatch of one invocation that copies a word."""
     gpu = device.gpu_device
     target = target or gpu.create_buffer(size=256, usage=STORAGE)
-    return _recording(*_kernel(gpu, _EMPTY, [(source, 256), (target, 256)]), 1)
+    pipeline, group = _kernel(gpu, _EMPTY, [(source, 256), (target, 256)])
+    return partial(record_steps, steps=[(pipeline, group, (1, 1, 1))])
 
 
 def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
-    """The fastest of some shapes of a plain summing kernel that reads the buffer once; it warms the clock from then on."""
+    """The fastest of some plain summing kernels that read the buffer; it is the burner then."""
     device = clock.device
     size = min(buffer.size, device.limits["max-storage-buffer-binding-size"]) // 256 * 256
     sums = device.gpu_device.create_buffer(size=256, usage=STORAGE)
     software = device.adapter_info["adapter_type"] == "CPU"
     if software:
-        # A software adapter's own caches would answer for the memory; more would only take longer.
+        # More would only take longer.
         size = min(size, 64 << 20)
     groups = (2, 4, 8, 32) if software else (1056, 2112, 4224, 8448, 16896)
     best: Ceiling | None = None
@@ -234,7 +211,7 @@ def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
         code = _READ.format(unroll=unroll, loads=loads, runs=str(runs).lower())
         pipeline, group = _kernel(device.gpu_device, code, [(buffer, size), (sums, 256)])
         for workgroups in groups:
-            record = _recording(pipeline, group, workgroups)
+            record = partial(record_steps, steps=[(pipeline, group, (workgroups, 1, 1))])
             if best is None:
                 clock.set_burner(record, float(clock.time([record], 1, warm=False)[0, 0]))
             seconds, times = clock.median(record, budget=0.05)

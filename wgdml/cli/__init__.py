@@ -1,7 +1,7 @@
 """The command line, ``wgdml`` and ``python -m wgdml``.
 
-Every command works in the same order: see that the output can be written, read the array, check every option
-against it, and only then open the GPU. Bad input is one line on standard error and exit status 2.
+Every command sees that the output can be written, reads the array, checks every option against it,
+and only then opens the GPU. Bad input is one line on standard error and exit status 2.
 """
 
 from __future__ import annotations

@@ -1,26 +1,11 @@
 """``wgdml argmax``."""
 
-from __future__ import annotations
+from .reduction import extreme_command
 
-import click
-
-from .reduction import extreme, extreme_options
-
-__all__ = ["argmax_command"]
-
-
-@click.command(
+argmax_command = extreme_command(
     "argmax",
-    epilog="""\b
-Examples:
-  wgdml argmax scores.npy
+    "largest",
+    """  wgdml argmax scores.npy
   wgdml argmax scores.npy --axis 1 --last
-  wgdml argmax volume.npy --axis 1 --axis 2 --keepdims -o best.npy
-
-Over several axes the index is flattened, row by row, over those axes in ascending order.
-The first NaN wins.""",
+  wgdml argmax volume.npy --axis 1 --axis 2 --keepdims -o best.npy""",
 )
-@extreme_options
-def argmax_command(file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
-    """The index of the largest element, over all axes or the ones given."""
-    extreme("argmax", file, axes, keepdims, last, output, as_json)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 import click
-import numpy as np
 
-from wgdml._version import __version__
+import wgdml
+from wgdml.selftest import versions
 
 from .program import Failure
 from .showing import emit, emit_json, json_option
-
-__all__ = ["info_command"]
 
 # The limits that decide what fits, in the order in which one runs into them.
 _SHOWN_LIMITS = (
@@ -26,16 +22,6 @@ _SHOWN_LIMITS = (
     "max-compute-workgroups-per-dimension",
     "max-storage-buffers-per-shader-stage",
 )
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "wgdml": __version__,
-        "wgpu": metadata.version("wgpu"),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
 
 
 def _is_chosen(adapter: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
@@ -56,12 +42,10 @@ WGDML_ADAPTER (a number in this list, from 0, or a part of the name) chooses the
 @json_option
 def info_command(as_json: bool) -> None:
     """Adapters, the one chosen and why, its limits and features, versions."""
-    import wgdml
-
     adapters = [
         {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False} for adapter in wgdml.adapters()
     ]
-    document: dict[str, Any] = {"versions": _versions(), "adapters": adapters}
+    document: dict[str, Any] = {"versions": versions(), "adapters": adapters}
     problem: wgdml.NoAdapterError | None = None
     try:
         device = wgdml.default_device()

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-__all__ = ["BadInput", "Failure", "Program", "compute", "printable"]
+import wgdml
 
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
@@ -81,7 +81,7 @@ class Program(click.Group):
             _silence_stdout()
             return EXIT_BROKEN_PIPE
         except OSError as problem:
-            # Files are handled where they are named: this is standard output, on a full disk for example.
+            # Files are handled where they are named: this is standard output.
             if problem.filename is not None or problem.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
                 raise
             _silence_stdout()
@@ -97,7 +97,7 @@ def complain(message: str, status: int) -> int:
 
 
 def _silence_stdout() -> None:
-    """Send what is still buffered to nowhere, so that the interpreter's last flush cannot fail aloud."""
+    """Sends what is still buffered to nowhere: the interpreter's last flush must not fail aloud."""
     with contextlib.suppress(OSError, ValueError):
         sink = os.open(os.devnull, os.O_WRONLY)
         os.dup2(sink, sys.stdout.fileno())
@@ -106,8 +106,6 @@ def _silence_stdout() -> None:
 
 def compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """Call the library; what it refuses about the input is bad input here too."""
-    import wgdml
-
     try:
         return function(*args, **options)
     except (ValueError, TypeError) as problem:

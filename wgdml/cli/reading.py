@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from .program import BadInput
 
-__all__ = ["Array", "check_axis", "read_array"]
-
 Array = npt.NDArray[Any]
 
 _MAPPED_BYTES = 256 << 20  # files larger than this are not read into memory
@@ -23,30 +21,18 @@ _SUPPORTED = "float16, float32, float64, bool and the signed and unsigned intege
 
 
 class _Pipe:
-    """A stream that NumPy reads in chunks: with a real file it would seek, which a pipe cannot."""
+    """A stream whose first bytes have been looked at already.
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-
-    def read(self, size: int = -1) -> bytes:
-        return self._stream.read(size)
-
-
-class _Replay(_Pipe):
-    """A pipe whose first bytes have been looked at already."""
+    NumPy reads it in chunks. In a real file it would seek, which a pipe cannot.
+    """
 
     def __init__(self, head: bytes, stream: IO[bytes]) -> None:
-        super().__init__(stream)
         self._head = head
+        self._stream = stream
 
-    def read(self, size: int = -1) -> bytes:
-        if not self._head:
-            return super().read(size)
-        if size < 0:
-            data, self._head = self._head + super().read(), b""
-        else:
-            data, self._head = self._head[:size], self._head[size:]
-        return data
+    def read(self, size: int) -> bytes:
+        data, self._head = self._head[:size], self._head[size:]
+        return data or self._stream.read(size)
 
 
 def read_array(file: str) -> Array:
@@ -59,14 +45,14 @@ def read_array(file: str) -> Array:
             if stream.isatty():
                 raise BadInput("FILE is - but standard input is a terminal: pipe a .npy file in")
             head = stream.read(len(np.lib.format.MAGIC_PREFIX))
-            return _parse(name, head, _Replay(head, stream))
+            return _parse(name, head, _Pipe(head, stream))
         with open(file, "rb") as opened:
             head = opened.read(len(np.lib.format.MAGIC_PREFIX))
             if stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 opened.seek(0)
                 mapped = os.fstat(opened.fileno()).st_size > _MAPPED_BYTES
                 return _parse(name, head, opened, mapped=file if mapped else None)
-            return _parse(name, head, _Replay(head, opened))
+            return _parse(name, head, _Pipe(head, opened))
     except (OSError, ValueError) as problem:
         # ValueError: a path with a null byte in it.
         reason = problem.strerror if isinstance(problem, OSError) else None
@@ -74,7 +60,7 @@ def read_array(file: str) -> Array:
 
 
 def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Array:
-    """The array in the stream, or, of a ``mapped`` file, a memory map that the library reads block by block."""
+    """The array in the stream; of a ``mapped`` file a memory map, read block by block."""
     if not head:
         raise BadInput(f"{name} is empty, not a .npy file")
     if head.startswith(b"PK"):
@@ -98,7 +84,7 @@ def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Ar
     dtype = array.dtype
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise BadInput(f"{name} has data type {dtype}, which is not supported; supported are {_SUPPORTED}")
-    if dtype.isnative or mapped is not None:  # the library turns the bytes of a mapped file, part by part
+    if dtype.isnative or mapped is not None:  # the library turns the bytes of a mapped file
         return array
     return array.astype(dtype.newbyteorder("="))
 

@@ -2,60 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import click
 import numpy as np
+
+import wgdml
 
 from .program import BadInput, compute
 from .reading import Array, check_axis, read_array
 from .showing import TABLE_ROWS, emit_table, file_argument, json_option, output_option, report, row_name
 from .writing import check_output
 
-__all__ = ["extreme", "extreme_options"]
 
+def extreme_command(name: str, which: str, examples: str) -> click.Command:
+    rules = "Over several axes the index is flattened, row by row, over those axes in ascending order.\nThe first NaN wins."
 
-def extreme_options(command: Callable[..., None]) -> Callable[..., None]:
-    for decorate in (
-        json_option,
-        output_option(".npy", "the indices"),
-        click.option("--last", is_flag=True, help="Of equal elements take the last, not the first."),
-        click.option("--keepdims", is_flag=True, help="Keep the axes reduced over, with length 1."),
-        click.option(
-            "--axis",
-            "axes",
-            type=int,
-            multiple=True,
-            help="Reduce over this axis; repeatable.  [default: all axes]",
-        ),
-        file_argument,
-    ):
-        command = decorate(command)
-    return command
+    help_text = f"The index of the {which} element, over all axes or the ones given."
 
+    @click.command(name, help=help_text, epilog=f"\b\nExamples:\n{examples}\n\n{rules}")
+    @file_argument
+    @click.option("--axis", "axes", type=int, multiple=True, help="Reduce over this axis; repeatable.  [default: all axes]")
+    @click.option("--keepdims", is_flag=True, help="Keep the axes reduced over, with length 1.")
+    @click.option("--last", is_flag=True, help="Of equal elements take the last, not the first.")
+    @output_option(".npy", "the indices")
+    @json_option
+    def extreme(file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
+        check_output(output, ".npy", as_json)
+        array = read_array(file)
+        reduced = _reduced(name, array, axes)
 
-def extreme(name: str, file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
-    """The command of this name."""
-    check_output(output, ".npy", as_json)
-    array = read_array(file)
-    reduced = _reduced(name, array, axes)
+        function = wgdml.argmax if name == "argmax" else wgdml.argmin
+        axis_argument = None if not axes else reduced[0] if len(reduced) == 1 else tuple(reduced)
+        indices = np.asarray(compute(function, array, axis=axis_argument, keepdims=keepdims, select_last_index=last))
 
-    import wgdml
+        def table(footer: str | None) -> None:
+            flat = indices.reshape(-1)
+            several = len(reduced) > 1
+            columns = ["row"] * (len(reduced) < array.ndim) + ["index"] + ["position"] * several + ["value"]
+            rows = [_row(array, reduced, number, int(flat[number])) for number in range(min(flat.size, TABLE_ROWS))]
+            over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
+            emit_table(f"{name} of {file} {array.shape} {array.dtype}, over {over}", columns, rows, flat.size, footer)
 
-    function = wgdml.argmax if name == "argmax" else wgdml.argmin
-    axis_argument = None if not axes else reduced[0] if len(reduced) == 1 else tuple(reduced)
-    indices = np.asarray(compute(function, array, axis=axis_argument, keepdims=keepdims, select_last_index=last))
+        facts = {"axis": reduced if axes else None, "keepdims": keepdims, "last": last}
+        report(name, file, array, facts, {"indices": indices}, output, as_json, table)
 
-    def table(footer: str | None) -> None:
-        flat = indices.reshape(-1)
-        several = len(reduced) > 1
-        columns = ["row"] * (len(reduced) < array.ndim) + ["index"] + ["position"] * several + ["value"]
-        rows = [_row(array, reduced, number, int(flat[number])) for number in range(min(flat.size, TABLE_ROWS))]
-        over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
-        emit_table(f"{name} of {file} {array.shape} {array.dtype}, over {over}", columns, rows, flat.size, footer)
-
-    facts = {"axis": reduced if axes else None, "keepdims": keepdims, "last": last}
-    report(name, file, array, facts, {"indices": indices}, output, as_json, table)
+    return extreme
 
 
 def _reduced(name: str, array: Array, axes: tuple[int, ...]) -> list[int]:
@@ -71,7 +61,7 @@ def _reduced(name: str, array: Array, axes: tuple[int, ...]) -> list[int]:
 
 
 def _row(array: Array, reduced: list[int], number: int, index: int) -> list[str]:
-    """The table's row of one result: where it is, the index, its position if there are several axes, the element."""
+    """The row of one result: where it is, the index, its position in several axes, the element."""
     batch = [size for axis, size in enumerate(array.shape) if axis not in reduced]
     position = [int(i) for i in np.unravel_index(number, batch)] if batch else []
     rest = iter(position)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -17,19 +17,6 @@ from rich.table import Table
 from .program import printable
 from .reading import Array
 from .writing import write_all, write_output
-
-__all__ = [
-    "TABLE_ROWS",
-    "emit",
-    "emit_json",
-    "emit_table",
-    "file_argument",
-    "json_option",
-    "output_option",
-    "report",
-    "row_name",
-    "sequence_rows",
-]
 
 TABLE_ROWS = 20
 
@@ -65,28 +52,22 @@ def _jsonable(array: Array) -> Any:
     return objects.tolist()
 
 
-def _console() -> Console:
-    to_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = None if to_terminal or "COLUMNS" in os.environ else 120
-    return Console(width=width, markup=False, highlight=False, emoji=False)
-
-
-def emit_table(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], total: int, footer: str | None = None) -> None:
+def emit_table(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, footer: str | None) -> None:
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for column in columns:
         table.add_column(column, justify="left" if column == "row" else "right", no_wrap=True)
-    shown = 0
     for row in rows:
         table.add_row(*row)
-        shown += 1
-    console = _console()
+    to_terminal = sys.stdout is not None and sys.stdout.isatty()
+    width = None if to_terminal or "COLUMNS" in os.environ else 120
+    console = Console(width=width, markup=False, highlight=False, emoji=False)
     # Captured first and written in one go: rich would end the process itself on a closed pipe.
     with console.capture() as captured:
         console.print(printable(heading), soft_wrap=True)
-        if shown:
+        if rows:
             console.print(table)
-        if total > shown:
-            more = f"... and {total - shown:,} more rows; --json or -o gives all of them"
+        if total > len(rows):
+            more = f"... and {total - len(rows):,} more rows; --json or -o gives all of them"
             console.print(more, soft_wrap=True)
         if footer is not None:
             console.print(printable(footer), soft_wrap=True)
@@ -99,21 +80,18 @@ def row_name(position: Sequence[int], axes: Sequence[int], ndim: int) -> str:
     return "[" + ", ".join(":" if axis in axes else str(next(rest)) for axis in range(ndim)) + "]"
 
 
-def sequence_rows(shape: Sequence[int], axis: int) -> Iterator[tuple[str, tuple[int, ...], int]]:
-    """(name, index into the array, place in the sequence) of the first elements, sequence by sequence."""
-    batch = [size for number, size in enumerate(shape) if number != axis]
-    length = shape[axis]
-    total = length * int(np.prod(batch, dtype=object))
-    for flat in range(min(total, TABLE_ROWS)):
-        sequence, place = divmod(flat, length)
+def emit_sequences(heading: str, result: Array, axis: int, cells: dict[str, Callable[[Any], Any]], footer: str | None) -> None:
+    """A table of a result's first elements along an axis; ``cells``: what a column shows."""
+    batch = [size for number, size in enumerate(result.shape) if number != axis]
+    rows = []
+    for flat in range(min(result.size, TABLE_ROWS)):
+        sequence, place = divmod(flat, result.shape[axis])
         position = [int(i) for i in np.unravel_index(sequence, batch)] if batch else []
-        yield row_name(position, [axis], len(shape)), (*position[:axis], place, *position[axis:]), place
-
-
-def _wrote(output: str | None, **arrays: Array) -> str | None:
-    if output is None:
-        return None
-    return f"wrote {output}: " + ", ".join(f"{name} {a.dtype} {a.shape}" for name, a in arrays.items())
+        at = (*position[:axis], place, *position[axis:])
+        name = [row_name(position, [axis], result.ndim)] if batch else []
+        rows.append([*name, str(place + 1), *(str(cell(at)) for cell in cells.values())])
+    columns = ["row"] * bool(batch) + ["rank", *cells]
+    emit_table(heading, columns, rows, result.size, footer)
 
 
 def report(
@@ -140,4 +118,5 @@ def report(
         document |= {name: _jsonable(result) for name, result in results.items()}
         emit_json(document)
     elif output != "-":
-        table(_wrote(output, **results))
+        shapes = ", ".join(f"{name} {a.dtype} {a.shape}" for name, a in results.items())
+        table(None if output is None else f"wrote {output}: {shapes}")

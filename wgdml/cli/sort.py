@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+import wgdml
 
 from .program import compute
 from .reading import check_axis, read_array
-from .showing import emit_table, file_argument, json_option, output_option, report, sequence_rows
+from .showing import emit_sequences, file_argument, json_option, output_option, report
 from .writing import check_output
-
-__all__ = ["sort_command"]
 
 
 @click.command(
@@ -33,22 +35,17 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, outpu
     array = read_array(file)
     axis = check_axis(axis, array)
 
-    import wgdml
-
     function = wgdml.argsort if as_indices else wgdml.sort
     result = compute(function, array, axis=axis, descending=descending)
 
+    def sorted_value(at: tuple[int, ...]) -> Any:
+        return array[(*at[:axis], int(result[at]), *at[axis + 1 :])]
+
     def table(footer: str | None) -> None:
-        rows = []
-        for name, at, place in sequence_rows(result.shape, axis):
-            row = [str(place + 1), str(result[at])]
-            if as_indices:
-                row.append(str(array[(*at[:axis], int(result[at]), *at[axis + 1 :])]))
-            rows.append(row if array.ndim == 1 else [name, *row])
-        columns = ["rank", *(["index"] if as_indices else []), "value"]
+        cells = {"index": result.__getitem__, "value": sorted_value} if as_indices else {"value": result.__getitem__}
         order = "descending" if descending else "ascending"
         heading = f"{file} {array.shape} {array.dtype} sorted along axis {axis}, {order}"
-        emit_table(heading, columns if array.ndim == 1 else ["row", *columns], rows, result.size, footer)
+        emit_sequences(heading, result, axis, cells, footer)
 
     facts = {"axis": axis, "descending": descending}
     results = {"indices" if as_indices else "values": result}

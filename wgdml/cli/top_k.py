@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+import wgdml
+
 from .program import BadInput, compute
 from .reading import check_axis, read_array
-from .showing import emit_table, file_argument, json_option, output_option, report, sequence_rows
+from .showing import emit_sequences, file_argument, json_option, output_option, report
 from .writing import check_output
-
-__all__ = ["top_k_command"]
 
 
 @click.command(
@@ -39,19 +39,12 @@ def top_k_command(file: str, k: int, axis: int, smallest: bool, output: str | No
         length = array.shape[axis]
         raise BadInput(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
 
-    import wgdml
-
     mode = "smallest" if smallest else "largest"
     values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode)
 
     def table(footer: str | None) -> None:
-        rows = []
-        for name, at, place in sequence_rows(values.shape, axis):
-            row = [str(place + 1), str(indices[at]), str(values[at])]
-            rows.append(row if array.ndim == 1 else [name, *row])
-        columns = ["rank", "index", "value"]
         heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
-        emit_table(heading, columns if array.ndim == 1 else ["row", *columns], rows, values.size, footer)
+        emit_sequences(heading, values, axis, {"index": indices.__getitem__, "value": values.__getitem__}, footer)
 
     facts = {"axis": axis, "k": k, "mode": mode}
     report("top-k", file, array, facts, {"values": values, "indices": indices}, output, as_json, table)

@@ -14,8 +14,6 @@ from typing import IO
 
 from .program import BadInput
 
-__all__ = ["check_output", "write_all", "write_output"]
-
 
 def check_output(output: str | None, suffix: str, as_json: bool) -> None:
     """Refuse an output that could not be written, before any work is done for it."""
@@ -54,7 +52,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _target(output: str) -> Path:
-    """Where the output goes: through links, so that the link stays and the file that it names is replaced."""
+    """Where the output goes: a link stays, and the file that it names is replaced."""
     path = Path(output)
     # A pipe's own link (/dev/fd/63) resolves to a name that cannot be opened.
     return path if _is_special(path) else path.resolve()
@@ -105,7 +103,7 @@ def _write_stream(stream: IO[bytes], save: Callable[[IO[bytes]], None]) -> None:
 
 
 def _mode_for(target: Path) -> int:
-    """The permissions that plain ``open`` would give: those of the file replaced, or the umask's."""
+    """The permissions that ``open`` would give: those of the file replaced, or the umask's."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ACCENT", "GOOD", "INK", "MARK", "MUTED", "PAPER", "palette", "ramp"]
-
 Colour = tuple[float, float, float]
 
 PAPER: Colour = (0.063, 0.069, 0.086)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-if TYPE_CHECKING:
-    from .run import Report
+import wgdml
 
-__all__ = ["demo_command"]
+if TYPE_CHECKING:
+    from .stage import Stage
 
 _EXTRA = 'the demo needs packages of its own: python -m pip install "wgdml[demo]"'
 
@@ -66,38 +66,44 @@ def demo_command(
 ) -> None:
     """See argmax and top-k work every frame, in a window.
 
-    A shader makes a score map for each class; argmax over the classes colours every pixel, and top-k of a saliency map marks
-    the points that stand out most. The results stay on the GPU: the buffers go from operator to render pass.
+    A shader makes a score map for each class; argmax over the classes colours every pixel, and
+    top-k of a saliency map marks the points that stand out most. The results stay on the GPU: the
+    buffers go from operator to render pass.
     """
     _check_paths(offscreen, screenshot, maps)
     try:
-        from . import run
+        from .live import Live
         from .scene import Settings
-        from .stage import NoDisplayError, save_picture
+        from .stage import NoDisplayError, Stage, save_picture
     except ImportError as problem:
         raise click.ClickException(f"{_EXTRA} ({problem})") from None
 
-    import wgdml
-
-    settings = Settings(classes, k, not smallest, last)
     try:
-        if not offscreen:
-            run.live_window(window, maps, settings, panel, frames)
-            return
-        frames = frames or 60
-        columns = (TextColumn("frames"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("", total=frames)
-            report = run.live_picture(window, maps, settings, panel, frames, progress=lambda done: bar.update(task, completed=done))
+        with closing(Stage(window, "wgdml demo", offscreen=offscreen)) as stage:
+            show = Live(stage, maps, Settings(classes, k, not smallest, last), panel=panel)
+            if not offscreen:
+                stage.run(show, frames)
+                return
+            frames = frames or 60
+            columns = (TextColumn("frames"), BarColumn(), MofNCompleteColumn())
+            with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+                task = bar.add_task("", total=frames)
+                image = stage.pictures(show, frames, progress=lambda done: bar.update(task, completed=done))
+            _say(stage, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {k} points")
     except NoDisplayError as problem:
         raise click.ClickException(f"{problem}; --offscreen --screenshot OUT.png draws without one") from None
     except wgdml.NoAdapterError as problem:
         raise click.ClickException(str(problem)) from None
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
-    _say(report, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {settings.k} points")
     if screenshot is not None:
-        _save(report.image, screenshot, save_picture)
+        png = io.BytesIO()
+        save_picture(image, png)
+        try:
+            Path(screenshot).write_bytes(png.getvalue())
+        except OSError as problem:
+            raise click.UsageError(f"cannot write {screenshot}: {problem.strerror}") from None
+        click.echo(f"wrote {screenshot}")
 
 
 def _check_paths(offscreen: bool, screenshot: str | None, maps: tuple[int, int]) -> None:
@@ -112,21 +118,11 @@ def _check_paths(offscreen: bool, screenshot: str | None, maps: tuple[int, int])
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: the width must be a multiple of 4")
 
 
-def _say(report: Report, what: str) -> None:
-    adapter, times = report.adapter, report.milliseconds
+def _say(stage: Stage, what: str) -> None:
+    adapter, times = stage.device.adapter_info, stage.times.milliseconds
     click.echo(f"{adapter['device']} ({adapter['adapter_type']}) via {adapter['backend_type']}")
     click.echo(what)
     if times:
         operators = times["argmax"] + times["top-k"]
         click.echo("GPU milliseconds a frame: " + ", ".join(f"{name} {time:.2f}" for name, time in times.items()))
         click.echo(f"argmax and top-k: {operators:.2f}, enough for {1000 / max(operators, 1e-6):.0f} frames a second")
-
-
-def _save(image: Any, file: str, save_picture: Callable[..., None]) -> None:
-    png = io.BytesIO()
-    save_picture(image, png)
-    try:
-        Path(file).write_bytes(png.getvalue())
-    except OSError as problem:
-        raise click.UsageError(f"cannot write {file}: {problem.strerror}") from None
-    click.echo(f"wrote {file}")

@@ -1,15 +1,14 @@
 """What the kernels do, step by step, in plain Python: the data that ``steps`` draws.
 
-The bitonic network is that of ``shaders/lib/bitonic.wgsl``, comparator by comparator; the delegates are those of
-``shaders/select.wgsl``. Pairs are (value, index); the larger value comes first, and the lower index among equal ones.
+The bitonic network is that of ``shaders/row_sort/bitonic.wgsl``, comparator by comparator; the
+delegates are those of ``shaders/select/teams.wgsl``. Pairs are (value, index); the larger value
+comes first, and the lower index among equal ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-__all__ = ["Delegates", "NetworkStep", "Pair", "TreeStep", "before", "delegates", "network"]
 
 Pair = tuple[int, int]
 
@@ -63,26 +62,26 @@ class TreeStep:
     """One level of the trees that find the delegates, all subsets at once."""
 
     reach: int
-    moved: frozenset[tuple[int, int]]  # (member, subset) that took the pair from ``reach`` members on
-    rows: tuple[tuple[Pair, ...], ...]  # [member][subset] afterwards
+    moved: frozenset[tuple[int, int]]  # (member, subset) with the pair from ``reach`` members on
+    rows: list[list[Pair]]  # [member][subset] afterwards
 
 
 @dataclass(frozen=True)
 class Delegates:
-    """Top-k by delegates: the best of each subset, those ranked, and the winners' subsets looked at again."""
+    """Top-k by delegates: the best of each subset, those ranked, the winners' subsets again."""
 
     k: int
-    rows: tuple[tuple[Pair, ...], ...]  # [member][subset] of the input: subset = index modulo their number
-    tree: tuple[TreeStep, ...]
-    ranked: tuple[Pair, ...]  # the delegates in order
+    rows: list[list[Pair]]  # [member][subset]: subset = index modulo their number
+    tree: list[TreeStep]
+    ranked: list[Pair]  # the delegates in order
     winners: frozenset[int]  # subsets
     threshold: Pair  # the last winner's delegate
-    candidates: tuple[Pair, ...]  # of the winners' subsets, what does not come after the threshold; as met
+    candidates: list[Pair]  # of the winners' subsets, up to the threshold, as met
     result: tuple[Pair, ...]
 
 
 def _tree(rows: list[list[Pair]]) -> list[TreeStep]:
-    """The tree by which subsets find their best: at each step the rows of the second half meet those of the first."""
+    """The tree by which subsets find their best: the second half's rows meet those of the first."""
     work = [list(row) for row in rows]
     tree = []
     reach = len(rows) // 2
@@ -90,7 +89,7 @@ def _tree(rows: list[list[Pair]]) -> list[TreeStep]:
         moved = [(m, s) for m in range(reach) for s in range(len(rows[0])) if before(work[m + reach][s], work[m][s])]
         for m, s in moved:
             work[m][s] = work[m + reach][s]
-        tree.append(TreeStep(reach, frozenset(moved), tuple(tuple(row) for row in work[:reach])))
+        tree.append(TreeStep(reach, frozenset(moved), [list(row) for row in work[:reach]]))
         reach //= 2
     return tree
 
@@ -109,14 +108,5 @@ def delegates(values: Sequence[int], subsets: int, k: int) -> Delegates:
     threshold = ranked[k - 1]
     winners = frozenset(index % subsets for _, index in ranked[:k])
     candidates = [p for p in pairs if p[1] % subsets in winners and not before(threshold, p)]
-    result = sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:k]
-    return Delegates(
-        k,
-        tuple(tuple(row) for row in rows),
-        tuple(tree),
-        tuple(ranked),
-        winners,
-        threshold,
-        tuple(candidates),
-        tuple(result),
-    )
+    result = tuple(sorted(candidates, key=lambda pair: (-pair[0], pair[1]))[:k])
+    return Delegates(k, rows, tree, ranked, winners, threshold, candidates, result)

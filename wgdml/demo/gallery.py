@@ -11,12 +11,10 @@ from PIL import Image, ImageDraw, ImageFont
 
 from .colours import ACCENT, GOOD, INK, MARK, MUTED, PAPER
 
-__all__ = ["Tile", "gallery"]
-
 
 @dataclass(frozen=True)
 class Tile:
-    """A small picture (RGB from 0 to 1) with a caption; ``good`` frames it: right, wrong, or neither."""
+    """A small picture (RGB from 0 to 1) with a caption, framed where it is ``good`` or bad."""
 
     pixels: npt.NDArray[np.float32]
     caption: str

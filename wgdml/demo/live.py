@@ -1,4 +1,4 @@
-"""The live demo: argmax colours a label map and top-k marks the strongest points, every frame, with controls."""
+"""The live demo: argmax colours a map and top-k marks its strongest points, every frame."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from imgui_bundle import imgui
 from .colours import ACCENT, MUTED, palette
 from .scene import MAX_CLASSES, MAX_K, PASSES, Scene, Settings
 from .stage import Stage
-
-__all__ = ["PANEL", "Live"]
 
 PANEL = 296  # logical pixels
 _MARGIN = 16
@@ -50,14 +48,12 @@ class Live:
             self.scene.apply(settings)
             self._retitle()
 
-    def _pause(self, paused: bool) -> None:
-        self.paused = paused
+    def _pause(self) -> None:
+        self.paused = not self.paused
         self._retitle()
 
-    # -- where the map is ----------------------------------------------------------------------------------------------------------
-
     def area(self, size: tuple[int, int], ratio: float) -> tuple[int, int, int, int]:
-        """The largest rectangle of the map's shape beside the panel: x, y, width, height in canvas pixels."""
+        """The largest rectangle for the map beside the panel: x, y, width, height in pixels."""
         left = min(round(PANEL * ratio), size[0] // 2) if self.panel else 0
         margin = round(_MARGIN * ratio) if self.panel else 0
         width, height = max(size[0] - left - 2 * margin, 1), max(size[1] - 2 * margin, 1)
@@ -70,7 +66,7 @@ class Live:
         ratio = self.stage.canvas.get_pixel_ratio()
         return self.area(self.stage.size, ratio), ratio
 
-    # -- what the stage calls ------------------------------------------------------------------------------------------------------
+    # What the stage calls.
 
     def record(self, encoder: Any, target: Any, size: tuple[int, int], seconds: float, stamps: Any) -> None:
         if not self.paused:
@@ -93,7 +89,7 @@ class Live:
             case "t" | "T":
                 self._change(last_index=not settings.last_index)
             case " ":
-                self._pause(not self.paused)
+                self._pause()
             case "p" | "P":
                 self.panel = not self.panel
             case "r" | "R":
@@ -124,8 +120,6 @@ class Live:
             self._draw_panel()
         finally:
             imgui.end()
-
-    # -- the overlay ---------------------------------------------------------------------------------------------------------------
 
     def _draw_sources(self) -> None:
         """A handle for each source, in its class's colour and with its number."""
@@ -200,7 +194,7 @@ class Live:
             imgui.same_line(104)
         _hint(keys, "T")
         if imgui.button("go on" if self.paused else "pause", imgui.ImVec2(keys - 26, 0)):
-            self._pause(not self.paused)
+            self._pause()
         _hint(keys, "Space")
         imgui.text_disabled("drag a number;  P panel,  R restart,  Q quit")
 

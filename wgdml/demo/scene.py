@@ -1,13 +1,15 @@
-"""The live demo's scene: scores and saliency made on the GPU, argmax and top-k over them, and a picture of the results.
+"""The live demo's scene: scores and saliency made on the GPU, argmax and top-k, a picture of both.
 
-Everything of a frame goes into one command encoder, and no result is read back: the buffers that the operators write are the
-ones that the render pass reads.
+A frame is one command encoder, and no result is read back: the render pass reads the buffers that
+the operators write.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -19,8 +21,6 @@ import wgdml
 from wgdml import AxisDirection, DataType, TensorDesc
 
 from .colours import PAPER, palette
-
-__all__ = ["MAX_CLASSES", "MAX_K", "PASSES", "Scene", "Settings"]
 
 MAX_CLASSES = 32
 MAX_K = 512
@@ -85,7 +85,7 @@ class _Sources:
 
 
 class Scene:
-    """Buffers, operators and pipelines for maps of ``width`` by ``height`` pixels, drawn in ``colour_format``."""
+    """Buffers, operators and pipelines for maps of ``width`` by ``height`` pixels."""
 
     def __init__(self, device: wgdml.Device, width: int, height: int, settings: Settings, colour_format: str) -> None:
         if width % 4 or not 64 <= width <= 4096 or not 64 <= height <= 4096:
@@ -126,7 +126,9 @@ class Scene:
         self._field_pipeline = gpu.create_compute_pipeline(
             layout="auto", compute={"module": self._module("field"), "entry_point": "main"}
         )
-        self._field_group = self._group(self._field_pipeline, [self._field, self.scores, self.saliency])
+        layout = self._field_pipeline.get_bind_group_layout(0)
+        entries = self._entries([self._field, self.scores, self.saliency])
+        self._field_group = gpu.create_bind_group(layout=layout, entries=entries)
 
         # One layout for both, so that one bind group serves them.
         visible = wgpu.ShaderStage.VERTEX | wgpu.ShaderStage.FRAGMENT
@@ -156,10 +158,6 @@ class Scene:
     def _entries(buffers: list[Any]) -> list[dict[str, Any]]:
         return [{"binding": i, "resource": {"buffer": b, "offset": 0, "size": b.size}} for i, b in enumerate(buffers)]
 
-    def _group(self, pipeline: Any, buffers: list[Any]) -> Any:
-        layout = pipeline.get_bind_group_layout(0)
-        return self.device.gpu_device.create_bind_group(layout=layout, entries=self._entries(buffers))
-
     def apply(self, settings: Settings) -> None:
         """Compiles the operators for these settings; the device keeps what it has seen before."""
         self.settings = settings
@@ -186,15 +184,15 @@ class Scene:
         return self.sources.positions(self.time)[: self.settings.classes] * min(self.width, self.height)
 
     def move_source(self, source: int, x: float, y: float) -> None:
-        """Puts a source at a place in map pixels."""
         short = min(self.width, self.height)
         self.sources.move(source, (x / short, y / short), self.time)
 
     def record(self, encoder: Any, target: Any, area: tuple[int, int, int, int], stamps: Any = None) -> None:
         """Records a whole frame, drawn into ``area`` (x, y, width, height) of the target view.
 
-        ``stamps``: a query set of two entries for the frame's start and two for each of ``PASSES``; the even ones become the
-        times of the start and of each pass's end, the odd ones are there for the driver's sake.
+        ``stamps``: a query set of two entries for the frame's start and two for each of ``PASSES``.
+        The even ones become the times of the start and of each pass's end, the odd ones are there
+        for the driver's sake.
         """
         self._write_uniforms(area)
 
@@ -203,30 +201,27 @@ class Scene:
             return {} if stamps is None else {"timestamp_writes": writes}
 
         def settle(number: int) -> None:
-            # A software driver puts a stamp off until the next one or the next barrier: an empty pass brings it about.
+            # A software driver puts a stamp off until the next: an empty pass brings it.
             if stamps is not None:
                 encoder.begin_compute_pass(**stamp(2 * number + 1)).end()
 
+        def compute(number: int, record: Callable[[Any], None]) -> None:
+            compute_pass = encoder.begin_compute_pass(**stamp(2 * number))
+            record(compute_pass)
+            compute_pass.end()
+            settle(number)
+
+        def record_field(compute_pass: Any) -> None:
+            compute_pass.set_pipeline(self._field_pipeline)
+            compute_pass.set_bind_group(0, self._field_group)
+            compute_pass.dispatch_workgroups(-(-self.width // 256), self.height)
+
+        found = {"output_value_tensor": self.values, "output_index_tensor": self.indices}
         if stamps is not None:
-            encoder.begin_compute_pass(**stamp(0)).end()
-        settle(0)
-
-        compute = encoder.begin_compute_pass(**stamp(2))
-        compute.set_pipeline(self._field_pipeline)
-        compute.set_bind_group(0, self._field_group)
-        compute.dispatch_workgroups(-(-self.width // 256), self.height)
-        compute.end()
-        settle(1)
-
-        compute = encoder.begin_compute_pass(**stamp(4))
-        self._argmax.record(compute, input_tensor=self.scores, output_tensor=self.labels)
-        compute.end()
-        settle(2)
-
-        compute = encoder.begin_compute_pass(**stamp(6))
-        self._top_k.record(compute, input_tensor=self.saliency, output_value_tensor=self.values, output_index_tensor=self.indices)
-        compute.end()
-        settle(3)
+            compute(0, lambda _: None)
+        compute(1, record_field)
+        compute(2, partial(self._argmax.record, input_tensor=self.scores, output_tensor=self.labels))
+        compute(3, partial(self._top_k.record, input_tensor=self.saliency, **found))
 
         attachment = {"view": target, "load_op": "clear", "store_op": "store", "clear_value": (*PAPER, 1)}
         draw = encoder.begin_render_pass(color_attachments=[attachment], **stamp(8))

@@ -1,6 +1,6 @@
 """A window, or a picture without one, that a show draws on: canvas, device, overlay and GPU times.
 
-rendercanvas, wgdml and the overlay share one ``wgpu.GPUDevice``, and each frame is one command encoder.
+rendercanvas, wgdml and the overlay share one device, and each frame is one command encoder.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from wgpu.utils.imgui import ImguiRenderer
 
 import wgdml
 
+from ..runtime.context import nanoseconds_a_tick
 from ..runtime.process import uninterrupted
 from .colours import ACCENT, INK, MUTED
-
-__all__ = ["NoDisplayError", "PassTimes", "Show", "Stage", "save_picture"]
 
 _FONT_SIZE = 15.0
 _RECENT = 31  # frames that the times shown are the median of
@@ -78,7 +77,7 @@ class PassTimes:
         usage = wgpu.BufferUsage
         self._resolved = self._gpu.create_buffer(size=self._size, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
         self._free = [self._gpu.create_buffer(size=self._size, usage=usage.COPY_DST | usage.MAP_READ) for _ in range(4)]
-        self._tick = _nanoseconds_a_tick(self._gpu.queue)
+        self._tick = nanoseconds_a_tick(self._gpu)
 
     def resolve(self, encoder: Any) -> None:
         """Records the copy of this frame's stamps, if a buffer is free for them."""
@@ -112,16 +111,6 @@ class PassTimes:
         return {name: statistics.median(times) for name, times in self._recent.items() if times}
 
 
-def _nanoseconds_a_tick(queue: Any) -> float:
-    # wgpu-py hands out the driver's own ticks, and has no public call for their length.
-    try:
-        from wgpu.backends.wgpu_native import lib
-
-        return float(lib.wgpuQueueGetTimestampPeriod(queue._internal))
-    except (ImportError, AttributeError):
-        return 1.0
-
-
 def _glfw_canvas(size: tuple[int, int], title: str) -> Any:
     reason = ""
     with warnings.catch_warnings():
@@ -134,7 +123,7 @@ def _glfw_canvas(size: tuple[int, int], title: str) -> Any:
                 return GlfwRenderCanvas(size=size, title=title, update_mode="continuous", max_fps=60)
             description = glfw.get_error()[1]
             reason = description.decode() if isinstance(description, bytes) else str(description or "")
-        except (ImportError, RuntimeError) as problem:  # no glfw library for this display server, for example
+        except (ImportError, RuntimeError) as problem:  # no glfw library for this display server
             reason = str(problem)
     raise NoDisplayError(f"no window can be opened here ({reason or 'is there a display?'})")
 
@@ -142,7 +131,7 @@ def _glfw_canvas(size: tuple[int, int], title: str) -> Any:
 class Stage:
     """A canvas of ``size`` logical pixels: a window, or memory with ``offscreen``.
 
-    Raises ``NoDisplayError`` where a window cannot be opened and ``wgdml.NoAdapterError`` where there is no adapter.
+    ``NoDisplayError`` where no window can be opened, ``NoAdapterError`` where there is no adapter.
     """
 
     def __init__(self, size: tuple[int, int], title: str, *, offscreen: bool) -> None:
@@ -177,7 +166,7 @@ class Stage:
         return wgdml.Device(uninterrupted(partial(adapter.request_device_sync, required_features=features)))
 
     def run(self, show: Show, frames: int | None = None) -> None:
-        """Shows it until the window is closed, or for some frames; what goes wrong in a frame is raised."""
+        """Shows it until the window is closed, or for some frames; what goes wrong is raised."""
         from rendercanvas.glfw import loop
 
         self.times = times = PassTimes(self.device, show.passes)
@@ -212,12 +201,12 @@ class Stage:
             raise self._problem
 
     def _guard(self, function: Callable[..., None]) -> Callable[..., None]:
-        """rendercanvas logs what its callbacks raise and goes on; here the first problem ends the show."""
+        """The first problem ends the show: rendercanvas would log it and go on."""
 
         def guarded(*args: Any) -> None:
             try:
                 function(*args)
-            except wgpu.DrawCancelled:  # a frame that the window system has no room for, as when its size just changed
+            except wgpu.DrawCancelled:  # there is no room for it, as when the size just changed
                 raise
             except BaseException as problem:
                 self._problem = self._problem or problem
@@ -225,24 +214,19 @@ class Stage:
 
         return guarded
 
-    def pictures(
-        self, show: Show, frames: int, seconds: float = 1 / 30, progress: Callable[[int], None] | None = None
-    ) -> npt.NDArray[np.uint8]:
-        """Draws frames ``seconds`` apart without a window and returns the last as RGB; ``progress`` is told of each."""
+    def pictures(self, show: Show, frames: int, progress: Callable[[int], None] = lambda done: None) -> npt.NDArray[np.uint8]:
+        """Draws frames, 30 a second, without a window and returns the last as RGB."""
         self.times = times = PassTimes(self.device, show.passes)
-        self._lay_out(show)
+        # imgui hides a new panel for the frame in which it measures it: that one goes by unseen.
+        self._begin_overlay(show)
         image = np.empty((0, 0, 4), np.uint8)
 
-        def draw() -> None:
-            self._frame(show, times, seconds, wait=True)
-
-        self.canvas.request_draw(self._guard(draw))
+        self.canvas.request_draw(self._guard(partial(self._frame, show, times, 1 / 30, wait=True)))
         for number in range(frames):
             image = self.canvas.draw()
             if self._problem is not None:
                 raise self._problem
-            if progress is not None:
-                progress(number + 1)
+            progress(number + 1)
         return np.ascontiguousarray(image[..., :3])
 
     def close(self) -> None:
@@ -251,12 +235,16 @@ class Stage:
 
     def _frame(self, show: Show, times: PassTimes, seconds: float, wait: bool) -> None:
         texture = self._context.get_current_texture()
-        # While a window changes its size the texture may lag behind, and nothing may be drawn outside of it.
+        # While a window changes its size the texture may lag behind. Nothing may lie outside of it.
         self.size = texture.width, texture.height
         target = texture.create_view()
         encoder = self.device.gpu_device.create_command_encoder()
         show.record(encoder, target, self.size, seconds, times.query_set)
-        self._draw_overlay(show, encoder, target)
+        overlay = self._begin_overlay(show)
+        attachment = {"view": target, "load_op": "load", "store_op": "store"}
+        draw = encoder.begin_render_pass(color_attachments=[attachment])
+        self._imgui.backend.render(overlay, draw)
+        draw.end()
         times.resolve(encoder)
         self.device.gpu_device.queue.submit([encoder.finish()])
         times.submitted(wait)
@@ -274,17 +262,6 @@ class Stage:
         finally:
             imgui.render()
         return imgui.get_draw_data()
-
-    def _lay_out(self, show: Show) -> None:
-        """imgui hides a new panel for the frame in which it measures it: let that frame go by unseen."""
-        self._begin_overlay(show)
-
-    def _draw_overlay(self, show: Show, encoder: Any, target: Any) -> None:
-        data = self._begin_overlay(show)
-        attachment = {"view": target, "load_op": "load", "store_op": "store"}
-        draw = encoder.begin_render_pass(color_attachments=[attachment])
-        self._imgui.backend.render(data, draw)
-        draw.end()
 
 
 def _style() -> None:
@@ -319,5 +296,4 @@ def _style() -> None:
 
 
 def save_picture(image: npt.NDArray[np.uint8], to: Path | IO[bytes]) -> None:
-    """Writes RGB pixels as a PNG."""
     Image.fromarray(image).save(to, format="PNG", optimize=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,6 @@ from .colours import ACCENT, INK, MARK, MUTED, PAPER, ramp
 from .diagrams import Delegates, NetworkStep, Pair, delegates, network
 from .stage import NoDisplayError, Stage, save_picture
 
-__all__ = ["DIAGRAMS", "Steps", "main", "values_of"]
-
 WINDOW = (1060, 736)
 _LINE = (0.27, 0.29, 0.34)
 _QUIET = (0.5, 0.53, 0.6)
@@ -35,7 +34,8 @@ _SECONDS = 1.3  # a step, when it plays
 def values_of(diagram: str) -> list[int]:
     """The values shown: random, with ties."""
     count, most = (32, 40) if diagram == "network" else (64, 90)
-    return np.random.default_rng(11).integers(0, most, count).tolist()  # type: ignore[no-any-return]
+    values: list[int] = np.random.default_rng(11).integers(0, most, count).tolist()
+    return values
 
 
 class Pen:
@@ -74,9 +74,9 @@ class Pen:
     def dot(self, x: float, y: float, radius: float, colour: Any, alpha: float = 1.0) -> None:
         self.list.add_circle_filled(self.at(x, y), radius * self.scale, self.colour(colour, alpha))
 
-    def box(self, x: float, y: float, width: float, height: float, colour: Any, alpha: float = 1.0, round_by: float = 3) -> None:
+    def box(self, x: float, y: float, width: float, height: float, colour: Any, alpha: float = 1.0) -> None:
         corner = self.at(x + width, y + height)
-        self.list.add_rect_filled(self.at(x, y), corner, self.colour(colour, alpha), round_by * self.scale)
+        self.list.add_rect_filled(self.at(x, y), corner, self.colour(colour, alpha), 3 * self.scale)
 
     def frame(self, x: float, y: float, width: float, height: float, colour: Any, thick: float = 2) -> None:
         corner = self.at(x + width, y + height)
@@ -160,7 +160,7 @@ class NetworkDiagram:
 
     @staticmethod
     def _comparators(pen: Pen, now: NetworkStep, left: float, y: list[float], ahead: int) -> None:
-        """Those of one step; ``ahead``: steps from the one that is shown, negative for those that are done."""
+        """Those of one step, so many ``ahead`` of the one that is shown; negative ones are done."""
         strong = 1.0 if ahead == 0 else 0.75 if ahead < 0 else 0.5
         for low, high, swapped in now.comparators:
             lane = min(low % (2 * now.reach), 2 * now.reach - 1 - low % (2 * now.reach)) if now.mirrored else low % now.reach
@@ -232,7 +232,6 @@ class DelegateDiagram:
                 pen.cell(x, y, *_CELL, pair[0], pair[0] / self.most, alpha(m, s, pair))
 
     def _frame(self, pen: Pen, left: float, top: float, m: int, s: int, *how: Any) -> None:
-        """A frame around the cell of a member and a subset."""
         width, height = _CELL
         pen.frame(left + _PITCH[0] * s - width / 2, top + _PITCH[1] * m - height / 2, width, height, *how)
 
@@ -263,7 +262,7 @@ class DelegateDiagram:
                 self._frame(pen, left, top, m, s, _LINE, 1)
             return
         level = min(step, levels)
-        rows: list[tuple[Pair, ...]] = list(d.rows)
+        rows = list(d.rows)
         for now in d.tree[:level]:
             rows[: now.reach] = now.rows
         kept = d.tree[level - 1].reach
@@ -353,20 +352,15 @@ class Steps:
         pen.text(44, WINDOW[1] - 25, second, MUTED, 15)
 
 
-def draw_steps(diagram: str, progress: Callable[[int, int], None] | None = None) -> list[npt.NDArray[np.uint8]]:
+def draw_steps(diagram: str) -> list[npt.NDArray[np.uint8]]:
     """A picture of every step, drawn without a window."""
-    stage = Stage(WINDOW, "wgdml", offscreen=True)
-    try:
+    with closing(Stage(WINDOW, "wgdml", offscreen=True)) as stage:
         show = Steps(stage, diagram, playing=False)
         images = []
         for step in range(show.diagram.last + 1):
             show.go_to(step)
             images.append(stage.pictures(show, 1))
-            if progress is not None:
-                progress(step + 1, show.diagram.last + 1)
         return images
-    finally:
-        stage.close()
 
 
 def save_animation(images: list[npt.NDArray[np.uint8]], path: Path) -> None:
@@ -386,11 +380,8 @@ def main(diagram: str, picture: Path | None, step: int | None, animation: Path |
     """The bitonic network and top-k by delegates, drawn step by step."""
     try:
         if picture is None and animation is None:
-            stage = Stage(WINDOW, "wgdml", offscreen=False)
-            try:
+            with closing(Stage(WINDOW, "wgdml", offscreen=False)) as stage:
                 stage.run(Steps(stage, diagram), frames)
-            finally:
-                stage.close()
             return
         images = draw_steps(diagram)
         if step is not None and step >= len(images):

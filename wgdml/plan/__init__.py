@@ -1,11 +1,9 @@
-"""Selection + machine -> Plan: a list of dispatches and the scratch that they need. Pure data, no GPU.
+"""Selection + machine -> Plan: dispatches and the scratch that they need. Pure data, no GPU.
 
-The path of a selection::
+A selection is cut to views; an algorithm is chosen; its dispatches leave pairs in order or outputs.
 
-    cut to views -> choose an algorithm -> dispatches over elements or pairs -> pairs in order -> output tensors
-
-Every algorithm reads a *source* (a view of the input tensor, or pairs that an earlier dispatch left in scratch) and fills a *sink*
-(pairs in scratch, or the outputs), so algorithms compose: the result of one is the source of the next.
+Every algorithm reads a *source* (a view of the input, or pairs in scratch) and fills a *sink*
+(pairs in scratch, or the outputs). So the result of one can be the source of the next.
 """
 
 from .algorithms import ALGORITHMS, Algorithm, register, unregister

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .algorithms import Algorithm
+from .algorithms.select_teams import largest_team
 from .machine import power_of_two_above
 from .problem import Problem, Unserved
-
-__all__ = ["GPU_RULES", "SOFTWARE_RULES", "Rule", "choose", "rules_of", "rules_table"]
 
 #: The algorithms of a planner, by name.
 Algorithms = Mapping[str, Any]
@@ -26,12 +25,11 @@ class Rule:
     why: str
 
 
-# ----------------------------------------------------------------------------
 # Conditions of several parts
 
 
 def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
-    """Would a workgroup each leave most of the machine idle? Sooner where k is too large for that."""
+    """Would a workgroup each leave most of the machine idle? Sooner where k is too large for it."""
     share *= 1 if p.sequences <= 16 else 4
     share //= 1 if p.k <= a["select_radix"].max_k(p.key_words) else 2
     long = p.length >= max(32 * p.k, share * p.sequences)
@@ -39,7 +37,8 @@ def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
 
 
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
-    most: int = min(256, a["select_teams"].largest_team(p.key_words)) if p.columns else a["delegates"].max_k(p.key_words)
+    delegates = a["delegates"]
+    most: int = min(256, largest_team(delegates.machine, p.key_words)) if p.columns else delegates.max_k(p.key_words)
     return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
 
 
@@ -55,10 +54,6 @@ def _fits(p: Problem, a: Algorithms) -> bool:
 
 def _by_radix(p: Problem, a: Algorithms) -> bool:
     return _fits(p, a) and a["row_sort_radix"].prefers(p)
-
-
-def _by_select_radix(p: Problem, a: Algorithms, sorts: bool) -> bool:
-    return bool(a["select_radix"].prefers(p) and a["select_radix"].spares(p, sorts))
 
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
@@ -77,7 +72,6 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
     return p.one_axis and p.length >= 4 * p.k and p.sequences >= policy.min_sequences and p.length <= longest
 
 
-# ----------------------------------------------------------------------------
 # The tables
 
 GPU_RULES: tuple[Rule, ...] = (
@@ -99,7 +93,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_radix",
-        lambda p, a: _by_select_radix(p, a, _by_radix(p, a)),
+        lambda p, a: a["select_radix"].prefers(p) and a["select_radix"].spares(p, _by_radix(p, a)),
         "rows of 3 k loads and more, k from 96 on (32 where rows are many)",
         "histograms take less than counting, whose work grows with the square of k",
     ),
@@ -155,12 +149,11 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
 
 
 def rules_of(software: bool) -> tuple[Rule, ...]:
-    """The rules for a kind of machine."""
     return SOFTWARE_RULES if software else GPU_RULES
 
 
 def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm:
-    """The algorithm of the first rule that holds, if it serves the problem; else of the next one. ``Unserved`` where none does."""
+    """The algorithm of the first rule that holds and whose algorithm serves; else ``Unserved``."""
     refusals = []
     for rule in rules:
         if rule.when(problem, algorithms):

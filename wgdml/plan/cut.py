@@ -1,4 +1,4 @@
-"""How a selection is cut: its batch into parts whose tensors fit bindings, its axes into views, ranks into windows."""
+"""How a selection is cut to fit bindings: its batch into parts, its axes into views."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import NamedTuple
 from ..selection import Selection
 from .machine import Machine
 from .regions import ALIGNMENT, View
-
-__all__ = ["Pieces", "halves", "parts_of", "pieces_of", "views_of"]
 
 
 class Pieces(NamedTuple):
@@ -42,7 +40,6 @@ def pieces_of(s: Selection, machine: Machine) -> Pieces:
 
 
 def parts_of(s: Selection, pieces: Pieces) -> Iterator[Selection]:
-    """The selection cut along its batch."""
     for starts in product(*(range(0, d.size, n) for d, n in zip(s.batch, pieces.batch, strict=True))):
         part = s
         # From the innermost dimension out: one that is cut to a single sequence disappears.
@@ -52,7 +49,6 @@ def parts_of(s: Selection, pieces: Pieces) -> Iterator[Selection]:
 
 
 def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
-    """A part cut along its axes."""
     return [
         View(part, starts, tuple(min(n, a.size - x) for n, a, x in zip(pieces.axes, part.axes, starts, strict=True)), vectors)
         for starts in product(*(range(0, a.size, n) for a, n in zip(part.axes, pieces.axes, strict=True)))
@@ -67,7 +63,6 @@ def halves(part: Selection) -> list[Selection]:
 
 
 def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
-    """The selection with a range of one batch dimension."""
     dim = s.batch[d]
     kept = () if size == 1 else (replace(dim, size=size),)
     return replace(
@@ -80,7 +75,7 @@ def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
 
 
 def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
-    """Sizes of pieces of each (size, stride) dimension so that a piece spans at most ``limit`` elements, widest first."""
+    """Sizes of pieces of each (size, stride) dimension that span at most ``limit`` elements."""
     sizes = [size for size, _ in dims]
     for d in sorted(range(len(dims)), key=lambda d: -dims[d][1]):
         span = 1 + sum((n - 1) * stride for n, (_, stride) in zip(sizes, dims, strict=True))

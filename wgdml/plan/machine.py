@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["Machine", "ceil_div", "power_of_two_above", "power_of_two_below"]
-
 
 def ceil_div(n: int, d: int) -> int:
     return -(-n // d)
@@ -36,7 +34,7 @@ class Machine:
     max_compute_workgroups_per_dimension: int = 65535
     kind: str = "unknown"  #: "discrete", "integrated", "software" or "unknown"
     vendor: str = ""  #: WebGPU's ``adapter.info["vendor"]``, in lower case
-    subgroups: bool = False  #: Subgroup operations may be used. How large subgroups are nobody promises.
+    subgroups: bool = False  #: Subgroup operations may be used; their size is not known.
 
     @property
     def software(self) -> bool:

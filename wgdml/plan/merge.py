@@ -6,13 +6,11 @@ from .machine import Machine, ceil_div
 from .program import Plan, make_dispatch, pack
 from .regions import Region
 
-__all__ = ["merge_plan"]
-
 _WORKGROUP = 64
 
 
 def merge_plan(machine: Machine, rows: int, k: int, chunks: int, chunk_step: int) -> Plan:
-    """From positions among the partial results of ``chunks`` chunks to indices of the whole, of ``rows`` times ``k`` results.
+    """From positions among the results of ``chunks`` chunks to indices of the whole, k a row.
 
     Its resources are "positions", "partial" (the indices of each chunk, ``chunk_step`` apart),
     "first_indices" (one a chunk) and "result".

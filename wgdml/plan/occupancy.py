@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["OccupancyPolicy"]
-
 
 @dataclass(frozen=True)
 class OccupancyPolicy:
     """How much work a machine runs at once, and how an invocation should read."""
 
-    #: Workgroups of 256 that fill the machine several times over, so that none of it idles at the end. 16 for each of an H200's
-    #: 132 processors; it reads at full speed from half of that on.
+    #: This many workgroups of 256 fill the machine several times over: 16 for each of an H200's 132
+    #: processors. It reads at full speed from half of that on. 1 on.
     workgroups: int = 2112
-    #: Invocations that are at work at once. Where sequences are few, teams grow until there are so many.
+    #: This many invocations are at work at once. Teams of few sequences grow until they are. 1 on.
     invocations: int = 1 << 17
-    #: Loads under way at once where loads are read again. 1 to 8; a software adapter takes 2 ms longer to compile each.
+    #: This many loads are under way at once where loads are read again. Each takes a software
+    #: adapter 2 ms to compile. 1 to 8 (benchmarks/LOG.md#less-to-compile-2026-11-22-63e45a9).
     reread_unroll: int = 4
-    #: Loads that an invocation should have before a sequence is cut among more of them.
+    #: An invocation has this many loads before a sequence is cut among more of them. 1 on.
     loads_each: int = 8

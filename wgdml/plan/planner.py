@@ -8,9 +8,10 @@ from typing import Any
 
 from ..selection import Selection
 from .algorithms import ALGORITHMS, Algorithm
-from .algorithms.columns import ColumnsPolicy
+from .algorithms.base import Step
+from .algorithms.columns import Columns
 from .algorithms.reduce import MEETING_BYTES
-from .algorithms.select_from_delegates import SelectFromDelegates, SelectFromDelegatesPolicy
+from .algorithms.select_from_delegates import SelectFromDelegates
 from .algorithms.sorters import radix_sort_of
 from .choose import Rule, choose, rules_of
 from .cut import Pieces, halves, parts_of, pieces_of, views_of
@@ -21,40 +22,37 @@ from .profiles import Profile, profile_of
 from .program import Plan, Program
 from .regions import Outputs, Source, TooLargeError, View
 
-__all__ = ["Planner"]
-
 
 class Planner:
     """Plans selections for one machine.
 
-    ``profile``: the policies that differ from their own defaults; the machine's own profile where it is None. ``rules``: the table
-    that chooses; the machine's where it is None.
+    ``profile``: the policies that differ from their defaults. ``rules``: the table that chooses.
+    Both are the machine's own where they are None.
     """
 
     def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
-        policies: dict[str, Any] = {"occupancy": OccupancyPolicy(), "columns": ColumnsPolicy()}
-        policies |= {SelectFromDelegates.name: SelectFromDelegatesPolicy()}
-        policies |= {name: kind.Policy() for name, kind in ALGORITHMS.items() if kind.Policy is not None}
+        policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
+        steps: list[type[Step]] = [Columns, SelectFromDelegates, *ALGORITHMS.values()]
+        policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.
         self.policies: Mapping[str, Any] = policies
         self.algorithms: Mapping[str, Algorithm] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
 
     def choose(self, problem: Problem) -> Algorithm:
-        """The algorithm for a problem."""
         return choose(problem, self.rules, self.algorithms)
 
     def plan(self, selection: Selection, *, algorithm: str | None = None, vectors: bool = True, shared_input: bool = False) -> Plan:
         """Plans a selection.
 
-        ``vectors``: may the input be bound as 16-byte vectors (does the buffer reach the next multiple of 16 bytes)?
-        ``shared_input``: does an output lie in the input's buffer, so that all of it must be bound writable? ``algorithm`` forces
-        the first choice.
+        ``vectors``: may the input be bound as 16-byte vectors (does its buffer end with one)?
+        ``shared_input``: does an output lie in the input's buffer, so that all is bound writable?
+        ``algorithm`` forces the first choice.
 
-        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and ``MemoryError`` where the scratch would
-        exceed the largest buffer.
+        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and
+        ``MemoryError`` where the scratch would exceed the largest buffer.
         """
         forced = None if algorithm is None else self.algorithms[algorithm]
         program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)

@@ -8,8 +8,6 @@ from functools import cached_property
 from ..selection import ElementFormat
 from .regions import Pairs, Source, View
 
-__all__ = ["Problem", "Unserved"]
-
 
 class Unserved(ValueError):
     """An algorithm does not serve a problem; the message says why not."""
@@ -27,7 +25,6 @@ class Problem:
 
     @property
     def length(self) -> int:
-        """Items of a sequence."""
         return self.source.length
 
     @property
@@ -37,7 +34,7 @@ class Problem:
 
     @property
     def pairs(self) -> bool:
-        """Items are pairs that an earlier dispatch left, not the input's elements in their order."""
+        """Items are pairs that an earlier dispatch left, not the input's elements."""
         return isinstance(self.source, Pairs)
 
     @property

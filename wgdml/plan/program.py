@@ -1,4 +1,4 @@
-"""Dispatches as data, and the one place where a dispatch is put together: by the names that its kernel's text declares."""
+"""Dispatches as data, and the one place where they are put together: by their kernels' names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from .machine import Machine, ceil_div
 from .problem import Problem
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View
 
-__all__ = ["Binding", "Builds", "Dispatch", "Plan", "Program", "make_dispatch", "pack"]
-
 
 @dataclass(frozen=True)
 class Binding:
-    """A range of bytes of a resource, bound to a variable of the kernel by its name and its number in the text."""
+    """A range of bytes of a resource, bound to a variable of the kernel: its name and number."""
 
     name: str
     slot: int
@@ -29,7 +27,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """One dispatch: a kernel, the constants that its text uses, its parameter block, what it binds and its grid."""
+    """A kernel, the constants that its text uses, its parameter block, what it binds, its grid."""
 
     kernel: str
     constants: tuple[tuple[str, int], ...]
@@ -40,7 +38,7 @@ class Dispatch:
 
 @dataclass(frozen=True)
 class Plan:
-    """Dispatches in order, each seeing what the ones before it wrote, and the bytes of scratch that they share."""
+    """Dispatches in order, each seeing what those before it wrote, and their scratch."""
 
     dispatches: tuple[Dispatch, ...]
     scratch_size: int
@@ -71,7 +69,6 @@ class Program:
         self.machine = machine
         self.choose = choose
         self.vectors = vectors
-        self.shared_input = shared_input
         self.sequences = selection.sequences  #: Of the part being built.
         self.arena = Arena(machine.max_storage_buffer_binding_size, machine.max_buffer_size)
         self.dispatches: list[Dispatch] = []
@@ -85,7 +82,7 @@ class Program:
     # -- composing --
 
     def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Builds | None = None) -> None:
-        """Appends the dispatches for the first k of every sequence of the source, in order, to the sink.
+        """Appends the dispatches for the first k of every sequence, in order, to the sink.
 
         ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve.
         """
@@ -95,9 +92,9 @@ class Program:
         chosen.build(self, problem, sink)
 
     def pairs(self, sequences: int, length: int, *, side_by_side: bool = False, windows: bool = False) -> Pairs:
-        """Room for pairs; ``side_by_side`` puts the same item of all sequences together, as kernels down columns write them.
+        """Room for pairs; ``side_by_side`` puts the same item of all sequences together.
 
-        ``windows``: those of a single sequence will be bound by windows, and may exceed a binding.
+        ``windows``: those of a single sequence are bound by windows, and may exceed a binding.
         """
         count = sequences * length
         windows = windows and sequences == 1
@@ -106,15 +103,12 @@ class Program:
         return Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
 
     def keys(self, count: int) -> Region:
-        """Room for so many keys."""
         return self.arena.take(count * 4 * self.selection.format.key_words)
 
     def words(self, count: int) -> Region:
-        """Room for so many words."""
         return self.arena.take(count * 4)
 
     def clear(self, region: Region) -> None:
-        """Zeros to a region of scratch."""
         most = self.machine.max_storage_buffer_binding_size // ALIGNMENT * ALIGNMENT
         for part in range(region.offset, region.offset + region.size, most):
             size = min(most, region.offset + region.size - part)
@@ -141,8 +135,8 @@ class Program:
     ) -> None:
         """Appends one dispatch that writes ``ranks`` ranks of each sequence, k where it is None.
 
-        ``bind``, ``constants`` and ``params`` go by the names in the kernel's text. A name that these constants leave without use
-        is not sent. Raises ``ShaderError`` for a name that the text does not have, and for a resource that it lacks.
+        ``bind``, ``constants`` and ``params`` go by the names in the kernel's text. A name without
+        use is not sent. ``ShaderError`` for one that the text lacks, and for a missing resource.
         """
         bind, constants, params = bind or {}, constants or {}, params or {}
         _check_names(kernel, bind, constants, params)
@@ -221,10 +215,10 @@ class Program:
         return {"SINK_PAIRS": 0, "MANY_BOXES": int(sink.view.length < shape.length)}
 
     def has_extremes(self, source: Source) -> bool:
-        """Do the extremes of several elements' bits tell their first key? So it is with rows of floats whose NaNs come first."""
+        """Do the extremes of elements' bits tell their first key? In rows of floats, NaNs first."""
         form = self.selection.format
         floats = form.key_words == 1 and form.minus > 0 and self.selection.order.nan_first
-        return floats and isinstance(source, View) and source.rows
+        return floats and source.rows
 
     # -- sinks by windows --
 
@@ -234,14 +228,14 @@ class Program:
         return max(ALIGNMENT, limit // (4 * self.selection.format.key_words) // ALIGNMENT * ALIGNMENT)
 
     def cuts(self, n: int, sequences: int) -> list[tuple[int, int]]:
-        """Where pairs, n a sequence, are cut in pieces that fit a binding: (first, length). Several sequences are one piece."""
+        """(first, length) of a sequence's pieces that fit a binding; one for several sequences."""
         most = self.pairs_a_binding()
         if sequences * n <= most:
             return [(0, n)]
         return [(first, min(most, n - first)) for first in range(0, n, most)]
 
     def windows(self, sink: Sink, n: int, sequences: int) -> list[tuple[Sink, int, int]]:
-        """A sink for n items a sequence in pieces that fit a binding: (piece, first rank, ranks)."""
+        """A sink for n items a sequence, in pieces for bindings: (piece, first rank, ranks)."""
         cuts = self.cuts(n, sequences)
         if not isinstance(sink, Pairs) or len(cuts) == 1:
             return [(sink, 0, n)]
@@ -321,14 +315,14 @@ def _check_names(kernel: str, bind: Mapping[str, object], constants: Mapping[str
 
 
 def _window(offset: int, span: int, element_bytes: int, unit: int, resource: str) -> Region:
-    """The aligned range that holds ``span`` elements from element ``offset`` on, in whole units of so many bytes."""
+    """The aligned range of ``span`` elements from ``offset`` on, in whole units of bytes."""
     start = offset * element_bytes // ALIGNMENT * ALIGNMENT
     end = (offset + span) * element_bytes
     return Region(start, ceil_div(end - start, unit) * unit, resource)
 
 
 def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
-    """``workgroups`` folded into three dimensions, each within the limit. A few may be too many; the kernels let them return."""
+    """``workgroups`` in three dimensions, each within the limit. A few too many return at once."""
     z = ceil_div(workgroups, limit**2)
     y = ceil_div(workgroups, limit * z)
     return ceil_div(workgroups, y * z), y, z

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..selection import Selection
 from .machine import ceil_div
-
-__all__ = ["ALIGNMENT", "Arena", "Outputs", "Pairs", "Region", "Sink", "Source", "TooLargeError", "View"]
 
 #: Bytes: the strictest alignment of a binding's offset.
 ALIGNMENT = 256
@@ -26,13 +24,13 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """A box of the selection's input that fits a binding: a range of every axis, the whole batch of its sub-selection."""
+    """A box of the input that fits a binding: a range of every axis, the whole batch of a part."""
 
     selection: Selection  #: The sub-selection, with offsets of its own first element.
     starts: tuple[int, ...]  #: Of the axes.
     sizes: tuple[int, ...]  #: Of the axes.
     vectors: bool  #: The input may be bound as vectors of four words.
-    steps: tuple[int, ...] = ()  #: Of the flattened index, an axis each. A sample has its own; its axes are not the tensor's.
+    steps: tuple[int, ...] = ()  #: Of a sample: steps of the flattened index, an axis each.
     start_offset: int = -1  #: Of a sample, in elements.
     start_index: int = 0  #: Of a sample.
 
@@ -127,6 +125,14 @@ class Pairs:
     step: int  #: Pairs between sequences.
     length: int
     item_step: int = 1  #: Pairs between items.
+    rows: ClassVar[bool] = False
+    skewed: ClassVar[bool] = False
+    per_load: ClassVar[int] = 1
+
+    @property
+    def columns(self) -> bool:
+        """Pairs of neighbouring sequences lie side by side."""
+        return self.item_step > 1
 
     @property
     def loads(self) -> int:

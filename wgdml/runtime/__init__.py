@@ -1,4 +1,4 @@
-"""The only part of the library that imports wgpu: adapters, devices, tensors, compiled operators."""
+"""The only part that imports wgpu: adapters, devices, tensors, compiled operators."""
 
 from .adapter import NoAdapterError, adapters
 from .device import Device, default_device

@@ -18,8 +18,6 @@ import wgpu
 
 from .process import use_gpu
 
-__all__ = ["NoAdapterError", "adapters", "choose_adapter", "describe", "environment_names_adapter", "equal_adapters", "rank"]
-
 
 class NoAdapterError(RuntimeError):
     """No adapter that wgpu can use was found; the message names the command that installs one."""
@@ -64,8 +62,9 @@ def adapters() -> list[dict[str, Any]]:
 def choose_adapter() -> tuple[Any, str]:
     """The adapter to use and why.
 
-    ``WGDML_ADAPTER`` is a number in the order of ``adapters()`` or a part of the name; wgpu-py's own variables are honoured too:
-    ``WGPUPY_WGPU_ADAPTER_NAME`` (part of the name) and ``WGPU_BACKEND_TYPE``. Raises ``NoAdapterError``.
+    ``WGDML_ADAPTER`` is a number in the order of ``adapters()`` or a part of the name. wgpu-py's
+    ``WGPUPY_WGPU_ADAPTER_NAME`` (a part of the name) and ``WGPU_BACKEND_TYPE`` count too.
+    Raises ``NoAdapterError``.
     """
     use_gpu()
     wishes = {name: os.environ[name] for name in (*_NAMES, "WGPU_BACKEND_TYPE") if os.environ.get(name)}
@@ -92,7 +91,6 @@ def _wished(found: list[Any], name: str, wish: str) -> list[Any]:
 
 
 def environment_names_adapter() -> bool:
-    """Does an environment variable choose the adapter?"""
     return any(os.environ.get(name) for name in _NAMES)
 
 
@@ -111,7 +109,7 @@ def _all() -> list[Any]:
 def _best() -> list[Any]:
     """Adapters, best first, all that may be the best among them.
 
-    OpenGL's take 0.3 s and more to list, so they are left out where no hardware can be seen through OpenGL alone.
+    OpenGL's take 0.3 s and more to list. They are left out where it alone can show no hardware.
     """
     found = sorted(_of_compute_backends(), key=rank)
     hardware = any(a.info["adapter_type"] != "CPU" for a in found)
@@ -119,7 +117,10 @@ def _best() -> list[Any]:
 
 
 def _of_compute_backends() -> list[Any]:
-    """The adapters of Vulkan, Metal and Direct3D 12; none where wgpu-py has changed inside, whose own list has every backend."""
+    """The adapters of Vulkan, Metal and Direct3D 12; none where wgpu-py has changed inside.
+
+    Its own list has every backend.
+    """
     try:
         from wgpu.backends.wgpu_native import ffi, lib
         from wgpu.backends.wgpu_native._helpers import get_wgpu_instance
@@ -135,7 +136,7 @@ def _of_compute_backends() -> list[Any]:
 
 
 def _may_have_hardware() -> bool:
-    """Is there a GPU that its driver may show by OpenGL alone? Vulkan, Metal and Direct3D have shown none."""
+    """Is there a GPU that its driver may show by OpenGL alone?"""
     if not sys.platform.startswith("linux"):
         return True
     return any(next(Path("/dev").glob(pattern), None) for pattern in _GPU_FILES)

@@ -1,4 +1,4 @@
-"""How buffers are bound: where a binding may begin, and bind groups that are made once for each set of buffers."""
+"""Where a binding may begin, and bind groups that are made once for each set of buffers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 from .process import locked
-
-__all__ = ["BindGroups", "Placement", "Resources", "Steps", "aligned", "fits_vectors"]
 
 _ALIGNMENT = 256  # bytes: where a binding may begin on every device
 
@@ -32,7 +30,7 @@ class Placement(NamedTuple):
 
 
 def aligned(offset: int, element_bytes: int) -> tuple[int, int]:
-    """Where the binding of a tensor at this byte begins, and the elements from there to its first."""
+    """Where the binding of a tensor at this byte begins, and the elements before its first."""
     start = offset // _ALIGNMENT * _ALIGNMENT
     return start, (offset - start) // element_bytes
 
@@ -43,11 +41,11 @@ def fits_vectors(buffer: Any, end: int) -> bool:
 
 
 class BindGroups:
-    """The bind groups of all plans. They leave with their plan, with any of their buffers, and when least recently used of
-    more than ``most``.
+    """The bind groups of all plans.
 
-    A bind group keeps its buffers' memory alive, so none may outlive a buffer that nobody else wants. Buffers and plans are known
-    by numbers that are never used again, so a late entry is never mistaken for another.
+    They leave with their plan, with any of their buffers, and when least recently used of more than
+    ``most``. A bind group keeps its buffers' memory alive, so none may outlive a buffer that nobody
+    else wants. Buffers and plans are known by numbers that are never used again.
     """
 
     def __init__(self, most: int) -> None:
@@ -63,7 +61,7 @@ class BindGroups:
 
     def get(self, key: tuple[Hashable, ...]) -> Steps | None:
         if not self._gone and len(self._steps) <= self._most // 2:
-            return self._steps.get(key)  # nothing will have to leave soon, so its turn does not matter
+            return self._steps.get(key)  # nothing will have to leave soon
         return locked(self._lock, self._get, key)
 
     def put(self, key: tuple[Hashable, ...], steps: Steps, owners: dict[int, Any]) -> None:
@@ -71,7 +69,6 @@ class BindGroups:
         locked(self._lock, self._put, key, steps, owners)
 
     def forget(self, number: int) -> None:
-        """Drops every bind group of a buffer or plan."""
         self._gone.append(number)
         locked(self._lock, self._tidy, wait=False)
 

@@ -1,7 +1,8 @@
 """Buffers: made, pooled, shared as scratch, and freed where memory is short.
 
-Finalizers run in any thread and at any time, even while that thread is inside this module. So they only do what is atomic, and tidy
-up where no lock has to be waited for. Ctrl-C comes when a call returns, so between two calls the books agree with the lists.
+Finalizers run in any thread and at any time, even while that thread is inside this module. So they
+only do what is atomic, and tidy up where no lock has to be waited for. Ctrl-C comes when a call
+returns, so between two calls the books agree with the lists.
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ from .context import Context
 from .errors import out_of_memory
 from .process import interruptible, locked
 
-__all__ = ["Buffers", "Memory", "Pool"]
-
-_STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _POOLED_BYTES = 1 << 30
 _SMALLEST_BUFFER = 256
 _BUFFERS_KEPT = 1024
@@ -35,7 +34,7 @@ class Pool:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        # Buffers in use: else a collected cycle would finalize a buffer together with the Memory that gives it back.
+        # Buffers in use: a collected cycle must not finalize one with its Memory.
         self.used: dict[int, Any] = {}
         self._small: dict[int, list[Any]] = {size: [] for size in _SMALL_SIZES}
         self._large: OrderedDict[int, list[Any]] = OrderedDict()
@@ -85,7 +84,6 @@ class Pool:
         locked(self._lock, self._tidy, wait=False)
 
     def clear(self) -> None:
-        """Frees every buffer."""
         for size in _SMALL_SIZES:
             while (buffer := self.take(size)) is not None:
                 buffer.destroy()
@@ -121,7 +119,7 @@ class Pool:
 class Memory:
     """A buffer from the pool; it goes back when no tensor is left over it.
 
-    ``shared`` buffers were shown to the caller, who may hold them, record them or destroy them: they never go back.
+    ``shared`` buffers were shown to the caller, who may hold or destroy them: they never go back.
     """
 
     __slots__ = ("buffer", "pool", "shared", "size")
@@ -154,7 +152,7 @@ class Buffers:
         return self._pools[-1]
 
     def create(self, size: int, usage: int) -> Any:
-        """A new buffer. ``MemoryError`` where there is no room for it, also after free buffers were given up."""
+        """A new buffer. ``MemoryError`` where there is no room, also without the free buffers."""
         self.check_size("a buffer", size)
         for attempt in range(2):
             try:
@@ -171,21 +169,21 @@ class Buffers:
         """Frees the buffers that no tensor and no transfer uses."""
         for pool in self._pools:
             pool.clear()
-        # wgpu keeps a destroyed buffer until the work that was submitted with it is done, so wait for that.
+        # wgpu keeps a destroyed buffer until the work with it is done, so wait for that.
         gpu = self._context.gpu_device
         with suppress(wgpu.GPUError, RuntimeError, AttributeError):
             last = gpu.create_buffer(size=4, usage=wgpu.BufferUsage.COPY_SRC)
             interruptible(gpu.queue.read_buffer, last)
 
     def scratch(self, size: int) -> Any:
-        """The scratch that all plans share: work on a queue is in order, and none needs it longer than its own dispatches."""
+        """The scratch that all plans share. Work is in order, and none needs it afterwards."""
         scratch = self._scratch
         if scratch is None or scratch.size < size:
             with self._context.lock:
                 rounded = min(1 << max(16, (size - 1).bit_length()), self._context.limits["max-buffer-size"])
                 if size > 1 << 26:
                     rounded = size
-                scratch = self._scratch = self.create(rounded, _STORAGE)
+                scratch = self._scratch = self.create(rounded, STORAGE)
                 self._context.counters["scratch_bytes"] = rounded
         return scratch
 
@@ -205,14 +203,14 @@ class Buffers:
             raise MemoryError(f"{name} of {size} bytes is over this device's largest buffer of {largest} bytes")
 
     def class_of(self, name: str, size: int) -> int:
-        """The size of the buffers that serve tensors of ``size`` bytes: few sizes, so that they are found again."""
+        """The size of buffers for tensors of ``size`` bytes: one of few, to be found again."""
         self.check_size(name, size)
         step = 1 << (max(size, _SMALLEST_BUFFER) - 1).bit_length() if size <= 1 << 20 else 1 << 18
         rounded = -(-size // step) * step or step
         return min(rounded, self._context.limits["max-buffer-size"] // 4 * 4)
 
     def allocate(self, name: str, size: int) -> Memory:
-        """Memory for a tensor of ``size`` bytes, from the pool where it has some. ``MemoryError``, naming ``name``."""
+        """Memory for a tensor of ``size`` bytes, from the pool where it has some."""
         return self.allocate_class(self.class_of(name, size))
 
     def allocate_class(self, rounded: int) -> Memory:
@@ -221,5 +219,5 @@ class Buffers:
             self._context.check()
         buffer = self.pool.take(rounded)
         if buffer is None:
-            buffer = self.create(rounded, _STORAGE)
+            buffer = self.create(rounded, STORAGE)
         return Memory(self.pool, rounded, buffer)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
+from collections.abc import Hashable
 from typing import Any, NoReturn
 
 import wgpu
@@ -11,7 +13,45 @@ from ..plan import Machine
 from .errors import DeviceLostError, translated
 from .process import FORKED
 
-__all__ = ["Context"]
+
+def nanoseconds_a_tick(gpu_device: Any) -> float:
+    """The length of a tick of timestamp queries, which wgpu-py has no public call for."""
+    try:
+        from wgpu.backends.wgpu_native import lib
+
+        return float(lib.wgpuQueueGetTimestampPeriod(gpu_device.queue._internal)) or 1.0
+    except (ImportError, AttributeError):
+        return 1.0
+
+
+class Kept:
+    """Values by what they depend on. The least recently used of more than ``most`` leave."""
+
+    def __init__(self, lock: threading.RLock, most: int) -> None:
+        self._lock = lock
+        self._most = most
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable) -> Any:
+        """The value kept under ``key``, or None."""
+        value = self._values.get(key)
+        if value is not None and len(self._values) > self._most // 2:  # else nothing leaves soon
+            with self._lock:
+                if key in self._values:
+                    self._values.move_to_end(key)
+        return value
+
+    def put(self, key: Hashable, value: Any) -> None:
+        with self._lock:
+            self._values[key] = value
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+    def clear(self) -> None:
+        self._values.clear()
 
 
 class Context:
@@ -76,7 +116,7 @@ class Context:
         raise known from error
 
     def check_alive(self, **buffers: Any) -> None:
-        """``ValueError``, naming them, for buffers that were destroyed: submitting one would end the process."""
+        """``ValueError`` for buffers that were destroyed: submitting one would end the process."""
         self.check()
         for name, buffer in buffers.items():
             layout = self._probe or self._make_probe()
@@ -92,7 +132,7 @@ class Context:
 
     @staticmethod
     def check_unmapped(**buffers: Any) -> None:
-        """``ValueError``, naming them, for buffers that the host has mapped, or asked for: submitting one would end the process."""
+        """``ValueError`` for mapped buffers: submitting one would end the process."""
         for name, buffer in buffers.items():
             if buffer.map_state != "unmapped":
                 raise ValueError(f"{name} is over a buffer that the host has mapped ({buffer.map_state}): unmap it first")

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import wgpu
 
-__all__ = ["DeviceLostError", "out_of_memory", "translated"]
-
 
 class DeviceLostError(RuntimeError):
-    """The GPU device is gone: its driver gave up, or somebody destroyed it. ``default_device()`` then makes a new one."""
+    """The GPU device is gone: lost or destroyed. ``default_device()`` then makes a new one."""
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Does the error say that there is no room? wgpu-native reports it as a validation error (docs/driver-bugs.md)."""
+    """Is there no room? wgpu-native reports that as a validation error (docs/driver-bugs.md)."""
     return isinstance(error, wgpu.GPUOutOfMemoryError) or "Not enough memory left" in str(error)
 
 
 def translated(error: BaseException, doing: str) -> Exception:
-    """What to raise instead of an error of wgpu's: ``MemoryError``, ``DeviceLostError``, ``ValueError`` or ``RuntimeError``."""
+    """Python's error for one of wgpu's."""
     text = str(error)
     if "device is lost" in text.lower() or "device lost" in text.lower():
         return DeviceLostError(f"{doing}: the GPU device is lost; default_device() makes a new one")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -17,12 +15,10 @@ from ..plan import Machine, Plan, Planner
 from ..selection import Selection
 from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
-from .context import Context
+from .context import Context, Kept
 from .pipelines import Pipelines
 from .process import use_gpu
 from .transfers import Span, Transfers
-
-__all__ = ["KEPT", "Executor", "Kept", "MakesPlans", "PreparedPlan", "record_steps"]
 
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
 _SLOT = 512  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
@@ -34,41 +30,11 @@ class MakesPlans(Protocol):
     def plan(self, selection: Selection, *, algorithm: Any = None, vectors: bool = True, shared_input: bool = False) -> Plan: ...
 
 
-class Kept:
-    """Values by what they depend on. The least recently used leave where there are more than ``most``."""
-
-    def __init__(self, lock: threading.RLock, most: int) -> None:
-        self._lock = lock
-        self._most = most
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def get(self, key: Hashable) -> Any:
-        """The value kept under ``key``, or None."""
-        value = self._values.get(key)
-        if value is not None and len(self._values) > self._most // 2:  # else nothing will have to leave soon
-            with self._lock:
-                if key in self._values:
-                    self._values.move_to_end(key)
-        return value
-
-    def put(self, key: Hashable, value: Any) -> None:
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-
-    def clear(self) -> None:
-        self._values.clear()
-
-
 _numbers = itertools.count(1)
 
 
 class PreparedPlan:
-    """A plan with its pipelines and parameter buffer on the device; ``steps`` binds it to buffers, once for each set of them."""
+    """A plan with its pipelines and parameters on the device, bound once to each set of buffers."""
 
     def __init__(self, executor: Executor, plan: Plan) -> None:
         self.plan = plan
@@ -116,10 +82,6 @@ class PreparedPlan:
             steps.append((pipeline, group, d.grid))
         return steps
 
-    def record(self, compute_pass: Any, resources: Resources) -> None:
-        """Records every dispatch into a compute pass."""
-        record_steps(compute_pass, self.steps(resources))
-
 
 def record_steps(compute_pass: Any, steps: Steps) -> None:
     """Records every dispatch into a compute pass."""
@@ -135,7 +97,7 @@ def record_steps(compute_pass: Any, steps: Steps) -> None:
 class Executor:
     """All that is kept on a GPU device, and what runs there.
 
-    ``planner`` makes what plans, for the device's machine. ``kept``: the most plans, and the most pipelines.
+    ``planner`` makes what plans, for a machine. ``kept``: the most plans, and the most pipelines.
     """
 
     def __init__(
@@ -157,11 +119,10 @@ class Executor:
         use_gpu(self)
 
     def forked(self) -> None:
-        """Called in the child of a fork."""
         self.context.forked()
 
     def prepare(self, selection: Selection, **options: Any) -> PreparedPlan:
-        """The plan of a selection on this device, with its pipelines; made once. ``options``: those of the planner."""
+        """The plan of a selection with its pipelines, made once. ``options``: the planner's."""
         key = selection, tuple(sorted(options.items()))
         return self.prepare_plan(key, lambda: self.planner.plan(selection, **options))
 

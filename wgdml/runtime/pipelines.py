@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
@@ -10,10 +9,8 @@ import wgpu
 
 from .. import shaders
 from ..plan import Dispatch
-from .context import Context
+from .context import Context, Kept
 from .errors import DeviceLostError, translated
-
-__all__ = ["Pipelines"]
 
 
 class Pipelines:
@@ -24,8 +21,7 @@ class Pipelines:
 
     def __init__(self, context: Context, most: int) -> None:
         self._context = context
-        self._most = most
-        self._pipelines: OrderedDict[Hashable, tuple[Any, Any]] = OrderedDict()
+        self._pipelines = Kept(context.lock, most)
         self._layouts: dict[Hashable, tuple[Any, Any]] = {}
 
     def __len__(self) -> int:
@@ -36,16 +32,12 @@ class Pipelines:
         self._layouts.clear()
 
     def get(self, dispatch: Dispatch) -> tuple[Any, Any]:
-        """Pipeline and bind group layout of a dispatch."""
         key = dispatch.kernel, dispatch.constants
-        found = self._pipelines.get(key)
+        found: tuple[Any, Any] | None = self._pipelines.get(key)
         if found is None:
-            found = self._pipelines[key] = self._compile(dispatch)
+            found = self._compile(dispatch)
+            self._pipelines.put(key, found)
             self._context.counters["pipelines"] += 1
-            while len(self._pipelines) > self._most:
-                self._pipelines.popitem(last=False)
-        else:
-            self._pipelines.move_to_end(key)
         return found
 
     def _compile(self, dispatch: Dispatch) -> tuple[Any, Any]:
@@ -65,7 +57,7 @@ class Pipelines:
         return pipeline, group
 
     def _layout(self, slots: tuple[tuple[int, str], ...]) -> tuple[Any, Any]:
-        """Bind group layout and pipeline layout of a kernel that binds these slots with these kinds of access."""
+        """Bind group layout and pipeline layout for these slots with these kinds of access."""
         layouts = self._layouts.get(slots)
         if layouts is None:
             gpu = self._context.gpu_device

@@ -2,18 +2,20 @@
 
 Ctrl-C leaves locks as they were, and is not lost.
 
-An exception that a signal's handler raises between the taking of a lock and the block that would give it back leaves it taken for
-ever. ``threading.Condition`` has such gaps, being Python code: in ``__enter__`` after the lock is taken, in ``__exit__`` before it
-is given back. wgpu-py waits for a device, and wakes the thread that polls it, by ``threading.Event``, which holds such a condition:
-after such an accident every wait for the device is endless. ``docs/driver-bugs.md`` has a program that shows it. And what is raised
-in a callback that native code calls, as when a device or an adapter arrives, is printed and dropped.
+A signal's handler may raise between the taking of a lock and the block that would give it back. The
+lock then stays taken for ever. ``threading.Condition``, being Python code, has such gaps: in
+``__enter__`` after the lock is taken, in ``__exit__`` before it is given back. wgpu-py waits for a
+device by ``threading.Event``, which holds such a condition: every later wait would be endless.
+``docs/driver-bugs.md`` has a program that shows it. And what is raised in a callback of native
+code, as when a device or an adapter arrives, is printed and dropped.
 
 A forked child has its parent's GPU handles, but none of the threads of wgpu and of the driver.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # signal without its enumerations, which would cost 13 of 14 us
+# signal without its enumerations, which would cost 13 of 14 us.
+import _signal  # type: ignore[import-not-found]
 import ctypes
 import os
 import threading
@@ -24,17 +26,15 @@ from signal import SIGINT
 from types import FrameType
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["FORKED", "interruptible", "locked", "uninterrupted", "use_gpu"]
-
 _T = TypeVar("_T")
 _WAIT = threading.Condition.wait.__code__  # where the time is spent; it puts in order what it did
 
 
 def locked(lock: Any, work: Callable[..., _T], *arguments: object, wait: bool = True) -> _T | None:
-    """``work(*arguments)`` under a lock of ``threading``; None where the lock is taken and is not to be waited for.
+    """``work(*arguments)`` under a lock; None where it is taken and is not to be waited for.
 
-    Unlike ``lock.acquire()``, and in Python 3.14 ``with lock`` (python/cpython#148874), it has no moment in which the lock is held
-    and nothing would give it back: one call takes the lock and notes it.
+    One call takes the lock and notes it. ``lock.acquire()``, and in Python 3.14 ``with lock``
+    (python/cpython#148874), have a moment in which the lock is held and nothing would give it back.
     """
     held: list[bool] = []
     try:
@@ -46,12 +46,12 @@ def locked(lock: Any, work: Callable[..., _T], *arguments: object, wait: bool = 
 
 
 def uninterrupted(call: Callable[..., _T], *arguments: object) -> _T:
-    """``call(*arguments)``, a short one; a Ctrl-C that comes meanwhile is raised when it is done."""
+    """``call(*arguments)``, a short one; a Ctrl-C that comes meanwhile is raised afterwards."""
     return _guarded(False, call, arguments)
 
 
 def interruptible(call: Callable[..., _T], *arguments: object) -> _T:
-    """``call(*arguments)``, one that waits; a Ctrl-C is held back only while a condition's lock changes hands."""
+    """``call(*arguments)``, which waits; Ctrl-C is held back while a lock changes hands."""
     return _guarded(True, call, arguments)
 
 
@@ -71,7 +71,7 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
             held = True
 
     try:
-        with suppress(ValueError):  # threading takes another thread for the main one in some programs that embed Python
+        with suppress(ValueError):  # in some programs that embed Python this is not the main thread
             _signal.signal(SIGINT, hold_or_pass)
         passing = waits
         return call(*arguments)
@@ -80,7 +80,8 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
         other: BaseException | None = None
         while True:
             try:
-                while _signal.getsignal(SIGINT) is hold_or_pass:  # else the program has put another handler in its place
+                # Else the program has put another handler in its place.
+                while _signal.getsignal(SIGINT) is hold_or_pass:
                     _signal.signal(SIGINT, handler)
                 break
             except BaseException as error:  # of another signal's handler, which ran instead
@@ -92,7 +93,7 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:
-    """Is the innermost function of ``threading`` within the guarded call another one than ``Condition.wait``?"""
+    """Is the innermost function of ``threading`` within the call not ``Condition.wait``?"""
     while frame is not None and frame.f_code is not _guarded.__code__:
         if frame.f_code.co_filename == _WAIT.co_filename:
             return frame.f_code is not _WAIT
@@ -116,7 +117,7 @@ _inherited = False
 
 
 def use_gpu(user: _User | None = None) -> None:
-    """To be called before wgpu is. ``RuntimeError`` in a fork of a process that had used the GPU; tells ``user`` of later forks."""
+    """Comes before any use of wgpu; tells ``user`` of forks. ``RuntimeError`` in such a fork."""
     global _used
     if _inherited and user is None:
         raise RuntimeError(FORKED)
@@ -130,7 +131,7 @@ def _after_fork_in_child() -> None:
     _inherited = _used
     for user in list(_users):
         user.forked()
-        # Freeing it would wait for the driver's threads, so let it live for as long as the process does.
+        # Freeing it would wait for the driver's threads: it lives as long as the process.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(user))
 
 

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from .executor import Executor
 from .transfers import UploadRing
 
-__all__ = ["Uploader"]
-
 
 class Uploader:
-    """Uploads blocks of up to ``size`` bytes: while the device copies and reduces one, the next is written to other memory.
+    """Uploads blocks of up to ``size`` bytes: while the device reduces one, the next is written.
 
-    A block's buffer holds it until the block after the next is put; work that was submitted before sees the older content.
+    A block's buffer holds it until the block after the next is put.
     """
 
     def __init__(self, device: Executor, size: int) -> None:
@@ -30,7 +28,7 @@ class Uploader:
         self._turn = 0
 
     def put(self, block: NDArray[Any]) -> Any:
-        """The buffer that holds the block's elements, row by row, for work that is submitted from now on."""
+        """The buffer that holds the block, row by row, for work that is submitted from now on."""
         buffer = self._buffers[self._turn]
         self._turn = 1 - self._turn
         self._ring.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8), buffer, more=True)

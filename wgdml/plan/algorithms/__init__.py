@@ -1,4 +1,4 @@
-"""The algorithms, by name. ``register`` adds one; its rule in ``wgdml.plan.choose`` says when it is taken."""
+"""The algorithms, by name. ``register`` adds one; its rule in ``choose`` says when it is taken."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALGORITHMS: dict[str, type[Algorithm]] = {}
 
 
 def register(algorithm: type[Algorithm]) -> type[Algorithm]:
-    """Adds an algorithm, so that planners made from now on have it. ``ValueError`` for a name that is taken."""
+    """Adds an algorithm to planners made from now on. ``ValueError`` for a name that is taken."""
     if algorithm.name in ALGORITHMS:
         raise ValueError(f"there is an algorithm named {algorithm.name!r} already")
     ALGORITHMS[algorithm.name] = algorithm

@@ -1,4 +1,4 @@
-"""What every algorithm is: a name, a policy, what it serves, and the dispatches that it appends."""
+"""What every algorithm is: a name, a policy, what it serves, and the dispatches it appends."""
 
 from __future__ import annotations
 
@@ -11,26 +11,32 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 
-__all__ = ["Algorithm"]
 
+class Step:
+    """Dispatches for one machine, by the numbers of a policy.
 
-class Algorithm:
-    """Finds the first k pairs of every sequence of a source, in order, by one or more dispatches.
-
-    A class states ``name``, ``summary`` (one line for people) and ``Policy``, the class of its
-    numbers, or None where it has none. An instance serves one machine.
+    A class states ``name`` and ``Policy``, the class of its numbers, or None where it has none.
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str]
     Policy: ClassVar[type | None] = None
     policy: Any
 
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         self.machine = machine
+        self.memory = machine.max_compute_workgroup_storage_size  #: Bytes of workgroup memory.
         self.policies = policies
         self.policy = policies.get(self.name) or (self.Policy and self.Policy())
         self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
+
+
+class Algorithm(Step):
+    """Finds the first k pairs of every sequence of a source, in order, by one or more dispatches.
+
+    A class states ``summary`` too, one line for people.
+    """
+
+    summary: ClassVar[str]
 
     def serves(self, problem: Problem) -> str | None:
         """Why the algorithm does not serve a problem; None where it does."""
@@ -41,14 +47,17 @@ class Algorithm:
         return None
 
     def check(self, problem: Problem) -> Any:
-        """Raises ``Unserved``, with the reason, for a problem that is not served. May return what ``build`` needs."""
+        """Raises ``Unserved``, with the reason, for a problem that is not served.
+
+        May return what ``build`` needs.
+        """
         raise NotImplementedError
+
+    def check_first(self, problem: Problem) -> None:
+        """For ``check``: the first of equal items must win."""
+        if problem.last_index:
+            raise Unserved(f"{self.name} takes the first of equal items, not the last")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         """Appends the dispatches. Raises ``Unserved`` for a problem that is not served."""
         raise NotImplementedError
-
-    @property
-    def memory(self) -> int:
-        """Bytes of workgroup memory."""
-        return self.machine.max_compute_workgroup_storage_size

@@ -1,37 +1,33 @@
-"""Reductions down adjacent sequences: neighbouring invocations read neighbouring columns, so that loads coalesce."""
+"""Reductions down adjacent sequences: neighbouring invocations read neighbouring columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..occupancy import OccupancyPolicy
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
-from .parts import class_above, pair_bytes
-
-__all__ = ["Columns", "ColumnsPolicy"]
+from .base import Step
+from .parts import class_above, pair_bytes, workgroup_with
 
 
 @dataclass(frozen=True)
 class ColumnsPolicy:
     """The best pair of each column, or of subsets of it."""
 
-    #: Loads that an invocation has under way at once. 1, 2, 3, 4, 6 or 8
+    #: An invocation has this many loads under way at once. 1, 2, 3, 4, 6 or 8
     #: (benchmarks/LOG.md#one-barrier-a-team-2026-11-21-7d61349).
     unroll: int = 8
-    #: Loads that each invocation should have left where loads are wider than a word. Wider ones would leave invocations idle.
-    #: 0 on (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
+    #: Loads are wider than a word where each invocation keeps this many of them. 0 on
+    #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
     loads: int = 32
-    #: Items of a load at most, where the best alone is wanted. More fill an invocation's registers. 1 to 16
+    #: A load brings at most this many items where the best alone is wanted. 1 to 16
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
     items: int = 4
-    #: Bytes of a row that invocations read side by side at least, where it has so many. 16 to 4096
+    #: Invocations read at least this many bytes of a row side by side, if it has them. 16 to 4096
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
     line: int = 512
-    #: Longest columns whose results change invocations, so that neighbours write side by side. 0 on
+    #: Results of columns up to this length change invocations and are written side by side. 0 on
     #: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
     transposed: int = 4
 
@@ -53,7 +49,7 @@ class _Shape:
 
     @property
     def across(self) -> int:
-        """Loads side by side in a workgroup: as many in each, so that hardly any invocation is idle."""
+        """Loads side by side in a workgroup, as many in each: few invocations may be idle."""
         most = self.workgroup // self.team
         # In few sizes: each is a kernel.
         return min(most, class_above(ceil_div(self.loads, ceil_div(self.loads, most)), 4)) if self.team > 1 else most
@@ -63,20 +59,16 @@ class _Shape:
         return ceil_div(self.loads, self.across) * self.parts
 
 
-class Columns:
+class Columns(Step):
     """Dispatches of ``shaders/reduce/columns.wgsl`` and ``shaders/delegates/columns.wgsl``."""
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
-        self.machine = machine
-        self.policy: ColumnsPolicy = policies.get("columns") or ColumnsPolicy()
-        self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
+    name = "columns"
+    Policy = ColumnsPolicy
+    policy: ColumnsPolicy
 
     def largest_workgroup(self, key_words: int) -> int:
         """Invocations of a workgroup whose tree of pairs finds room in its memory."""
-        tree = min(1024, self.machine.widest_workgroup)
-        while tree * pair_bytes(key_words) + 256 > self.machine.max_compute_workgroup_storage_size:
-            tree //= 2
-        return tree
+        return workgroup_with(self.machine, pair_bytes(key_words), 256)
 
     def load(self, source: View, sequences: int = 0) -> tuple[int, int]:
         """Words of a load down columns, and the adjacent sequences that it serves.
@@ -101,18 +93,13 @@ class Columns:
             load = words, items
         return load
 
-    @property
-    def memory(self) -> int:
-        """Bytes of workgroup memory."""
-        return self.machine.max_compute_workgroup_storage_size
-
     def loads(self, source: View, sequences: int) -> int:
         """Loads that bring one position of every sequence."""
         columns = source.selection.batch[-1].size
         return sequences // columns * ceil_div(columns, self.load(source)[1])
 
     def reduce(self, program: Program, source: View, sequences: int, sink: Sink) -> Pairs | None:
-        """The best of each sequence to the sink; or, where columns are cut in parts, to pairs that are returned."""
+        """The best of each sequence to the sink; of columns in parts, to pairs it returns."""
         o, p = self.occupancy, self.policy
         workgroup = self.largest_workgroup(program.selection.format.key_words)
         shape = self._shape(source, sequences, self.load(source, sequences), workgroup)
@@ -155,7 +142,7 @@ class Columns:
         )
 
     def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
-        """The best of each of so many strided subsets of each sequence as the sink has items, and the least key of its others."""
+        """The best of each strided subset to the sink, and the least key of the subset's others."""
         o = self.occupancy
         subsets = sink.length
         shape = self._shape(source, sequences, self.load(source), self.machine.workgroup)
@@ -170,7 +157,7 @@ class Columns:
                 break
             shape.team *= 2
         every = subsets if shared else subsets // shape.team
-        # More workgroups than fit at once would run in waves. So each invocation makes several delegates.
+        # More workgroups than fit at once run in waves. So an invocation makes several delegates.
         across = shape.workgroup // shape.team
         blocks, most = ceil_div(shape.loads, across), o.workgroups // 4
         spans = next(n for n in range(1, every + 1) if every % n == 0 and (blocks * every // n <= most or n == every))
@@ -211,7 +198,7 @@ class Columns:
     @staticmethod
     def _together(shape: _Shape, stored: int) -> int:
         """Columns of a load that meet at a time."""
-        # Never more than the least workgroup memory that there is, so that several workgroups find room.
+        # No more than the least workgroup memory that there is: several workgroups find room.
         return min(shape.per_load, power_of_two_below((16 << 10) // (shape.workgroup * stored)))
 
     def _unroll(self, rows: int) -> int:

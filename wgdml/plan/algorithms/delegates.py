@@ -1,4 +1,4 @@
-"""The best of each strided subset of a long sequence, a threshold from those, and their subsets again. One read and a little."""
+"""The best of each strided subset, a threshold from those, and their subsets again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from .row_sort_bitonic import RowSortBitonic
 from .row_sort_rank import RowSortRank
 from .select_from_delegates import SelectFromDelegates
 
-__all__ = ["Delegates", "DelegatesOfColumnsPolicy", "DelegatesPolicy"]
-
 _RANK = 16  # pairs that a workgroup ranks by counting
 _UNROLL = 4  # loads under way at once; twice as many in long subsets
 _EACH = (1, 4, 16)  # items that an invocation holds; each is a kernel
@@ -33,40 +31,42 @@ def _at_least(items: int) -> int:
 class DelegatesPolicy:
     """Long rows, by many workgroups together."""
 
-    #: Delegates in all: as many as invocations that read at full speed
+    #: There are this many delegates in all: as many as invocations that read at full speed. 1 on
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     total: int = 1 << 18
-    #: Fewest delegates of a sequence where more would take scratch of over 2% of the input
+    #: A sequence has this many delegates even if they take scratch of over 2% of the input. 1 on
     #: (benchmarks/LOG.md#scratch-under-2-2026-11-22-32fcc6a).
     lean: int = 1 << 12
-    #: Delegates for each of the k, at least. The subsets of about k of them are read again. 4 on
+    #: Each of the k has at least this many delegates. The subsets of about k are read again. 4 on
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     per_rank: int = 128
-    #: Loads that a delegate stands for, at least. Fewer make writing the delegates a share of the time. 1 on
+    #: A delegate stands for at least this many loads, so that writing it takes little time. 1 on
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     loads: int = 16
-    #: Invocations of the largest workgroup that makes them. 64 to 1024
+    #: The largest workgroup that makes delegates has this many invocations. 64 to 1024
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     workgroup: int = 1024
-    #: Workgroups that look for survivors: as many as are at work at once where each has a processor to itself. 1 on
+    #: This many workgroups look for survivors: about one a processor. 1 on
     #: (benchmarks/LOG.md#every-workgroup-finds-the-threshold-2026-11-22-26c4339).
     filter_workgroups: int = 128
-    #: Shortest list of survivors whose pairs ask for places a workgroup together. 1 on
+    #: In lists of this many survivors and more a workgroup's pairs ask for places together. 1 on
     #: (benchmarks/LOG.md#places-in-a-list-2026-11-23-6923b4c).
     append_length: int = 4096
 
 
 @dataclass(frozen=True)
 class DelegatesOfColumnsPolicy:
-    """Adjacent sequences: delegates by one dispatch, and a team of invocations for each sequence's."""
+    """Adjacent sequences: delegates by one dispatch, and a team for each sequence's."""
 
-    #: Most delegates of a sequence. A team looks at them in workgroup memory. 8 to 4096
+    #: A sequence has at most this many delegates. A team looks at them in its memory. 8 to 4096
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     max_subsets: int = 4096
-    #: Delegates in times the cube root of length and square of k: writing and reading them against reading subsets again. 0.5 to 4
+    #: Delegates are this often the cube root of length and square of k. Fewer are written faster,
+    #: more leave less to read again. 0.5 to 4
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     reach: float = 1.4
-    #: Delegates that fill the machine, up to this. 0 on (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
+    #: As many delegates as fill the machine are made, up to this many of a sequence. 0 on
+    #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     fewest: int = 256
 
 
@@ -85,7 +85,7 @@ class _Shape:
 
 
 class Delegates(Algorithm):
-    """One strided subset an invocation, whose best is its delegate; then only the subsets of the first delegates again."""
+    """The best of a strided subset is its delegate; the subsets of the first are read again."""
 
     name = "delegates"
     summary = "the best of each strided subset of a long sequence gives a threshold; one read and a little"
@@ -108,8 +108,7 @@ class Delegates(Algorithm):
         source = problem.view
         if not source.one_axis:
             raise Unserved("delegates takes elements along one axis")
-        if problem.last_index:
-            raise Unserved("delegates takes the first of equal items, not the last")
+        self.check_first(problem)
         if source.columns:
             self.from_delegates.shape_from(problem, self._subsets_of_columns(problem))
         else:
@@ -127,8 +126,8 @@ class Delegates(Algorithm):
     def _subsets_of_columns(self, problem: Problem) -> int:
         source, k, form, p = problem.view, problem.k, problem.format, self.of_columns
         loads = source.loads
-        # A subset is read again where two of the first k lie in it: of s subsets, some k^2 / 2 s. And s delegates are written and
-        # read. Both together are least where s is as this cube root.
+        # Of s subsets, some k^2 / 2 s are read again, as two of the first k lie in them. And s
+        # delegates are written and read. Both together are least where s is as this cube root.
         wanted = int(p.reach * math.cbrt(loads * k * k))
         # As many as fill the machine, while a small team can look at them.
         wanted = max(wanted, min(p.fewest, self.occupancy.invocations // 2 // self.columns.loads(source, problem.sequences)))
@@ -180,7 +179,7 @@ class Delegates(Algorithm):
 
     @staticmethod
     def _classes(shape: _Shape, k: int) -> None:
-        """Classes of a workgroup's delegates whose bests stand for them, where a threshold among all would take long."""
+        """Classes of a workgroup's delegates, whose bests stand for too many to look at all."""
         most = 16 * shape.threads
         shape.workgroups = shape.subsets // shape.workgroup
         shape.groups = min(max(shape.threads, power_of_two_above(8 * k)), most)
@@ -233,7 +232,8 @@ class Delegates(Algorithm):
 
     def _filter(self, program: Program, problem: Problem, shape: _Shape, sink: Pairs, bind: dict[str, Region]) -> None:
         p, threads, k = self.policy, shape.threads, problem.k
-        # Every workgroup finds the threshold, so no more of them than are at work at once; but what they choose must have room.
+        # Every workgroup finds the threshold, so no more of them than are at work at once.
+        # But what they choose must have room.
         room = self.memory - KTH_BYTES - 8 * threads
         most = room // (4 * threads)
         fewest = ceil_div(shape.subsets, threads * max(n for n in _EACH if n <= most))

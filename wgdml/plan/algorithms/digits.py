@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["digits_of"]
-
 
 def digits_of(key_bits: int, length: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
-    """(word, lowest bit, bits) of each digit of a pair, most significant first; keys sit at the top of their words."""
+    """(word, lowest bit, bits) of each digit of a pair, most significant first.
+
+    Keys sit at the top of their words.
+    """
     for word in range(key_words):
         bits = min(32, key_bits - 32 * word)
         yield from _word(word, 32 - bits, bits, digit)

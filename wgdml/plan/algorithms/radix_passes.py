@@ -1,17 +1,15 @@
-"""What every radix sort of long sequences shares: segments, digits, windows and buffers. Least significant digit first, stable."""
+"""What stable radix sorts share, least significant digit first: segments, windows, buffers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digits import digits_of
-
-__all__ = ["BINS", "Pass", "RadixPasses"]
 
 #: Values of a digit.
 BINS = 256
@@ -29,7 +27,7 @@ class Pass:
     bind: dict[str, Region]
 
     def bind_digits(self, segment: Source, key_words: int) -> tuple[dict[str, Region], dict[str, int]]:
-        """What the histogram of a segment binds, and its parameters: of pairs, the keys or the indices alone."""
+        """What a segment's histogram binds, and its parameters: of pairs, keys or indices alone."""
         if isinstance(segment, View):
             return self.bind, self.params
         if self.word < key_words:
@@ -41,11 +39,10 @@ class RadixPasses(Algorithm):
     """Sequences of any length that lie in one or more segments, of which the first k are kept."""
 
     def check(self, problem: Problem) -> None:
-        if problem.last_index:
-            raise Unserved(f"{self.name} takes the first of equal items, not the last")
+        self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
+        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
         self.check(problem)
         self.sort(program, [problem.source], problem.sequences, problem.k, sink, lengths)
 
@@ -60,8 +57,9 @@ class RadixPasses(Algorithm):
     ) -> None:
         """Sorts what lies in the segments, one behind the other.
 
-        Elements come in index order, so that only keys need sorting; pairs come in any. Where a single sequence is longer than a
-        binding, every step runs once for each window of what it reads and, to scatter, each window of what it writes.
+        Elements come in index order, so that only keys need sorting; pairs come in any. Where a
+        single sequence is longer than a binding, a step runs for each window of what it reads and,
+        to scatter, of what it writes.
         """
         n = sum(segment.length for segment in segments)
         form = program.selection.format
@@ -82,7 +80,7 @@ class RadixPasses(Algorithm):
             segments = [piece for piece, _, _ in program.windows(target, kept, sequences) if isinstance(piece, Pairs)]
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
-        """Scratch for the counts, by the names that the kernels bind. ``lengths``: of the first and of later segments."""
+        """Scratch for counts, by the kernels' names. ``lengths``: of first and later segments."""
         raise NotImplementedError
 
     def dispatch_pass(self, program: Program, here: Pass, target: Sink, kept: int) -> None:
@@ -95,8 +93,8 @@ class RadixPasses(Algorithm):
     ) -> list[Pairs]:
         """The two buffers that the passes before the last go between; the last one reads the first.
 
-        One may be the source itself, once the first pass has read it; or the second may lie in outputs that are one run of enough
-        bytes each: they are written again at the end.
+        One may be the source itself, once the first pass has read it. Or the second may lie in
+        outputs that are one run each: they are written again at the end.
         """
         if not passes:
             return []
@@ -105,7 +103,8 @@ class RadixPasses(Algorithm):
             return [first, first]
         source, fits = sources[0], sequences * n <= program.pairs_a_binding()
         if fits and isinstance(source, Pairs) and source == replace(source, base=0, step=n, length=n, item_step=1):
-            return [first, source] if passes % 2 else [source, first]  # the first pass writes the new one
+            # The first pass writes the new one.
+            return [first, source] if passes % 2 else [source, first]
         in_values, in_indices = _runs_of_outputs(sink, sequences, n)
         keys, indices = first.keys.size, first.indices.size
         windows = sequences == 1
@@ -118,7 +117,7 @@ class RadixPasses(Algorithm):
 
 
 def _runs_of_outputs(sink: Sink | None, sequences: int, n: int) -> tuple[bool, bool]:
-    """Are values, and indices, one run of all sequences' n elements from their tensors' beginning, of four bytes or more each?"""
+    """Are values, and indices, one run from their tensors' beginning, of whole words?"""
     if not isinstance(sink, Outputs):
         return False, False
     sel = sink.view.selection

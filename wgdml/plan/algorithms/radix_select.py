@@ -1,4 +1,4 @@
-"""The first k of long sequences in any order, by histograms of digits, and then those in order. A read a digit, or of a sample."""
+"""The first k of long sequences by histograms of digits, and then those in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..machine import Machine
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
@@ -17,21 +17,21 @@ from .row_sort_bitonic import RowSortBitonic
 from .row_sort_rank import RowSortRank
 from .sorters import radix_sort_of
 
-__all__ = ["RadixSelect", "RadixSelectPolicy"]
-
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
-_COLLECTED = 1024  # keys that a workgroup collects before it asks for places of a list: half of the least workgroup memory
+#: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.
+_COLLECTED = 1024
 
 
 @dataclass(frozen=True)
 class RadixSelectPolicy:
     """When a sample of a long row is put into histograms in place of the whole."""
 
-    #: Smallest k. A sample has too few of a smaller one.
+    #: A sample serves k from this on. It has too few of a smaller one. 1 to 2^32
+    #: (benchmarks/LOG.md#a-threshold-from-a-sample-2026-11-22-fd61e1e).
     sample_k: int = 1 << 12
-    #: Shortest row.
+    #: A sample is taken of rows of this many items and more. 2048 to 2^32 (the same figures).
     sample_length: int = 1 << 22
-    #: Smallest product of k and length.
+    #: A sample pays from this product of k and length on. 0 to 2^64 (the same figures).
     sample_work: int = 1 << 36
 
 
@@ -55,8 +55,7 @@ class RadixSelect(Algorithm):
         self.radix_sort = radix_sort_of(machine, policies)
 
     def check(self, problem: Problem) -> None:
-        if problem.last_index:
-            raise Unserved("radix_select takes the first of equal items, not the last")
+        self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
@@ -69,7 +68,8 @@ class RadixSelect(Algorithm):
             self._find(program, problem, found, state)
             self._order(program, replace(problem, source=found), sink)
             return
-        # Five standard deviations of how many of the first k the sample has, for a threshold late enough; as many again for room.
+        # The sample's share of the first k and five standard deviations: a threshold late enough.
+        # As many again for room.
         expected = k * sample.length / source.length
         rank = min(sample.length, math.ceil(expected + 5 * math.sqrt(expected) + 8))
         room = math.ceil((rank + 5 * math.sqrt(rank)) * source.length / sample.length)
@@ -105,7 +105,7 @@ class RadixSelect(Algorithm):
         return list(digits_of(8 * form.bytes, program.selection.length, self._bins.bit_length() - 1, form.key_words))
 
     def _states(self, program: Program, problem: Problem, finds: int) -> list[dict[str, Region]]:
-        """What so many finds leave from level to level, by the names that the kernels bind; one dispatch clears all of it."""
+        """What finds leave from level to level, by the kernels' names; one dispatch clears it."""
         levels = len(self._digits(program, problem))
         start = program.arena.used
         listed = program.words(finds * problem.sequences)
@@ -123,27 +123,20 @@ class RadixSelect(Algorithm):
         sample: View | None = None,
         fallback: bool = False,
     ) -> None:
-        """The first k pairs of every sequence, in any order: the k-th by histograms, digit by digit, then all up to it.
+        """The first k pairs of every sequence, in any order: the k-th by digits, then all up to it.
 
-        ``sample``: the k-th pair of this in place of the source's own. ``fallback``: nothing is done where a sample's threshold
-        listed enough pairs and not too many.
+        ``sample``: the k-th pair of this in place of the source's. ``fallback``: nothing is done
+        where a sample's threshold listed enough pairs and not too many.
         """
         sequences, source = problem.sequences, problem.source
         digits = self._digits(program, problem)
-        constants = {
-            "BINS": self._bins,
-            "EACH_BINS": self._bins // self.machine.workgroup,
-            "TEAM": self.machine.workgroup,
-        }
-        params = {
-            "k": problem.k,
-            "fallback": int(fallback),
-            "places": found.length,
-        }
-        previous = (0, 0)
+        workgroup = self.machine.workgroup
+        constants = {"BINS": self._bins, "EACH_BINS": self._bins // workgroup, "TEAM": workgroup}
+        params = {"k": problem.k, "fallback": int(fallback), "places": found.length}
+        previous = {"previous_word": 0, "previous_shift": 0}
+        read = sample or source
+        parts = self._parts(read, sequences)
         for level, (word, shift, bits) in enumerate(digits):
-            read = sample or source
-            parts = self._parts(read, sequences)
             program.dispatch(
                 "radix_select/histogram",
                 sequences * parts,
@@ -151,17 +144,10 @@ class RadixSelect(Algorithm):
                 bind=state,
                 constants=constants,
                 params=params
-                | {
-                    "parts": parts,
-                    "level": level,
-                    "digit_word": word,
-                    "digit_shift": shift,
-                    "digit_bits": bits,
-                    "previous_word": previous[0],
-                    "previous_shift": previous[1],
-                },
+                | previous
+                | {"parts": parts, "level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits},
             )
-            previous = (word, shift)
+            previous = {"previous_word": word, "previous_shift": shift}
         parts = self._parts(source, sequences)
         program.dispatch(
             "radix_select/filter",
@@ -170,7 +156,7 @@ class RadixSelect(Algorithm):
             sink=found,
             bind=state,
             constants=constants | {"COLLECTED": _COLLECTED // problem.key_words},
-            params=params | {"parts": parts, "level": len(digits), "previous_word": previous[0], "previous_shift": previous[1]},
+            params=params | previous | {"parts": parts, "level": len(digits)},
         )
 
     def _parts(self, source: Source, sequences: int) -> int:
@@ -179,7 +165,7 @@ class RadixSelect(Algorithm):
     def _order(self, program: Program, problem: Problem, sink: Sink) -> None:
         """Pairs in any order -> their first k in order."""
         length, sequences = problem.length, problem.sequences
-        # Against many dispatches of a radix sort, not one of a bitonic sort, counting may take longer.
+        # Counting may take longer than one dispatch of a bitonic sort where a radix sort has many.
         work = self.rank.policy.max_work * (1 if length <= self.bitonic.capacity else 4)
         few = sequences * 4 <= self.occupancy.workgroups and sequences * length**2 <= work
         if few and length <= self.rank.policy.max_length:

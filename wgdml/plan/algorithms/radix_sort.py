@@ -1,4 +1,4 @@
-"""A stable radix sort of everything, least significant digit first. Two reads and a write a digit."""
+"""A stable radix sort of everything. Two reads and a write a digit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, Pass, RadixPasses
 
-__all__ = ["RadixSort", "RadixSortPolicy"]
-
-#: Items of an invocation in a tile where pairs are few. A tile has one of three sizes, so that kernels are few.
+#: Items of an invocation where pairs are few. Tiles have one of three sizes: kernels are few.
 _FEW_ITEMS = (1, 4)
 #: And the most without subgroups or for keys of two words, whose pairs take more registers.
 _MORE_WORDS_ITEMS = 8
-#: Most neighbouring tiles whose counts are made together (benchmarks/LOG.md#counts-by-groups-of-tiles-2026-11-23-5aea9aa).
+#: Most neighbouring tiles whose counts are made together
+#: (benchmarks/LOG.md#counts-by-groups-of-tiles-2026-11-23-5aea9aa).
 _MAX_GROUP = 8
 #: Groups that a tile sums up at one look, without a dispatch that scans them.
 _GROUPS_A_LOOK = 16
@@ -29,10 +28,10 @@ _LOADS_AT_ONCE = 16
 class RadixSortPolicy:
     """Tiles of pairs, each counted and scattered by a workgroup."""
 
-    #: Items of an invocation in the largest tile of one-word keys, which its registers have room for. 8 to 16 with subgroups
+    #: With subgroups, an invocation has up to this many items of one-word keys. 8 to 16
     #: (benchmarks/LOG.md#registers-and-workgroup-memory-2026-11-23-5aea9aa).
     items_per_thread: int = 12
-    #: Tiles that fill the machine: about as many as it has processors. Fewer pairs go in smaller tiles. 1 to 1024
+    #: This many tiles fill the machine: about one a processor. 1 to 1024
     #: (benchmarks/LOG.md#tiles-2026-11-23-5aea9aa).
     tiles: int = 128
 
@@ -66,8 +65,9 @@ class RadixSort(RadixPasses):
         most = p.items_per_thread if subgroups and key_words == 1 else _MORE_WORDS_ITEMS
         items = next(i for i in (most, *_FEW_ITEMS[::-1]) if i == 1 or n * sequences >= i * m.workgroup * p.tiles)
         tile = items * m.workgroup
-        # Groups so few that each tile sums them up by itself, at one look, or where sequences are few at several; an invocation
-        # counts no more than 32 items for that. Else as many as fill the machine, and a dispatch that sums them up.
+        # Groups so few that each tile sums them up by itself, at one look, or for few sequences at
+        # several. An invocation counts no more than 32 items for that.
+        # Else as many groups as fill the machine, and a dispatch that sums them up.
         unscanned = _GROUPS_A_LOOK * max(1, 4 // sequences)
         group = power_of_two_above(ceil_div(n, tile * _GROUPS_A_LOOK))
         group = min(group, _MAX_GROUP, power_of_two_below(32 // items))

@@ -13,9 +13,7 @@ from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .columns import Columns
 
-__all__ = ["MEETING_BYTES", "Reduce", "ReducePolicy"]
-
-#: Bytes at the start of all scratch that are zero between dispatches (``shaders/lib/workgroup/last_block.wgsl``).
+#: Bytes of scratch that are zero between dispatches (``lib/workgroup/last_block.wgsl``).
 MEETING_BYTES = 16 << 10
 
 _UNROLL = 4  # loads under way at once in a long scan
@@ -25,14 +23,15 @@ _UNROLL = 4  # loads under way at once in a long scan
 class ReducePolicy:
     """The best pair of each row."""
 
-    #: Loads of an invocation of a short row. Fewer idle the tree's lanes, more idle the machine. 2 to 16
+    #: An invocation of a short row has this many loads. Fewer idle lanes, more the machine. 2 to 16
     #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
     loads_per_thread: int = 8
-    #: Loads of an invocation that all are under way at once, in registers; twice as many where sequences are few. 0 to 32, in fours
+    #: An invocation holds this many loads in registers, all under way at once, and twice as many
+    #: where sequences are few. 0 to 32, in fours
     #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
     held_loads: int = 16
-    #: Invocations of the largest workgroup whose loads all are under way at once. Its registers must find room on a processor.
-    #: 32 to 1024 (benchmarks/LOG.md#rounds-of-loads-and-workgroups-of-a-long-row-2026-11-22-2ddee86).
+    #: Workgroups of up to this many invocations hold their loads so. 32 to 1024
+    #: (benchmarks/LOG.md#rounds-of-loads-and-workgroups-of-a-long-row-2026-11-22-2ddee86).
     held_workgroup: int = 512
 
 
@@ -43,11 +42,11 @@ class _Shape:
     team: int
     workgroup: int
     held: int  # Loads of an invocation that may all be under way at once.
-    parts: int = 1  # Of several, the last workgroup to arrive reduces what all have found.
+    parts: int = 1  # Workgroups of a sequence. The last to arrive reduces what all have found.
 
 
 class Reduce(Algorithm):
-    """The best pair of each sequence. Parts of sequences too few to fill the machine meet in one dispatch, or in a second."""
+    """The best pair of each sequence. Parts of few sequences meet at the end of the dispatch."""
 
     name = "reduce"
     summary = "the best pair by a tree; one read"
@@ -119,11 +118,11 @@ class Reduce(Algorithm):
 
     @staticmethod
     def _tile(source: Source, shape: _Shape) -> dict[str, int]:
-        """The constants of ``lib/thread/tile.wgsl``; LOADS is 0 where loads are too many to be under way at once."""
+        """The constants of ``lib/thread/tile.wgsl``; LOADS is 0 where they are too many to hold."""
         loads = ceil_div(source.most_loads, shape.team)
         if not isinstance(source, View) or loads > shape.held:
             return {"LOADS": 0, "TAIL": 0, "SKEWED": 0}
-        # A kernel for every second number of some loads. Many leave no registers to spare for one more.
+        # A kernel for every second number of some loads: many leave no registers for one more.
         step = 2 if 8 < loads <= 16 else 1
         size = ceil_div(loads, step) * step
         tail = size - source.length // (shape.team * source.per_load)
@@ -141,13 +140,14 @@ class Reduce(Algorithm):
         if isinstance(source, Pairs) and source.length <= 4096:
             shape.team = min(shape.workgroup, power_of_two_above(source.length))
             if shape.team >= 32:
-                shape.team = max(shape.team, m.workgroup)  # Idle invocations cost less than another kernel.
+                # Idle invocations cost less than another kernel.
+                shape.team = max(shape.team, m.workgroup)
         else:
             self._team(shape, source, sequences, key_words)
         return shape
 
     def _team(self, shape: _Shape, source: Source, sequences: int, key_words: int) -> None:
-        """Short sequences: an invocation for every few loads, while the machine has room, else for twice as many."""
+        """An invocation for every few loads while the machine has room, else for twice as many."""
         o, p = self.occupancy, self.policy
         loads = source.loads
         room = power_of_two_below(o.invocations // sequences)

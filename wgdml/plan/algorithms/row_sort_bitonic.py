@@ -11,9 +11,8 @@ from ..regions import Region, Sink
 from .base import Algorithm
 from .parts import pair_bytes
 
-__all__ = ["RowSortBitonic", "RowSortBitonicPolicy"]
-
-#: Invocations of a workgroup where a sequence takes no more (benchmarks/LOG.md#small-workgroups-of-the-network-2026-11-23-408852e).
+#: Invocations of a workgroup where a sequence takes no more
+#: (benchmarks/LOG.md#small-workgroups-of-the-network-2026-11-23-408852e).
 _WORKGROUP = 64
 
 
@@ -21,7 +20,8 @@ _WORKGROUP = 64
 class RowSortBitonicPolicy:
     """A network over pairs, eight or 16 of them an invocation in registers."""
 
-    #: Most pairs of a sequence, as far as workgroup memory holds a word of each. A power of two.
+    #: A sequence has at most this many pairs, and workgroup memory a word of each. A power of two,
+    #: 16 to 16384 (benchmarks/LOG.md#radix-sort-in-workgroup-memory-2026-11-21-9889b41).
     max_length: int = 8192
 
 
@@ -35,7 +35,7 @@ class RowSortBitonic(Algorithm):
 
     @property
     def capacity(self) -> int:
-        """The most pairs that one workgroup sorts: 16 an invocation, moved a word at a time with one place in 17 to spare."""
+        """The most pairs that one workgroup sorts: 16 an invocation, moved a word at a time."""
         room = power_of_two_below(self.memory * 16 // 19 // 4)
         return min(16 * self.machine.widest_workgroup, room, self.policy.max_length)
 
@@ -43,12 +43,11 @@ class RowSortBitonic(Algorithm):
         capacity = max(16, power_of_two_above(problem.length))
         if capacity > self.capacity:
             raise Unserved(f"row_sort_bitonic takes sequences of up to {self.capacity}, not {problem.length}")
-        if problem.last_index:
-            raise Unserved("row_sort_bitonic takes the first of equal items, not the last")
+        self.check_first(problem)
         return capacity
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
+        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
         capacity = self.check(problem)
         items = 8 if capacity // 8 <= min(512, self.machine.max_compute_invocations_per_workgroup) else 16
         team = capacity // items

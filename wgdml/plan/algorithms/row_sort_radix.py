@@ -11,8 +11,6 @@ from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
 
-__all__ = ["RowSortRadix", "RowSortRadixPolicy"]
-
 _ITEMS = 16  # of an invocation
 _INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
 
@@ -21,9 +19,12 @@ _INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
 class RowSortRadixPolicy:
     """Stable passes over words in workgroup memory."""
 
-    #: Shortest row whose passes take less than a bitonic sort; of 64-bit keys, which have twice the passes, twice as long.
+    #: Passes over rows of this many items and more take less than a bitonic sort; of 64-bit keys,
+    #: with twice the passes, of twice as many. 1 to 8192
+    #: (benchmarks/LOG.md#radix-sort-in-workgroup-memory-2026-11-21-9889b41).
     min_length: int = 257
-    #: Invocations of a workgroup where a sequence takes no more.
+    #: A workgroup has this many invocations where a sequence takes no more. 32 to 1024
+    #: (the same figures).
     workgroup: int = 64
 
 
@@ -34,7 +35,7 @@ class _Shape(NamedTuple):
 
 
 class RowSortRadix(Algorithm):
-    """The input's elements in their own order, so that a stable sort by key settles ties by index."""
+    """The input's elements in their own order: a stable sort by key settles ties by index."""
 
     name = "row_sort_radix"
     summary = "a radix sort of whole short sequences in workgroup memory; one read"
@@ -49,8 +50,7 @@ class RowSortRadix(Algorithm):
         length, m = problem.view.length, self.machine
         if length > 1 << _INDEX_BITS:
             raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
-        if problem.last_index:
-            raise Unserved("row_sort_radix takes the first of equal items, not the last")
+        self.check_first(problem)
         # Fewer and wider passes pay where each of them is long.
         digit = 5 if length > 4096 else 4
         team = max(32, power_of_two_above(ceil_div(length, _ITEMS)))
@@ -65,7 +65,7 @@ class RowSortRadix(Algorithm):
 
     @staticmethod
     def _part(bits: int, digit: int) -> int:
-        """Bits of the key that a word holds beside the index: so many that passes are fewest, and of those the most."""
+        """Bits of the key beside the index in a word: the most of those with the fewest passes."""
 
         def passes(part: int) -> int:
             return sum(ceil_div(min(part, bits - low), digit) for low in range(0, bits, part))

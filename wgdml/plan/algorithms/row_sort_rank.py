@@ -9,9 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink
 from .base import Algorithm
-from .parts import pair_bytes
-
-__all__ = ["RowSortRank", "RowSortRankPolicy"]
+from .parts import pair_bytes, workgroup_with
 
 _ITEMS = 16  # pairs that a workgroup ranks
 
@@ -20,9 +18,11 @@ _ITEMS = 16  # pairs that a workgroup ranks
 class RowSortRankPolicy:
     """Sorting by counting, whose work grows with the square of the length."""
 
-    #: Longest list.
+    #: Lists of up to this many pairs are counted. 16 to 8192
+    #: (benchmarks/LOG.md#counting-against-sorting-a-list-2026-11-22-32fcc6a).
     max_length: int = 8192
-    #: Most comparisons in all, where another sort would serve.
+    #: All lists together cost up to this many comparisons where another sort would serve. 0 on
+    #: (the same figures).
     max_work: int = 1 << 25
 
 
@@ -37,16 +37,13 @@ class RowSortRank(Algorithm):
     def check(self, problem: Problem) -> None:
         if not problem.pairs:
             raise Unserved("row_sort_rank takes pairs only")
-        if problem.last_index:
-            raise Unserved("row_sort_rank takes the first of equal items, not the last")
+        self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's own number of pairs is, from k to the source's length."""
+        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
         self.check(problem)
         length = problem.length
-        widest = min(1024, self.machine.widest_workgroup)
-        while widest * (2 * pair_bytes(problem.key_words) + 8) > self.memory - 512:
-            widest //= 2
+        widest = workgroup_with(self.machine, 2 * pair_bytes(problem.key_words) + 8, 512)
         program.dispatch(
             "row_sort/rank",
             problem.sequences * ceil_div(length, _ITEMS),

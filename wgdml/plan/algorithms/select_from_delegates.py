@@ -9,19 +9,17 @@ from ..machine import ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink
-from .base import Algorithm
+from .base import Step
 from .select_teams import bests_of, largest_team, places_of
 
-__all__ = ["SelectFromDelegates", "SelectFromDelegatesPolicy"]
-
-_LEAST_OWN = 2  # delegates of an invocation that a kernel is made for: idle places cost less than another kernel
+_LEAST_OWN = 2  # Delegates of an invocation. An idle place costs less than another kernel.
 
 
 @dataclass(frozen=True)
 class SelectFromDelegatesPolicy:
     """A team of invocations for the delegates of each sequence."""
 
-    #: Delegates of an invocation, or twice as many where sequences have many in all. 1 or 2
+    #: An invocation has this many delegates, or twice as many where all have many. 1 or 2
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     delegates: int = 2
 
@@ -34,16 +32,15 @@ class _Shape(NamedTuple):
     places: int  # Survivors that a team's list has room for.
 
 
-class SelectFromDelegates(Algorithm):
-    """Delegates of strided subsets, and the least keys of their other items, tell which subsets to read again."""
+class SelectFromDelegates(Step):
+    """Delegates of strided subsets, and second keys, tell which subsets to read again."""
 
     name = "select_from_delegates"
-    summary = "a threshold among delegates, and their subsets again"
     Policy = SelectFromDelegatesPolicy
     policy: SelectFromDelegatesPolicy
 
     def shape_from(self, problem: Problem, delegates: int) -> _Shape:
-        """How so many delegates of each sequence are served. ``Unserved`` where k exceeds what a team can find a threshold for."""
+        """How so many delegates of each sequence are served. ``Unserved`` where k is too large."""
         large, k, sequences = largest_team(self.machine, problem.key_words), problem.k, problem.sequences
         if k > large:
             raise Unserved(f"select_from_delegates takes k up to {large}, not {k}")
@@ -56,7 +53,6 @@ class SelectFromDelegates(Algorithm):
         return _Shape(team, workgroup, bests, own, places_of(self.machine, problem, team, workgroup, own))
 
     def build_from(self, program: Program, problem: Problem, sink: Sink, delegates: Pairs, second_keys: Region) -> None:
-        """Appends the dispatch."""
         k, sequences = problem.k, problem.sequences
         team, workgroup, bests, own, places = self.shape_from(problem, delegates.length)
         program.dispatch(

@@ -11,8 +11,6 @@ from ..regions import Sink, View
 from .base import Algorithm
 from .parts import class_above, pair_bytes
 
-__all__ = ["SelectLists", "SelectListsPolicy"]
-
 _LIST_SIZES = 4  # of lists from one power of two to the next
 _WORKGROUPS = (8, 64, 256)  # invocations
 _UNROLL = 4  # loads under way at once
@@ -22,14 +20,14 @@ _UNROLL = 4  # loads under way at once
 class SelectListsPolicy:
     """Many short sequences of 64-bit elements, or side by side."""
 
-    #: Largest k: the list's pairs share an invocation's registers, and an insertion takes as long as the list. 1 to 64
+    #: Lists serve k up to this: a list fills registers, and insertions take as long. 1 to 64
     #: (benchmarks/LOG.md#sorted-lists-in-registers-2026-11-21-f928ca9).
     max_k: int = 16
-    #: Longest sequence. Longer ones leave too few of them to fill the machine.
+    #: Lists serve sequences of up to this many items. 4 on (the same figures).
     max_length: int = 4096
-    #: Fewest sequences.
+    #: Lists pay from this many sequences on. 1 on (the same figures).
     min_sequences: int = 8192
-    #: Longest of sequences side by side.
+    #: Lists serve sequences side by side of up to this many items. 4 on (the same figures).
     max_column: int = 256
 
 
@@ -45,9 +43,9 @@ class SelectLists(Algorithm):
         if problem.k > self.policy.max_k:
             raise Unserved(f"select_lists takes k up to {self.policy.max_k}, not k={problem.k}")
         if not problem.view.one_axis:
-            raise Unserved("select_lists takes elements along one axis")  # as a group is found again by an item's index
-        if problem.last_index:
-            raise Unserved("select_lists takes the first of equal items, not the last")
+            # A group is found again by an item's index.
+            raise Unserved("select_lists takes elements along one axis")
+        self.check_first(problem)
         return problem.view
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
@@ -56,8 +54,8 @@ class SelectLists(Algorithm):
         k = max(2, class_above(problem.k, _LIST_SIZES if problem.k <= 16 else 2))
         loads, per_load = source.loads, source.per_load
         team = min(16, power_of_two_below(o.workgroups * 64 // sequences), power_of_two_below(loads // 4))
-        # A group of loads is looked at again where its best is kept, so groups must be many. And SwiftShader compiles the code for
-        # groups of 32 items for minutes, and takes gigabytes.
+        # A group of loads is looked at again where its best is kept, so groups must be many.
+        # And SwiftShader compiles the code for groups of 32 items for minutes, and takes gigabytes.
         unroll = max(1, min(_UNROLL, 16 // per_load, power_of_two_below(loads // (4 * k * team))))
         room = self.memory // (k * pair_bytes(problem.key_words)) if team > 1 else m.workgroup
         workgroup = max(size for size in _WORKGROUPS if size <= max(_WORKGROUPS[0], min(room, m.workgroup)))

@@ -12,8 +12,6 @@ from ..regions import Sink
 from .base import Algorithm
 from .parts import class_above, class_tile
 
-__all__ = ["SelectNetworks", "SelectNetworksPolicy"]
-
 _TILE_SIZES = 8  # of register tiles from one power of two to the next
 _LIST_SIZES = 4  # of lists
 _LONGEST_LIST = 31  # pairs, and one more
@@ -24,12 +22,13 @@ _NARROW = 64  # invocations of a workgroup
 class SelectNetworksPolicy:
     """Sorted lists of k + 1 packed words in registers."""
 
-    #: Largest k, up to 31: a list and the tile of items share an invocation's registers
+    #: Networks serve k up to this: a list and the items share an invocation's registers. 2 to 31
     #: (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
     max_k: int = 31
-    #: Most items of an invocation. 4 to 128.
+    #: An invocation has at most this many items. 4 to 128 (the same figures).
     items: int = 64
-    #: Longest row, up to 4096. Beyond it, reading twice what may matter takes less than a network for all.
+    #: Networks serve rows of up to this many items. Longer ones are faster by a threshold, which
+    #: reads twice what may matter. 3 to 4096 (the same figures).
     max_length: int = 1024
 
 
@@ -54,8 +53,7 @@ class SelectNetworks(Algorithm):
             raise Unserved(f"select_networks takes k from 2 to 31 of elements of up to 4 bytes, not k={k}")
         if not k < source.length <= 4096:
             raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
-        if problem.last_index:
-            raise Unserved("select_networks takes the first of equal items, not the last")
+        self.check_first(problem)
         per_load = source.per_load
         fetch = max(1, 4 // per_load)
         most, team = min(32, self.machine.workgroup), 1

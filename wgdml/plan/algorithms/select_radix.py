@@ -1,4 +1,4 @@
-"""Delegates of a workgroup, the k-th of them by a radix select, and a small sort. One read and a little."""
+"""Delegates of a workgroup, the k-th by a radix select, and a small sort. One read and a little."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from ..regions import Sink
 from .base import Algorithm
 from .parts import class_above, pair_bytes, threshold_workgroup
 
-__all__ = ["SelectRadix", "SelectRadixPolicy"]
-
 _LARGEST_K = 2048  # whose list of 2 k pairs, and the rest, workgroup memory has room for
 _SMALLEST_LIST = 64  # half of its places
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
@@ -26,19 +24,20 @@ _FILL = 32  # loads of an invocation at least where sequences are too few to fil
 class SelectRadixPolicy:
     """A workgroup a row, whose list of survivors stays in its memory."""
 
-    #: Most subsets of an invocation, or twice as many where half of them would be read again. 1 to 16
+    #: An invocation has up to this many subsets, twice as many where half are read again. 1 to 16
     #: (benchmarks/LOG.md#delegates-in-registers-for-k-from-32-on-2026-11-22-be6a969).
     subsets: int = 8
-    #: Most subsets for each of the k where they have second keys, which cost every load something
+    #: Up to this many subsets for each of the k have second keys, which cost every load. 0 on
     #: (benchmarks/LOG.md#second-keys-of-rows-2026-11-22-f0f71f6).
     second_keys: int = 16
-    #: Fewest invocations.
+    #: A workgroup has at least this many invocations. 32 to 1024
+    #: (benchmarks/LOG.md#delegates-in-registers-for-k-from-32-on-2026-11-22-be6a969).
     min_workgroup: int = 64
-    #: Invocations for each of the k.
+    #: Each of the k has this many invocations. 0.1 to 4 (the same figures).
     threads_per_rank: float = 2 / 3
-    #: Smallest k. Below it counting takes less than histograms.
+    #: Histograms pay from this k on. Below it counting takes less. 2 to 2048 (the same figures).
     min_k: int = 96
-    #: Smallest k where sequences are many, so that workgroups share a processor.
+    #: They pay from this k on where workgroups share a processor. 2 to 2048 (the same figures).
     min_k_many: int = 32
 
 
@@ -64,20 +63,20 @@ class SelectRadix(Algorithm):
     policy: SelectRadixPolicy
 
     def max_k(self, key_words: int) -> int:
-        """The largest k whose list, and the numbers of some more than k subsets, workgroup memory has room for."""
+        """The largest k whose list, and some more than k subsets' numbers, memory has room for."""
         k, pair = _LARGEST_K, pair_bytes(key_words)
         while 2 * k * pair + 5 * k + (4 << _DIGIT) + 8 * self.machine.workgroup + 256 > self.memory:
             k //= 2
         return k
 
     def prefers(self, problem: Problem) -> bool:
-        """Is k so large that counting, whose work grows with its square, takes longer than histograms?"""
+        """Is k so large that counting, whose work grows with its square, is slower?"""
         p = self.policy
         smallest = p.min_k_many if problem.sequences > self.occupancy.workgroups // 20 else p.min_k
         return not problem.pairs and not problem.columns and problem.k >= smallest
 
     def spares(self, problem: Problem, sorts: bool) -> bool:
-        """Would at most three quarters of the loads be read again? Else a sort of everything in registers is as fast."""
+        """Would at most three quarters be read again? Else a sort in registers is as fast."""
         loads, k = problem.loads, problem.k
         return 3 * loads >= 4 * k or (not sorts and loads > k and problem.length > 4 * k)
 
@@ -86,8 +85,7 @@ class SelectRadix(Algorithm):
         most = self.max_k(problem.key_words)
         if k > most:
             raise Unserved(f"select_radix takes k up to {most} here, not k={k}")
-        if problem.last_index:
-            raise Unserved("select_radix takes the first of equal items, not the last")
+        self.check_first(problem)
         workgroup = min(threshold_workgroup(m, problem.key_words), self._wanted(problem))
         longest = 2 * power_of_two_above(max(k, _SMALLEST_LIST))
         while workgroup > self.policy.min_workgroup and self._room(workgroup, longest, problem.key_words) < longest:
@@ -103,7 +101,7 @@ class SelectRadix(Algorithm):
         # Where half of the subsets would be read again, twice as many.
         subsets = self.policy.subsets * (2 if 4 * k > self.policy.subsets * workgroup else 1)
         own = class_above(min(subsets, ceil_div(loads, workgroup)), _OWN_SIZES)
-        fewest = min(source.loads, own * workgroup)  # that have loads of a sequence that begins with one
+        fewest = min(source.loads, own * workgroup)  # with loads, if the sequence begins with one
         if k > fewest:
             raise Unserved(f"select_radix takes k up to {fewest} of {source.length} items here, not k={k}")
         return _Shape(workgroup, own, max(sorts, whole if fits else 0), sorts, longest)
@@ -118,11 +116,12 @@ class SelectRadix(Algorithm):
             min(power_of_two_above(int(p.threads_per_rank * k)), power_of_two_above(loads // 4)),
         )
         if sequences * team <= invocations // 8:
-            team = max(team, min(m.workgroup, power_of_two_above(2 * k)))  # one for each pair of the list
+            # One for each pair of the list.
+            team = max(team, min(m.workgroup, power_of_two_above(2 * k)))
         return max(team, min(power_of_two_above(invocations // sequences), power_of_two_above(loads // _FILL)))
 
     def _room(self, workgroup: int, capacity: int, key_words: int) -> int:
-        """Pairs that workgroup memory has room for, beside the numbers of the chosen subsets of a list of so many."""
+        """Pairs that workgroup memory has room for, beside the numbers of chosen subsets."""
         counters = (4 << self._digit(workgroup)) + 8 * workgroup
         return (self.memory - 256 - counters - 4 * _chosen(capacity)) // pair_bytes(key_words)
 

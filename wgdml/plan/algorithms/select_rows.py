@@ -12,8 +12,6 @@ from ..regions import Sink
 from .base import Algorithm
 from .parts import class_tile
 
-__all__ = ["SelectRows", "SelectRowsPolicy"]
-
 _SIZES = 4  # of register tiles from one power of two to the next
 _NARROW = 64  # invocations of a workgroup where teams are small and sequences few
 
@@ -22,12 +20,12 @@ _NARROW = 64  # invocations of a workgroup where teams are small and sequences f
 class SelectRowsPolicy:
     """Short rows, whose loads all are under way at once."""
 
-    #: Largest k: a team has one and a half times as many invocations, and finding a threshold takes as long as it is large.
-    max_k: int = 42
-    #: Loads of an invocation where teams are small. 1 to 32
+    #: Teams serve k up to this. A team has 1.5 k invocations, and a large one is slow. 1 to 170
     #: (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae).
+    max_k: int = 42
+    #: An invocation of a small team has up to this many loads. 1 to 32 (the same figures).
     loads: int = 16
-    #: Longest row.
+    #: Teams serve rows of up to this many items. 4 on (the same figures).
     max_length: int = 8192
 
 
@@ -49,9 +47,9 @@ class SelectRows(Algorithm):
         source, k = problem.view, problem.k
         if not source.one_axis:
             raise Unserved("select_rows takes elements along one axis")
-        if problem.last_index:
-            raise Unserved("select_rows takes the first of equal items, not the last")
-        most = min(m.workgroup, power_of_two_below(source.length // source.per_load))  # each has a load of its own
+        self.check_first(problem)
+        # Each has a load of its own.
+        most = min(m.workgroup, power_of_two_below(source.length // source.per_load))
         team, loads = max(4, power_of_two_above(k + k // 2)), source.most_loads
         while team < most:
             many = loads > max(self.policy.loads, min(team, 32)) * team

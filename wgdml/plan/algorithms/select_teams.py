@@ -1,4 +1,4 @@
-"""Delegates, threshold, survivors and order inside a workgroup, for small k. One read and a little."""
+"""Delegates, threshold, survivors and order in a workgroup, for small k. One read and a little."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import NamedTuple
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Pairs, Sink, View
+from ..regions import Sink, View
 from .base import Algorithm
-from .parts import pair_bytes
-
-__all__ = ["SelectTeams", "SelectTeamsPolicy", "bests_of", "largest_team", "places_of"]
+from .parts import pair_bytes, workgroup_with
 
 _BESTS_A_RANK = 2  # groups of delegates for each of the k
 _FEWEST_BESTS = 32
@@ -24,23 +22,20 @@ _PARTED = 2  # times the loads that an invocation should have, where a sequence 
 
 @dataclass(frozen=True)
 class SelectTeamsPolicy:
-    """Teams of a workgroup, each with a sequence or a part of one; the threshold and the order by counting."""
+    """Teams with a sequence or a part of one each; the threshold and the order by counting."""
 
-    #: Columns that share a workgroup where all are under way at once, so that loads coalesce. 1 for none
-    #: (benchmarks/LOG.md#columns-side-by-side-in-a-workgroup-2026-11-22-f0f71f6).
+    #: This many columns share a workgroup where all are under way at once, so that loads coalesce.
+    #: 1 to 64 (benchmarks/LOG.md#columns-side-by-side-in-a-workgroup-2026-11-22-f0f71f6).
     columns: int = 8
-    #: Largest k of such columns.
+    #: They do so for k up to this. 1 to 256 (the same figures).
     columns_k: int = 16
-    #: Most loads of an invocation there.
+    #: They do so for up to this many loads of an invocation. 1 on (the same figures).
     columns_loads: int = 64
 
 
 def largest_team(machine: Machine, key_words: int) -> int:
-    """The most invocations that serve a sequence: memory for a delegate, a word or two and as many survivors each."""
-    large = min(1024, machine.widest_workgroup)
-    while large * (2 * pair_bytes(key_words) + 8) > machine.max_compute_workgroup_storage_size - 512:
-        large //= 2
-    return large
+    """The most invocations of a sequence, with a delegate, a survivor and two words each."""
+    return workgroup_with(machine, 2 * pair_bytes(key_words) + 8, 512)
 
 
 def bests_of(k: int, largest: int) -> int:
@@ -49,9 +44,12 @@ def bests_of(k: int, largest: int) -> int:
 
 
 def places_of(machine: Machine, problem: Problem, team: int, workgroup: int, own: int) -> int:
-    """Survivors that a team's list has room for: in sorted data the items of k loads. A workgroup's lists come in two sizes."""
+    """Survivors that a team's list has room for: in sorted data the items of k loads.
+
+    A workgroup's lists come in two sizes.
+    """
     source, k, pair = problem.source, problem.k, pair_bytes(problem.key_words)
-    items = min(4, source.per_load if isinstance(source, View) else 1)
+    items = min(4, source.per_load)
     teams = workgroup // team
     listed = min(2 * workgroup * items, _MOST_LISTED)
     if max(2 * k, 4 * k * items) * teams <= 2 * workgroup:
@@ -60,8 +58,8 @@ def places_of(machine: Machine, problem: Problem, team: int, workgroup: int, own
     room = machine.max_compute_workgroup_storage_size - 128 - invocations
     while listed * pair > room and listed // teams > k:
         listed //= 2
-    # A list with hardly any room beyond k is trimmed for nearly every candidate. Lavapipe, which ends an
-    # invocation's loops after 65,535 rounds in all, then gives wrong answers.
+    # A list with little room beyond k is trimmed for nearly every candidate. Lavapipe ends an
+    # invocation's loops after 65,535 rounds in all, and then gives wrong answers.
     if listed // teams <= k + k // 16:
         raise Unserved(f"select_teams takes fewer than {k} in this adapter's workgroup memory")
     return listed // teams
@@ -77,40 +75,33 @@ class _Shape(NamedTuple):
 
 
 class SelectTeams(Algorithm):
-    """A team of invocations a sequence. A long sequence of few is cut in parts, whose firsts are selected from again."""
+    """A team a sequence. A long one of few is cut in parts, whose first are selected from."""
 
     name = "select_teams"
     summary = "delegates, threshold by counting and a small sort in a workgroup; one read and a little"
     Policy = SelectTeamsPolicy
     policy: SelectTeamsPolicy
 
-    def largest_team(self, key_words: int) -> int:
-        """The most invocations that serve a sequence."""
-        return largest_team(self.machine, key_words)
-
     def together(self, problem: Problem) -> bool:
         """Are columns so few and short that several neighbours a workgroup read all at once?"""
         p = self.policy
-        team = self.largest_team(problem.key_words) // p.columns
+        team = largest_team(self.machine, problem.key_words) // p.columns
         at_once = problem.sequences * team <= self.occupancy.invocations and problem.length <= team * p.columns_loads
         return at_once and problem.k <= p.columns_k and problem.length >= 2 * problem.k
 
     def check(self, problem: Problem) -> _Shape:
         o, p, source = self.occupancy, self.policy, problem.source
         k, loads = problem.k, problem.source.loads
-        large = self.largest_team(problem.key_words)
+        large = largest_team(self.machine, problem.key_words)
         if k > large:
             raise Unserved(f"select_teams takes k up to {large}, not {k}")
-        if problem.last_index:
-            raise Unserved("select_teams takes the first of equal items, not the last")
+        self.check_first(problem)
         bests = bests_of(k, large)
         each = o.loads_each if loads >= 1024 else max(1, o.loads_each // 4)
         team = max(bests, min(large, power_of_two_below(loads // each)))
         side_by_side = isinstance(source, View) and source.columns and self.together(problem)
         if side_by_side:
             team = max(bests, min(team, large // p.columns))
-        if isinstance(source, Pairs) and source.item_step > 1:
-            team = bests  # Pairs side by side have teams as small as can be.
         if not side_by_side and team > self.machine.workgroup:
             team = large  # Each size of a workgroup is a kernel.
         parts = self._parts(problem, team, team * _PARTED * each) if team == large else 1

@@ -1,4 +1,4 @@
-"""A stable radix sort for software adapters: an invocation serves a tile alone, without barriers."""
+"""A stable radix sort for software adapters: an invocation serves a tile, without barriers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, Pass, RadixPasses
 
-__all__ = ["SerialRadixSort"]
-
 #: Tiles of a workgroup: their 256 counters each fill the least workgroup memory.
 _WORKGROUP = 16
 #: Items of the least tile of long sequences. Its counters must be worth it.
 _LEAST_TILE = 1024
 #: Tiles in all, where that makes them longer.
 _TILES = 512
-#: Items of the longest tile. Lavapipe ends the loops of an invocation after 65,535 iterations in all, without a word.
+#: Items of the longest tile. Lavapipe ends an invocation's loops after 65,535 iterations in all.
 _LONGEST_TILE = 1 << 15
 #: Digits that a workgroup sums up over the tiles, an invocation each.
 _SCANNED = 64

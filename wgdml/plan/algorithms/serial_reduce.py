@@ -1,4 +1,4 @@
-"""k = 1 on machines that run few invocations: each reads a run of loads, and a second dispatch reads what they found."""
+"""k = 1 on machines that run few invocations: each reads a run, then one reads what they found."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from ..program import Program
 from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
 from .serial_subsets import Subsets, emit, reduce_subsets
-
-__all__ = ["SerialReduce"]
 
 _LOADS = 8  # of an invocation, before eight share a sequence
 _INVOCATIONS = 2048  # which keep every processor at work to the end
@@ -32,12 +30,12 @@ class SerialReduce(Algorithm):
             parts = 8 * max(1, min(_INVOCATIONS // sequences, problem.loads // 64) // 8)
         subsets = Subsets.of(source, parts)
         if subsets.count == 1:
-            # A value costs the kernel as much to compile as all the rest, so that the one that emits pairs does it.
+            # To compile a value costs as much as all the rest: the kernel that emits pairs has it.
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink
             reduce_subsets(program, source, sequences, found, subsets)
             if isinstance(found, Pairs) and found is not sink:
                 emit(program, found, sequences, 1, sink)
             return
-        found = program.pairs(sequences, subsets.count, side_by_side=subsets.params(source, sequences)["neighbours"] > 1)
+        found = program.pairs(sequences, subsets.count, side_by_side=source.columns and sequences > 1)
         reduce_subsets(program, source, sequences, found, subsets)
         reduce_subsets(program, found, sequences, sink, Subsets.of(found, 1))

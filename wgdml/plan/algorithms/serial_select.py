@@ -1,4 +1,4 @@
-"""Top-k on machines that run few invocations: small kernels that compile quickly, none with a barrier."""
+"""Top-k on machines that run few invocations: small kernels without barriers compile quickly."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from ...selection import Selection
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink, View
+from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduce_subsets
-
-__all__ = ["SerialSelect"]
 
 # Figures: benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
 
@@ -29,11 +27,11 @@ _SLICES = 8  # invocations that read a subset again
 _RANKED = 64
 #: Fewest delegates of a sequence.
 _DELEGATES = 32
-#: Longest list that is placed by counting in any case, as work grows with its square, and most comparisons for longer ones.
+#: Longest list that is placed by counting in any case, and most comparisons for longer ones.
 _RANKED_LIST, _COMPARISONS = 600, 4 << 20
 #: Sorted lists in registers: largest k, longest row, and fewest rows, as an invocation serves one.
 _LIST_K, _LIST_LENGTH, _LIST_SEQUENCES = 16, 4096, 64
-#: Comparisons that hostile data may cost before lists are cut by a second threshold, of two dispatches.
+#: Comparisons that hostile data may cost before lists are cut by a second threshold.
 _HOSTILE = 1 << 20
 
 
@@ -68,8 +66,7 @@ class SerialSelect(Algorithm):
         self.radix_sort = SerialRadixSort(machine, policies)
 
     def check(self, problem: Problem) -> None:
-        if problem.last_index:
-            raise Unserved("serial_select takes the first of equal items, not the last")
+        self.check_first(problem)
         if problem.length > _RANKED and 2 * _enough(problem.k) > self._segment(problem):
             raise Unserved(f"serial_select finds up to {self._segment(problem) // 2} pairs with a few to spare, not k={problem.k}")
 
@@ -103,7 +100,7 @@ class SerialSelect(Algorithm):
     def _lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds?"""
         # Items that lie apart lie in a page each, and eight invocations would read as many pages.
-        rows = isinstance(problem.source, View) and problem.source.rows
+        rows = problem.source.rows
         return rows and problem.k <= _LIST_K and problem.length <= _LIST_LENGTH and problem.sequences >= _LIST_SEQUENCES
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
@@ -125,12 +122,12 @@ class SerialSelect(Algorithm):
         emit(program, ordered, sequences, k, sink)
 
     def _segment(self, problem: Problem) -> int:
-        """The most pairs that an invocation chooses from: a round each four bits of them, and one that lists the chosen."""
+        """The most pairs that an invocation chooses from: a round each four bits and one more."""
         index_bits = 32 if isinstance(problem.source, Pairs) else _index_bits(problem.view.selection)
         return _ITERATIONS // (2 * problem.format.bytes + ceil_div(index_bits, 4) + 1)
 
     def _subsets(self, problem: Problem) -> Subsets | None:
-        """A delegate costs each round of the search for a threshold; few of them cost more loads that are read again."""
+        """A delegate costs each round of the search; few delegates cost more loads read again."""
         enough, longest = _enough(problem.k), self._segment(problem)
         fewest = max(_DELEGATES, 5 * enough // 2)
         if 3 * fewest > problem.length:
@@ -144,7 +141,7 @@ class SerialSelect(Algorithm):
     def _choose(
         self, program: Program, problem: Problem, pairs: Pairs, counts: Region | None = None, numbered: bool = False
     ) -> _Chosen:
-        """The first k of pairs and a few more, in any order. Where pairs are many, first those of each segment of them."""
+        """The first k of pairs and a few more, in any order; of many, those of segments first."""
         sequences, size, enough = problem.sequences, self._segment(problem), _enough(problem.k)
         if sequences < _LANES and not numbered:
             size = min(size, max(4 * enough, ceil_div(pairs.length * sequences, _LANES), 512))
@@ -189,7 +186,7 @@ class SerialSelect(Algorithm):
         return _Chosen(pairs, found[-1], list_counts, thresholds, numbered)
 
     def _filter(self, program: Program, problem: Problem, subsets: Subsets, chosen: _Chosen) -> _Chosen:
-        """What comes before the threshold. There are places for all of the chosen subsets' items."""
+        """What comes before the threshold. All of the chosen subsets' items have places."""
         number = chosen.pairs.length
         listed = program.pairs(problem.sequences, min(problem.length, number * subsets.most_items))
         slices = min(_SLICES, power_of_two_below(subsets.members))

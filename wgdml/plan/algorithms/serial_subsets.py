@@ -1,4 +1,4 @@
-"""Subsets of a sequence's loads that one invocation reads each (``shaders/lib/io/subsets.wgsl``)."""
+"""Subsets of a sequence's loads, each read by one invocation (``lib/io/subsets.wgsl``)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from ..machine import ceil_div
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 
-__all__ = ["Subsets", "dispatch_invocations", "emit", "pairs_of", "reduce_subsets"]
-
 _WORKGROUP = 64
 _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each
-_LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations of an invocation
+_LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
 _RUN = 32  # items that an invocation reads one by one
 
 
@@ -28,18 +26,18 @@ class Subsets:
     per_load: int  #: Items of a load: several where the sequence is a row.
 
     @staticmethod
-    def of(source: Source, count: int, lanes: int = _COALESCED, *, apart: bool = True) -> Subsets:
-        """So many subsets or fewer, but more where an item's neighbours lie apart: each may lie in a page of its own."""
-        if apart and not isinstance(source, Pairs) and not source.rows:
+    def of(source: Source, count: int, *, apart: bool = True) -> Subsets:
+        """So many subsets or fewer.
+
+        They are more where an item's neighbours lie ``apart``: each may lie in a page of its own.
+        """
+        if apart and isinstance(source, View) and not source.rows:
             count = max(count, ceil_div(source.length, _APART))
-        per_load = source.row_items if isinstance(source, View) and source.rows else 1
-        skew = per_load - 1 if isinstance(source, View) and source.skewed else 0
-        loads = ceil_div(source.length + skew, per_load)
-        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), lanes, per_load)
+        loads = source.most_loads
+        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), _COALESCED, source.per_load)
 
     @staticmethod
     def runs(source: Source) -> Subsets:
-        """Runs of items, read one by one."""
         return Subsets._cut(source.length, ceil_div(source.length, _RUN), 1, 1)
 
     @staticmethod
@@ -53,11 +51,10 @@ class Subsets:
 
     @property
     def most_items(self) -> int:
-        """Items of a subset."""
         return self.members * self.per_load
 
     def constants(self, source: Source) -> dict[str, int]:
-        """Those of ``lib/io/source.wgsl``. Rows come by loads of several items, all else by strides."""
+        """Those of ``lib/io/source.wgsl``. Rows come by loads of several items."""
         if not isinstance(source, View):
             return {}
         if self.per_load > 1:
@@ -66,13 +63,8 @@ class Subsets:
 
     def params(self, source: Source, sequences: int) -> dict[str, int]:
         """How invocations share the subsets of all sequences."""
-        beside = source.columns if isinstance(source, View) else source.item_step > 1
-        return {
-            "subsets": self.count,
-            "members": self.members,
-            "lanes": self.lanes,
-            "neighbours": sequences if beside else 1,
-        }
+        neighbours = sequences if source.columns else 1
+        return {"subsets": self.count, "members": self.members, "lanes": self.lanes, "neighbours": neighbours}
 
 
 def dispatch_invocations(
@@ -102,7 +94,6 @@ def dispatch_invocations(
 
 
 def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink, subsets: Subsets) -> None:
-    """The best pair of each subset."""
     dispatch_invocations(
         program,
         "serial/reduce",
@@ -119,7 +110,7 @@ def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink,
 
 
 def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
-    """All items as pairs: side by side where an invocation serves a sequence and eight run together."""
+    """All items as pairs, side by side where eight invocations run together."""
     if isinstance(source, Pairs):
         return source
     pairs = program.pairs(sequences, source.length, side_by_side=sequences >= _COALESCED)

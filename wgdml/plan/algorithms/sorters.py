@@ -10,9 +10,6 @@ from .radix_passes import RadixPasses
 from .radix_sort import RadixSort
 from .serial_radix_sort import SerialRadixSort
 
-__all__ = ["radix_sort_of"]
-
 
 def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
-    """The sort of long sequences for a machine."""
     return (SerialRadixSort if machine.software else RadixSort)(machine, policies)

@@ -11,12 +11,12 @@ from .software import SOFTWARE
 
 __all__ = ["Profile", "adjusted", "numbers_of", "profile_of"]
 
-#: Policies by the name of what they belong to: an algorithm, "columns", "delegates_of_columns" or "occupancy".
+#: Policies by name: an algorithm's, "columns", "delegates_of_columns" or "occupancy".
 Profile = Mapping[str, object]
 
 
 def profile_of(machine: Machine) -> Profile:
-    """What differs on a machine from the policies' own numbers, which were measured on an NVIDIA H200."""
+    """What differs on a machine from the policies' own numbers, which are an NVIDIA H200's."""
     return SOFTWARE if machine.software else {}
 
 

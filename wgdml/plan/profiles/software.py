@@ -1,16 +1,12 @@
-"""Software adapters: a CPU that runs eight invocations together up to a barrier, on few cores. Measured on Mesa's lavapipe.
+"""Software adapters: few cores that run eight invocations together up to a barrier.
 
-Their rules take algorithms of their own, ``serial_...``, which have no numbers. These serve what is left.
+Measured on Mesa's lavapipe. Their own algorithms, ``serial_...``, have no numbers.
 """
-
-from __future__ import annotations
 
 from ..algorithms.radix_select import RadixSelectPolicy
 from ..algorithms.row_sort_bitonic import RowSortBitonicPolicy
 from ..algorithms.row_sort_rank import RowSortRankPolicy
 from ..occupancy import OccupancyPolicy
-
-__all__ = ["SOFTWARE"]
 
 SOFTWARE = {
     "occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, reread_unroll=1, loads_each=64),
