@@ -81,7 +81,7 @@ def forced(device):
     from planning import planned_device
 
     def make(*asked, **numbers):
-        own, planned = planned_device(device.gpu_device, *asked, **numbers)
+        own, planned = planned_device(device, *asked, **numbers)
         return own, planned.plans
 
     return make

@@ -83,7 +83,7 @@ def test_runs_adapters_and_threads_agree(device, expected):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_algorithms_agree(device, expected, algorithm):
-    own, planned = planned_device(device.gpu_device, algorithm, None, fallback=True)
+    own, planned = planned_device(device, algorithm, None, fallback=True)
     for name in CASES:
         assert digest(answers(own, name)) == expected[name], (name, algorithm)
     assert planned.served or algorithm in STEPS, "the other algorithms answered in its place"

@@ -223,7 +223,7 @@ def kinds_of(number: int, case: Case) -> list[str]:
 def test_every_edge(device, algorithm):
     software = algorithm in SERIAL  # as the machine plans that chooses it
     devices: dict[str, Any] = {}
-    _, planned = planned_device(device.gpu_device, None, software)
+    _, planned = planned_device(device, None, software)
     found = served(algorithm, planned.planner)
     cases = found if EVERYTHING else chosen(found)
     # The parts of others' plans that are its own are few.
@@ -231,7 +231,7 @@ def test_every_edge(device, algorithm):
     for number, one in enumerate(cases):
         case = one.case
         if one.by not in devices:
-            devices[one.by] = planned_device(device.gpu_device, one.by, software)[0]
+            devices[one.by] = planned_device(device, one.by, software)[0]
         for kind in kinds_of(number, case):
             storage = case.storage(kind, number)
             values, indices = answer(devices[one.by], case.selection(), storage, case.result, case.index_dtype)

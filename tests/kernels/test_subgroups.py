@@ -38,7 +38,7 @@ def forced(plain):
     """A device that plans as for a GPU, with other numbers if need be, and what it planned."""
 
     def make(**numbers: Any) -> tuple[wgdml.Device, list[Plan]]:
-        own, planned = planned_device(plain.gpu_device, **numbers)
+        own, planned = planned_device(plain, **numbers)
         return own, planned.plans
 
     return make
