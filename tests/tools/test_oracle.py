@@ -95,7 +95,9 @@ def test_documents_examples():
 
 
 @pytest.mark.parametrize(("name", "kind"), cases(oracle.DTYPES))
-def test_top_k_of_one_long_row_is_the_same_by_partition(name, kind):
+@pytest.mark.parametrize("block", [oracle.BLOCK, 300], ids=["one block", "blocks"])
+def test_top_k_of_one_long_row_is_the_same_by_partition(monkeypatch, name, kind, block):
+    monkeypatch.setattr(oracle, "BLOCK", block)
     x = data.make(kind, name, 1000)
     for k in (1, 2, 31, 500, 1000):
         for largest in (True, False):
