@@ -9,7 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, strided_tensor
-from planning import numbers_of, planned_device
+from planning import KEPT, numbers_of, planned_device
 
 import wgdml
 from wgdml.plan import Plan
@@ -21,7 +21,7 @@ DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 def opened(monkeypatch: pytest.MonkeyPatch, subgroups: bool) -> wgdml.Device:
     with monkeypatch.context() as patch:
         patch.setenv("WGDML_SUBGROUPS", "" if subgroups else "off")
-        return wgdml.Device()
+        return wgdml.Device(kept=KEPT)
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["subgroups", "no-subgroups"])
