@@ -5,7 +5,8 @@
 PYTHON =
 ARGS =
 FIX =
-# Processes that share the tests, a file each at a time; most of their work is compiling kernels, on one core each.
+# Processes that share the tests, a file each at a time; most of their work is compiling kernels, on one core each. Files come
+# in their own order: by the number of their tests, the longest ones would come last, and one process would wait for the other.
 WORKERS = 2
 # Some drivers print a complaint when this is unset.
 IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"
@@ -49,7 +50,7 @@ screenshots: setup
 
 test:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
-	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(IN_ENVIRONMENT) .venv/bin/python -m pytest --durations=10 -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh check

@@ -7,8 +7,8 @@ import gc
 import os
 import signal
 import tempfile
+import weakref
 from contextlib import suppress
-from functools import partial
 
 # Vulkan loaders complain on stderr without it; it has to be there before wgpu is imported.
 os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
@@ -58,18 +58,32 @@ def device():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def few_kernels():
-    """A software adapter holds 2 to 4 MB for each kernel, and the tests have many: the default device keeps fewer than it would."""
+def default_devices():
+    """The default devices that were made.
+
+    A software adapter holds 2 to 4 MB for each kernel, and the tests have many: the default device keeps fewer than it would.
+    """
     import wgdml
     from wgdml.runtime import default
 
-    default.made_by(partial(wgdml.Device, kept=KEPT))
+    made = weakref.WeakSet()
+
+    def make():
+        device = wgdml.Device(kept=KEPT)
+        made.add(device)
+        return device
+
+    default.made_by(make)
+    return made
 
 
 @pytest.fixture(scope="module", autouse=True)
-def freed():
-    """Devices that only cycles refer to go after each file, and what glibc keeps of their memory."""
+def freed(default_devices):
+    """What a file leaves goes after it: pooled buffers, devices that only cycles refer to, and what glibc keeps of their memory."""
     yield
+    for device in default_devices:
+        if device.context.gone is None:
+            device.trim()
     gc.collect()
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -81,7 +95,7 @@ def forced(device):
     from planning import planned_device
 
     def make(*asked, **numbers):
-        own, planned = planned_device(device.gpu_device, *asked, **numbers)
+        own, planned = planned_device(device, *asked, **numbers)
         return own, planned.plans
 
     return make

@@ -24,6 +24,9 @@ DTYPES |= {f"{s}int{width}": np.dtype(f"{s or 'i'}{width // 8}") for s in ("", "
 #: Mantissa bits of the float types.
 _MANTISSA = {np.dtype("float16"): 10, np.dtype("float32"): 23, np.dtype("float64"): 52, BFLOAT16: 7}
 
+#: Elements of a long row whose ranks are looked at together.
+BLOCK = 1 << 22
+
 _LOWEST = np.iinfo(np.int64).min
 _HIGHEST = np.iinfo(np.int64).max
 
@@ -105,14 +108,24 @@ def top_k(x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[np.ndar
 
 
 def top_k_long(x: np.ndarray, k: int, largest: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """`top_k` of one long row: the same answer from a partition in place of a whole sort."""
+    """`top_k` of one long row: the same answer from partitions of its blocks in place of a whole sort. Ranks take much memory."""
     assert x.ndim == 1 and 1 <= k <= x.size
-    rank = ranks(x)
-    if largest:
-        rank = ~rank
-    bound = np.partition(rank, k - 1)[k - 1]
-    chosen = np.flatnonzero(rank <= bound)  # ascending, so that ties at the bound keep their lowest indices
-    indices = chosen[np.argsort(rank[chosen], kind="stable")][:k].astype(np.int64)
+    block = max(BLOCK, k)
+    found = []
+    for start in range(0, x.size, block):
+        rank = ranks(x[start : start + block])
+        if largest:
+            rank = ~rank
+        if k < rank.size:
+            bound = np.partition(rank, k - 1)[k - 1]
+            chosen = np.flatnonzero(rank <= bound)  # ascending, so that ties at the bound keep their lowest indices
+        else:
+            chosen = np.arange(rank.size)
+        order = chosen[np.argsort(rank[chosen], kind="stable")][:k]
+        found.append((rank[order], start + order))
+    rank, indices = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    # Equal ranks lie in the order of their indices, in a block and from block to block.
+    indices = indices[np.argsort(rank, kind="stable")][:k].astype(np.int64)
     return take(x, indices, 0), indices
 
 

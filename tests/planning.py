@@ -87,7 +87,7 @@ class Planned:
 
 
 def planned_device(
-    gpu_device: Any = None,
+    base: wgdml.Device,
     algorithm: str | None = None,
     software: bool | None = False,
     *,
@@ -98,6 +98,7 @@ def planned_device(
 ) -> tuple[wgdml.Device, Planned]:
     """A device that plans as for a GPU, as for a software adapter, or (None) as for what it is; and its planner.
 
+    It stands on the GPU device of ``base`` and uses its pipelines, so that no kernel is compiled for each test anew.
     ``subgroups=False`` plans without them. ``limits`` and ``numbers`` (by policy) replace some of the planner's.
     """
 
@@ -106,7 +107,8 @@ def planned_device(
         machine = replace(own, kind=kind, subgroups=own.subgroups and subgroups is not False, **(limits or {}))
         return Planned(planner(machine, numbers), algorithm, fallback)
 
-    device = wgdml.Device(gpu_device, planner=make, kept=KEPT)
+    device = wgdml.Device(base.gpu_device, planner=make, kept=KEPT)
+    device.pipelines = base.pipelines
     planned = device.planner
     assert isinstance(planned, Planned)
     return device, planned

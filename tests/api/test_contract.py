@@ -480,9 +480,9 @@ def test_output_too_irregular_to_decide():
 def test_overlap_is_decided_quickly():
     # The longest enumeration that is allowed, and it finds no overlap.
     sizes, strides = (2**6, 2**7, 2**7), (2724573685, 2418525393, 3242996796)
-    start = time.perf_counter()
+    start = time.process_time()
     make_output(sizes, strides)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @given(layouts())

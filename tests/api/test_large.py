@@ -18,6 +18,13 @@ def bits_of(count: int, seed: int, dtype: str = "float32") -> np.ndarray:
     return np.frombuffer(np.random.default_rng(seed).bytes(count * dtype_.itemsize), dtype_).copy()
 
 
+@pytest.fixture(autouse=True)
+def trimmed(device):
+    """The device would keep the buffers of every test for the next one."""
+    yield
+    device.trim()
+
+
 @pytest.fixture(scope="module")
 def long_row():
     return bits_of(1 << 24, 24)

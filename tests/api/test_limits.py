@@ -187,7 +187,7 @@ def test_no_algorithm_writes_outside_its_outputs(device, algorithm, windows):
     """Guards before and behind the outputs and in their padding, also where a tensor is larger than a binding."""
     # Some have counters of more than such a binding.
     limits = {"max_storage_buffer_binding_size": 1 << 16} if windows else {}
-    own, planned = planned_device(device.gpu_device, algorithm, None, limits=limits, fallback=True)
+    own, planned = planned_device(device, algorithm, None, limits=limits, fallback=True)
     for seed, ((rows, size), k, data_type) in enumerate(SELECTIONS):
         source = TensorDesc(data_type, (rows, size), (size + 3, 1))
         values = TensorDesc(data_type, (rows, k), (2 * k + 3, 2))

@@ -111,10 +111,11 @@ def rows(edge: str, n: int, k: int, element: str = "float32", count: int = 3, **
     return Case(edge, element, (count, n), (1,), k, (n, 1), **more)
 
 
-def shapes() -> Iterator[Case]:
-    """Every length with every count of ranks."""
+def shapes(every_k: bool) -> Iterator[Case]:
+    """Every length with every count of ranks; or long ones with a third, so that those about one power of two have them all."""
     for number, n in enumerate(LENGTHS):
-        for k in sorted({k for k in KS if k <= n} | {n - 1, n}):
+        counts = KS if every_k or n <= KS[-1] else KS[number % 3 :: 3]
+        for k in sorted({k for k in counts if k <= n} | {n - 1, n}):
             at_end = {n: "n", n - 1: "n - 1"}.get(k, str(k))
             yield rows(f"k = {at_end}", n, k, count=1 if n > 20_000 else 3, largest=number % 2 == 0)
 
@@ -189,11 +190,9 @@ def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> 
 
 
 def served(algorithm: str, planner: Planner) -> list[Served]:
-    cases = [*shapes(), *types(), *layouts(), *many()]
-    found = forced(algorithm, algorithm, planner, cases)
-    if not found:  # it is a step of others
-        found = [one for by in ALGORITHMS for one in forced(algorithm, by, planner, cases)]
-    return found
+    step = algorithm in STEPS
+    cases = [*shapes(EVERYTHING or step), *types(), *layouts(), *many()]
+    return [one for by in (ALGORITHMS if step else (algorithm,)) for one in forced(algorithm, by, planner, cases)]
 
 
 def chosen(found: list[Served]) -> list[Served]:
@@ -223,7 +222,7 @@ def kinds_of(number: int, case: Case) -> list[str]:
 def test_every_edge(device, algorithm):
     software = algorithm in SERIAL  # as the machine plans that chooses it
     devices: dict[str, Any] = {}
-    _, planned = planned_device(device.gpu_device, None, software)
+    _, planned = planned_device(device, None, software)
     found = served(algorithm, planned.planner)
     cases = found if EVERYTHING else chosen(found)
     # The parts of others' plans that are its own are few.
@@ -231,7 +230,7 @@ def test_every_edge(device, algorithm):
     for number, one in enumerate(cases):
         case = one.case
         if one.by not in devices:
-            devices[one.by] = planned_device(device.gpu_device, one.by, software)[0]
+            devices[one.by] = planned_device(device, one.by, software)[0]
         for kind in kinds_of(number, case):
             storage = case.storage(kind, number)
             values, indices = answer(devices[one.by], case.selection(), storage, case.result, case.index_dtype)

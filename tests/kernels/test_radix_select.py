@@ -13,7 +13,7 @@ def selector(device):
     """Makes a device that selects by radix; and what it planned."""
 
     def make(software=False, limits=None, **numbers):
-        return planned_device(device.gpu_device, "radix_select", software, limits=limits, **numbers)
+        return planned_device(device, "radix_select", software, limits=limits, **numbers)
 
     return make
 

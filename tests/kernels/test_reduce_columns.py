@@ -70,10 +70,10 @@ def test_teams(forced, shape, axis, team, parts):
 def test_lengths(forced, length, numbers):
     """The last round of loads may meet the last item again."""
     device, plans = forced(**numbers)
-    for columns in (4, 5, 1028):
+    for number, columns in enumerate((4, 5, 1028)):
         for kind in ("random", "eight_values"):
             x = data.make(kind, "float32", (3, length, columns), length)
-            for direction in DIRECTIONS:
+            for direction in DIRECTIONS[(number + length) % 2 :: 2]:  # each is a kernel of its own
                 check(direction, x, axis=1, device=device, case=(kind, columns))
     for c in constants(plans):
         if c["TEAM"] == 1:

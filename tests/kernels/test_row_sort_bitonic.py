@@ -12,7 +12,7 @@ def sorter(device):
     """Makes a device that sorts by this kernel alone, as if within these limits; and what it planned."""
 
     def make(software=False, **limits):
-        return planned_device(device.gpu_device, "row_sort_bitonic", software, limits=limits)
+        return planned_device(device, "row_sort_bitonic", software, limits=limits)
 
     return make
 

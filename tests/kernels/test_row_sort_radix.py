@@ -27,7 +27,7 @@ def sorter(device):
     made = []
 
     def make(**limits: int) -> wgdml.Device:
-        own, planned = planned_device(device.gpu_device, "row_sort_radix", None, limits=limits)
+        own, planned = planned_device(device, "row_sort_radix", None, limits=limits)
         made.append(planned)
         return own
 

@@ -11,7 +11,7 @@ def selector(device):
     """Makes a device that finds the first k in any order and puts them in order by counting; and what it planned."""
 
     def make(software=False, **limits):
-        return planned_device(device.gpu_device, "radix_select", software, limits=limits)
+        return planned_device(device, "radix_select", software, limits=limits)
 
     return make
 
@@ -41,6 +41,6 @@ def test_keys_of_every_width(selector, name):
 
 def test_pairs_of_several_windows(device):
     """The best of each window are placed together."""
-    own, planned = planned_device(device.gpu_device, limits={"max_storage_buffer_binding_size": 8 << 10})
+    own, planned = planned_device(device, limits={"max_storage_buffer_binding_size": 8 << 10})
     check("top_k-largest", data.make("eight_values", "float32", (2, 3000), 4), k=90, device=own)
     assert ranked(planned)

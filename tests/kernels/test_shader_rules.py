@@ -105,12 +105,15 @@ def every() -> tuple[Variant, ...]:
     return found
 
 
+BRACES = re.compile(r"[{}]")
+
+
 def blocks(code: str, opening: str) -> list[str]:
     """The head and the braces' contents of each statement that starts so."""
     found = []
     for match in re.finditer(rf"\b{opening}\b", code):
         depth = 0
-        for brace in re.compile(r"[{}]").finditer(code, match.start()):
+        for brace in BRACES.finditer(code, match.start()):
             depth += 1 if brace[0] == "{" else -1
             if depth == 0:
                 found.append(code[match.start() : brace.end()])
@@ -124,7 +127,7 @@ def spins(code: str) -> str | None:
     if not storage:
         return None
     touches = re.compile(rf"atomic\w+\(\s*&\s*(?:{'|'.join(storage)})\b")
-    functions = [name for name in re.findall(r"fn (\w+)", code) if any(touches.search(b) for b in blocks(code, f"fn {name}"))]
+    functions = [block.split("(")[0].removeprefix("fn ") for block in blocks(code, r"fn \w+") if touches.search(block)]
     calls = re.compile(rf"\b(?:{'|'.join(functions)})\s*\(") if functions else None
     for opening in ("loop", "while"):
         for block in blocks(code, opening):

@@ -9,7 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, strided_tensor
-from planning import numbers_of, planned_device
+from planning import KEPT, numbers_of, planned_device
 
 import wgdml
 from wgdml.plan import Plan
@@ -21,15 +21,20 @@ DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 def opened(monkeypatch: pytest.MonkeyPatch, subgroups: bool) -> wgdml.Device:
     with monkeypatch.context() as patch:
         patch.setenv("WGDML_SUBGROUPS", "" if subgroups else "off")
-        return wgdml.Device()
+        return wgdml.Device(kept=KEPT)
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["subgroups", "no-subgroups"])
-def plain(request) -> wgdml.Device:
+def wanted(request) -> bool:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def plain(wanted) -> wgdml.Device:
     """A device as the environment makes it. Both are the same where the adapter has no subgroups."""
     with pytest.MonkeyPatch.context() as patch:
-        device = opened(patch, request.param)
-    assert device.machine.subgroups == (request.param and "subgroup" in device.gpu_device.adapter.features)
+        device = opened(patch, wanted)
+    assert device.machine.subgroups == (wanted and "subgroup" in device.gpu_device.adapter.features)
     return device
 
 
@@ -38,10 +43,15 @@ def forced(plain):
     """A device that plans as for a GPU, with other numbers if need be, and what it planned."""
 
     def make(**numbers: Any) -> tuple[wgdml.Device, list[Plan]]:
-        own, planned = planned_device(plain.gpu_device, **numbers)
+        own, planned = planned_device(plain, **numbers)
         return own, planned.plans
 
     return make
+
+
+def directions_of(wanted: bool, number: int) -> tuple[str, ...]:
+    """Half of them, and the other half without subgroups: each is a kernel of its own."""
+    return DIRECTIONS[(number + wanted) % 2 :: 2]
 
 
 def whole_workgroups(plans: list[Plan]) -> list[int]:
@@ -61,12 +71,12 @@ def assert_planned(plans: list[Plan], plain: wgdml.Device) -> None:
     assert set(whole_workgroups(plans)) in ([{1}] if subgroups else [{0}, set()])
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-def test_reduce_of_every_width(forced, plain, name):
+@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float16", "float32", "int64"])))
+def test_reduce_of_every_width(forced, plain, wanted, number, name):
     device, plans = forced(reduce={"held_loads": 0})
-    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
-        x = data.make(kind, name, (3, 9001 if oracle.DTYPES[name].itemsize > 1 else 36_001), number)
-        for direction in DIRECTIONS:
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (3, 9001 if oracle.DTYPES[name].itemsize > 1 else 36_001), seed)
+        for direction in directions_of(wanted, number):
             check(direction, x, device=device, case=kind)
     assert_planned(plans, plain)
 
@@ -75,9 +85,9 @@ def test_reduce_of_every_width(forced, plain, name):
 def test_rows_of_few_loads(forced, name):
     """All of an invocation's loads under way at once: lengths about whole loads and teams, rows that begin amid a load."""
     device, plans = forced()
-    for n in (2, 3, 17, 64, 255, 256, 257, 1000, 1003, 4099):
+    for number, n in enumerate((2, 3, 17, 64, 255, 256, 257, 1000, 1003, 4099)):
         for kind in ("random", "few_distinct", "constant"):
-            for direction in DIRECTIONS:
+            for direction in DIRECTIONS[number % 2 :: 2]:  # each is a kernel of its own
                 check(direction, data.make(kind, name, (37, n), n), device=device, case=kind)
     for offset in range(1, 4):
         # The buffer ends with a whole load.
@@ -116,23 +126,22 @@ def test_workgroups_of_every_size(forced, plain, workgroup, name):
     device, plans = forced(
         limits={"max_compute_invocations_per_workgroup": workgroup}, occupancy={"workgroups": 2112 * 256 // workgroup}
     )
-    for n in (8 * workgroup, 20_011):
-        x = data.make("eight_values", name, (5, n), n)
-        for direction in ("argmax-first", "argmin-last"):
-            check(direction, x, device=device)
+    for n, direction in ((8 * workgroup, "argmax-first"), (20_011, "argmin-last")):
+        for kind in ("eight_values", "random"):
+            check(direction, data.make(kind, name, (5, n), n), device=device, case=kind)
     assert whole_workgroups(plans)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float32", "float64"])
-def test_reduce_of_pairs_and_of_strided_elements(forced, plain, name):
+@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float32", "float64"])))
+def test_reduce_of_pairs_and_of_strided_elements(forced, plain, wanted, number, name):
     device, plans = forced()
     columns = data.make("few_distinct", name, (100_003, 3), 1)
-    for direction in DIRECTIONS:
+    for direction in directions_of(wanted, number):
         check(direction, columns, axis=0, device=device)
     assert_planned(plans, plain)
     plans.clear()
     tensor, x = strided_tensor(device, "eight_values", name, (2, 30, 150), (13_000, 405, 2), 5)
-    for direction in DIRECTIONS:
+    for direction in directions_of(wanted, number):
         check(direction, x, given=tensor, axis=(1, 2), device=device)
     assert_planned(plans, plain)
 

@@ -30,7 +30,7 @@ def filled():
 
 @pytest.fixture
 def poisoned(device, monkeypatch, filled):
-    """A GPU device on which a kernel fills workgroup memory with ones before every dispatch of ours."""
+    """A device on which a kernel fills workgroup memory with ones before every dispatch of ours."""
     gpu = device.gpu_device
     module = gpu.create_shader_module(code=_POISON)
     pipeline = gpu.create_compute_pipeline(layout="auto", compute={"module": module, "entry_point": "main"})
@@ -52,7 +52,7 @@ def poisoned(device, monkeypatch, filled):
 
     # Operators that are recorded by the caller have a reference of their own; nothing here records one.
     monkeypatch.setattr(executor, "record_steps", record)
-    return gpu
+    return device
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

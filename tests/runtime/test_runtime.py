@@ -326,6 +326,23 @@ def test_finalizers_inside_the_pool(own):
     check(own)
 
 
+def test_a_device_goes_with_its_last_user(device):
+    """No cycle keeps it, nor the kernels of its plans, until Python looks for cycles."""
+    gc.disable()
+    try:
+        own = wgdml.Device(device.gpu_device)
+        x = np.arange(100, dtype=np.float32)
+        wgdml.top_k(x, 3, device=own)
+        desc = wgdml.ArgmaxOperatorDesc(wgdml.TensorDesc(DataType.FLOAT32, (100,)), wgdml.TensorDesc(DataType.UINT32, (1,)), (0,))
+        compiled = own.compile_operator(own.create_operator(desc))
+        assert compiled(wgdml.asarray(x, device=own))["output_tensor"].numpy().tolist() == [99]
+        gone = weakref.ref(own)
+        del own, compiled
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
 def test_tensors_in_cycles_give_back_whole_buffers(own):
     for _ in range(30):
         cycle = [wgdml.asarray(X, device=own), wgdml.asarray(-np.arange(300.0), device=own)]

@@ -39,7 +39,8 @@ class PreparedPlan:
     def __init__(self, executor: Executor, plan: Plan) -> None:
         self.plan = plan
         self.scratch_size = plan.scratch_size
-        self._executor = executor
+        # Not the executor itself, which keeps its plans: a device that nobody uses any more goes at once, and its kernels with it.
+        self._context, self._buffers, self._groups = executor.context, executor.buffers, executor.groups
         self._number = -next(_numbers)  # buffers have positive ones
         self._pipelines = [executor.pipelines.get(d) for d in plan.dispatches]
         params = bytearray(_SLOT * max(1, len(plan.dispatches)))
@@ -50,25 +51,24 @@ class PreparedPlan:
 
     def steps(self, resources: Resources) -> Steps:
         """(pipeline, bind group, grid) of each dispatch."""
-        executor = self._executor
-        scratch = executor.buffers.scratch(self.scratch_size) if self.scratch_size else None
+        scratch = self._buffers.scratch(self.scratch_size) if self.scratch_size else None
         # Numbers at even places, see BindGroups.
         parts: list[Hashable] = [self._number, 0] if scratch is None else [self._number, 0, scratch.uid, 0]
         for name, (buffer, offset) in resources.items():
             parts += buffer.uid, (name, offset)
         key = tuple(parts)
-        steps = executor.groups.get(key)
+        steps = self._groups.get(key)
         if steps is None:
             steps = self._bind(resources, scratch)
             owners = {buffer.uid: buffer for buffer, _ in resources.values()}
             if scratch is not None:
                 owners[scratch.uid] = scratch
             owners[self._number] = self
-            executor.groups.put(key, steps, owners)
+            self._groups.put(key, steps, owners)
         return steps
 
     def _bind(self, resources: Resources, scratch: Any) -> Steps:
-        context = self._executor.context
+        context = self._context
         steps = []
         for i, (d, (pipeline, layout)) in enumerate(zip(self.plan.dispatches, self._pipelines, strict=True)):
             entries = [{"binding": 0, "resource": {"buffer": self._params, "offset": i * _SLOT, "size": len(d.params)}}]
