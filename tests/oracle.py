@@ -141,6 +141,23 @@ def arg_reduce(
     return result
 
 
+def extreme(
+    x: Any,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    select_last: bool = False,
+    largest: bool = True,
+) -> np.ndarray:
+    """The elements that `arg_reduce` points at, moved as bits."""
+    x = np.asarray(x)
+    indices = arg_reduce(x, axis, keepdims, select_last, largest)
+    axes = range(x.ndim) if axis is None else sorted(a % x.ndim for a in ([axis] if isinstance(axis, int | np.integer) else axis))
+    kept = [a for a in range(x.ndim) if a not in axes]
+    length = int(np.prod([x.shape[a] for a in axes]))
+    lines = bits(x).transpose(*kept, *axes).reshape(-1, length)
+    return from_bits(np.take_along_axis(lines, indices.reshape(-1, 1), 1).reshape(indices.shape), x.dtype)
+
+
 def argmax(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, select_last: bool = False) -> np.ndarray:
     return arg_reduce(x, axis, keepdims, select_last, largest=True)
 

@@ -31,6 +31,7 @@ from .runtime import (
     adapters,
     asarray,
     default_device,
+    empty,
     to_numpy,
 )
 
@@ -61,6 +62,7 @@ __all__ = [
     "argsort",
     "asarray",
     "default_device",
+    "empty",
     "sort",
     "to_numpy",
     "top_k",

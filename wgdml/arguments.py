@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .contract import DataType
 from .selection import FORMATS, Order
 
 __all__ = [
@@ -118,10 +119,12 @@ def as_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return found
 
 
-def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:
     """A data type that elements may have."""
     if dtype is None:
         raise TypeError("dtype must be a data type, not None")
+    if isinstance(dtype, DataType):
+        return dtype.numpy_dtype
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings

@@ -264,7 +264,7 @@ def _operand(x: ArrayLike | Tensor, device: Device | None) -> tuple[Tensor | NDA
     """A Tensor, or a NumPy array that is not uploaded yet; what a plan depends on of it; and the device to work on."""
     if isinstance(x, Tensor):
         if device is not None:
-            asarray(x, device=device)
+            x = asarray(x, device=device)
         return x, bound(x).elements, x.device
     array = as_numpy(x)
     return array, Elements(array.dtype, array.shape), as_device(device)

@@ -27,7 +27,8 @@ from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor, PreparedPlan
 from .runtime.stream import Uploader
-from .runtime.tensor import Tensor, empty
+from .runtime.tensor import Tensor
+from .runtime.tensor import packed_tensor as empty
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
 __all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "top_k"]

@@ -27,6 +27,7 @@ __all__ = [
     "lower",
     "make_selection",
     "packed_strides",
+    "reshaped_strides",
 ]
 
 
@@ -117,6 +118,27 @@ def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
         strides.append(step)
         step *= max(size, 1)
     return tuple(reversed(strides))
+
+
+def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """The strides with which as many elements have another shape in row-major order; None where no strides do."""
+    if not prod(shape):
+        return packed_strides(target)
+    runs: list[tuple[int, int]] = []  # (size, stride), as long as can be
+    for n, step in zip(shape, strides, strict=True):
+        if n > 1 and runs and runs[-1][1] == n * step:
+            runs[-1] = runs[-1][0] * n, step
+        elif n > 1:
+            runs.append((n, step))
+    result, left, step = [], 1, 1
+    for n in reversed(target):
+        if n > 1 and left == 1:
+            left, step = runs.pop()
+        if left % n:
+            return None
+        result.append(step)
+        left, step = left // n, step * n
+    return tuple(reversed(result))
 
 
 @dataclass(frozen=True)
@@ -260,20 +282,21 @@ def lower(desc: OperatorDesc) -> Selection:
             indices=_layout(desc.output_index_tensor),
             index_bytes=desc.output_index_tensor.data_type.itemsize,
         )
+    output = _layout(desc.output_tensor)
     if isinstance(desc, contract.ReduceOperatorDesc):
-        maximum = desc.function == contract.ReduceFunction.ARGMAX
-        last = False
+        maximum = desc.function in (contract.ReduceFunction.ARGMAX, contract.ReduceFunction.MAX)
+        last, values = False, desc.gives_values
     else:
         maximum = isinstance(desc, contract.ArgmaxOperatorDesc)
-        last = desc.axis_direction == contract.AxisDirection.DECREASING
+        last, values = desc.axis_direction == contract.AxisDirection.DECREASING, False
     return make_selection(
         element,
         source,
         list(desc.axes),
         1,
         Order.MAXIMUM if maximum else Order.MINIMUM,
-        values=None,
-        indices=_layout(desc.output_tensor),
-        index_bytes=desc.output_tensor.data_type.itemsize,
+        values=output if values else None,
+        indices=None if values else output,
+        index_bytes=4 if values else desc.output_tensor.data_type.itemsize,
         last_index=last,
     )

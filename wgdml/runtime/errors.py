@@ -8,7 +8,10 @@ __all__ = ["DeviceLostError", "out_of_memory", "translated"]
 
 
 class DeviceLostError(RuntimeError):
-    """The GPU device is gone: its driver gave up, or somebody destroyed it. ``default_device()`` then makes a new one."""
+    """The GPU device is gone: its driver gave up, or somebody destroyed it.
+
+    ``default_device()`` then makes a new one. Who wrapped a ``wgpu.GPUDevice`` makes another and wraps that.
+    """
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -20,7 +23,7 @@ def translated(error: BaseException, doing: str) -> Exception:
     """What to raise instead of an error of wgpu's: ``MemoryError``, ``DeviceLostError``, ``ValueError`` or ``RuntimeError``."""
     text = str(error)
     if "device is lost" in text.lower() or "device lost" in text.lower():
-        return DeviceLostError(f"{doing}: the GPU device is lost; default_device() makes a new one")
+        return DeviceLostError(f"{doing}: the GPU device is lost; make a new wgdml.Device, as default_device() does")
     if out_of_memory(error):
         return MemoryError(f"{doing}: the GPU device has no memory left")
     if "has been destroyed" in text:

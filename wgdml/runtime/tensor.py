@@ -12,7 +12,8 @@ import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..arguments import as_dtype, as_int, as_ints, as_sizes, element_name
-from ..selection import FORMATS, packed_strides
+from ..contract import DataType, TensorDesc
+from ..selection import FORMATS, packed_strides, reshaped_strides
 from .bindings import aligned, fits_vectors
 from .buffers import Memory
 from .default import as_device
@@ -31,7 +32,10 @@ __all__ = [
     "empty",
     "is_foreign",
     "keep_memory",
+    "moved",
     "new_tensor",
+    "packed_tensor",
+    "tensor_of",
     "to_numpy",
 ]
 
@@ -60,10 +64,10 @@ class Bound(NamedTuple):
 
 
 class Tensor:
-    """An array in a device's memory. Made by ``asarray``, by ``Tensor.from_buffer`` and by the functions.
+    """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer`` and by the functions.
 
     ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from the buffer's start.
-    Views (``T``, ``transpose``, ``broadcast_to``) share the buffer.
+    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer.
     """
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
@@ -78,13 +82,13 @@ class Tensor:
     offset: int
 
     def __init__(self) -> None:
-        raise TypeError("make a Tensor with wgdml.asarray or Tensor.from_buffer")
+        raise TypeError("make a Tensor with wgdml.asarray, wgdml.empty or Tensor.from_buffer")
 
     @classmethod
     def from_buffer(
         cls,
         buffer: Any,
-        dtype: DTypeLike,
+        dtype: DTypeLike | DataType,
         shape: SupportsIndex | Sequence[SupportsIndex],
         strides: Sequence[SupportsIndex] | None = None,
         offset: SupportsIndex = 0,
@@ -93,10 +97,11 @@ class Tensor:
     ) -> Tensor:
         """Wraps a ``wgpu.GPUBuffer`` without copying.
 
-        ``strides`` are in elements (0 broadcasts; default row-major), ``offset`` in bytes, a multiple of the element size. The
-        buffer needs usage STORAGE, and COPY_SRC for ``numpy()``. ``device`` defaults to the default device, which must own the
-        buffer. Raises ``TypeError`` for other objects and data types, ``ValueError`` for a buffer that is too small, of another
-        device, destroyed or without STORAGE usage, and for negative sizes and strides.
+        ``dtype`` is a ``DataType`` or what NumPy takes as one. ``strides`` are in elements (0 broadcasts; default row-major),
+        ``offset`` in bytes, a multiple of the element size. The buffer needs usage STORAGE, and COPY_SRC for ``numpy()``.
+        ``device`` defaults to the default device, which must own the buffer. Raises ``TypeError`` for other objects and data types,
+        ``ValueError`` for a buffer that is too small, of another device, destroyed or without STORAGE usage, and for negative sizes
+        and strides.
         """
         device = as_device(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
@@ -174,6 +179,22 @@ class Tensor:
         if sorted(wrapped) != list(range(self.ndim)):
             raise ValueError(f"axes must name each of the {self.ndim} dimensions once, not {order}")
         return self._view(tuple(self.shape[a] for a in wrapped), tuple(self.strides[a] for a in wrapped))
+
+    def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
+        """The elements in row-major order under another shape, without a copy. One size may be -1: what is left for it.
+
+        Raises ``TypeError`` for sizes that are no integers; ``ValueError`` for another number of elements, and where the strides
+        allow the shape only with a copy.
+        """
+        sizes = as_ints("shape", shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        known = prod(n for n in sizes if n != -1)
+        target = as_sizes(tuple(self.size // known if n == -1 and known else n for n in sizes) if sizes.count(-1) == 1 else sizes)
+        if prod(target) != self.size:
+            raise ValueError(f"shape must have the tensor's {self.size} elements, as {self.shape} has, not {sizes}")
+        strides = reshaped_strides(self.shape, self.strides, target)
+        if strides is None:
+            raise ValueError(f"shape {target} of a tensor of shape {self.shape} with strides {self.strides} needs a copy")
+        return self._view(target, strides)
 
     def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
         """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where that cannot be."""
@@ -261,10 +282,38 @@ def new_tensor(
     return self
 
 
-def empty(device: Executor, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
+def packed_tensor(device: Executor, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
     """A new packed tensor. ``MemoryError``, naming ``name``, where it does not fit."""
     memory = device.buffers.allocate(name, prod(shape) * dtype.itemsize)
     return new_tensor(device, memory.buffer, dtype, shape, packed_strides(shape), memory=memory)
+
+
+def tensor_of(device: Executor, desc: TensorDesc, name: str = "a tensor") -> Tensor:
+    """A new tensor as a desc describes it. ``MemoryError``, naming ``name``, where it does not fit."""
+    memory = device.buffers.allocate(name, desc.total_tensor_size_in_bytes)
+    return new_tensor(device, memory.buffer, desc.data_type.numpy_dtype, desc.sizes, desc.element_strides, memory=memory)
+
+
+def empty(
+    shape: SupportsIndex | Sequence[SupportsIndex] | TensorDesc,
+    dtype: DTypeLike | DataType | None = None,
+    *,
+    device: Executor | None = None,
+) -> Tensor:
+    """A new Tensor whose elements are whatever its memory holds: an output for ``record``, or for ``out=``.
+
+    ``shape`` and ``dtype`` (a ``DataType``, or what NumPy takes as one), packed row-major; or a ``TensorDesc`` alone, whose
+    strides and total size the tensor then has.
+
+    Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``, ``ValueError`` for negative sizes,
+    ``MemoryError`` where the tensor does not fit.
+    """
+    device = as_device(device)
+    if isinstance(shape, TensorDesc):
+        if dtype is not None:
+            raise TypeError(f"dtype must not be given beside a TensorDesc, which has one, not {dtype!r}")
+        return tensor_of(device, shape)
+    return packed_tensor(device, as_dtype(cast(DTypeLike, dtype)), as_sizes(shape))
 
 
 def bound(tensor: Tensor) -> Bound:
@@ -310,17 +359,25 @@ def check_buffer(name: str, buffer: Any, device: Executor) -> None:
 def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tensor:
     """Uploads anything that NumPy takes as an array; a Tensor is returned as it is.
 
-    Raises ``TypeError`` for data types without an order here (complex, object, strings) and for ragged nested sequences.
+    A Tensor of another ``Device`` on the same GPU device is returned as one of ``device``'s, over the same buffer.
+
+    Raises ``ValueError`` for a Tensor on another GPU device, ``TypeError`` for data types without an order here (complex, object,
+    strings) and for ragged nested sequences.
     """
     if isinstance(x, Tensor):
-        if device is not None and x.device is not as_device(device):
-            raise ValueError(f"x is on {x.device!r}, not on {device!r}")
-        return x
+        return x if device is None or x.device is device else moved("x", x, as_device(device))
     device = as_device(device)
     array = as_numpy(x)
-    tensor = empty(device, array.dtype, array.shape, "x")
+    tensor = packed_tensor(device, array.dtype, array.shape, "x")
     device.transfers.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
+
+
+def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
+    """The tensor as one of another device on the same GPU device, over the same buffer. ``ValueError`` on another GPU device."""
+    if tensor.device.context.gpu_device is not device.context.gpu_device:
+        raise ValueError(f"{name} is on {tensor.device!r}, not on {device!r}")
+    return new_tensor(device, tensor._buffer, tensor.dtype, tensor.shape, tensor.strides, tensor.offset, tensor._memory)
 
 
 def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
