@@ -1,6 +1,6 @@
 """wgdml: DirectML's selection operators on any WebGPU adapter, exact to the bit.
 
-Functions on NumPy arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``sort``, ``argsort``.
+Functions on NumPy arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``max``, ``min``, ``sort``, ``argsort``.
 DirectML's own vocabulary: ``TensorDesc``, the operator descs, ``Device.create_operator`` and ``compile_operator``.
 """
 
@@ -18,7 +18,7 @@ from .contract import (
     TopK1OperatorDesc,
     TopKOperatorDesc,
 )
-from .functions import argmax, argmin, argsort, sort, top_k
+from .functions import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k
 from .results import TopKResult
 from .runtime import (
     BindingProperties,
@@ -63,7 +63,10 @@ __all__ = [
     "asarray",
     "default_device",
     "empty",
+    "max",
+    "min",
     "sort",
+    "take_along_axis",
     "to_numpy",
     "top_k",
 ]

@@ -765,11 +765,8 @@ def _cancel(dims: list[tuple[int, int]]) -> bool:
     the best parting has at most some 2**24 sums, whatever the layout.
     """
 
-    def sums_to_make(few: tuple[int, ...]) -> int:
-        counts = [2 * reach + 1 for reach, _ in dims]
-        return math.prod(c for i, c in enumerate(counts) if i not in few) + (len(few) > 1) * math.prod(counts[i] for i in few)
-
-    few = min((c for n in range(1, len(dims) - 1) for c in combinations(range(len(dims)), n)), key=sums_to_make)
+    ways = (few for count in range(1, len(dims) - 1) for few in combinations(range(len(dims)), count))
+    few = min(ways, key=lambda few: _sums_to_make(dims, few))
     parts = [dims[i] for i in few], [d for i, d in enumerate(dims) if i not in few]
     sums = [_sums_of_steps(part) for part in parts if len(part) > 1]
     if any(np.count_nonzero(s) < s.size - 1 for s in sums):
@@ -779,6 +776,13 @@ def _cancel(dims: list[tuple[int, int]]) -> bool:
         return bool(np.intersect1d(positive[0], positive[1]).size)
     ((reach, stride),) = parts[0]
     return bool(np.any((positive[0] % stride == 0) & (positive[0] // stride <= reach)))
+
+
+def _sums_to_make(dims: list[tuple[int, int]], few: tuple[int, ...]) -> int:
+    """How many sums a parting into ``few`` dimensions and the others has. A single dimension needs none."""
+    counts = [2 * reach + 1 for reach, _ in dims]
+    others = math.prod(count for i, count in enumerate(counts) if i not in few)
+    return others + (math.prod(counts[i] for i in few) if len(few) > 1 else 0)
 
 
 def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:

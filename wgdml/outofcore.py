@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_k, as_order, element_name
+from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .plan.merge import merge_plan
 from .results import TopKResult
 from .runtime.default import as_device
@@ -60,6 +60,7 @@ def top_k(
     axis: SupportsIndex = -1,
     mode: Literal["largest", "smallest"] = "largest",
     index_dtype: DTypeLike = "int64",
+    nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
     block_bytes: int | None = None,
     progress: Progress = "auto",
@@ -71,7 +72,7 @@ def top_k(
     bar on a terminal if the work takes long) or None.
     Raises as ``wgdml.top_k`` does, and ``MemoryError`` where k pairs do not fit the device.
     """
-    order = as_order(mode)
+    order = as_order(mode, nan)
     _check_source(x)
     along = as_axis(axis, len(x.shape))
     wanted = _Wanted((along,), as_k(k, x.shape[along]), order, False, True, as_index_dtype(index_dtype))
@@ -87,12 +88,14 @@ def argmax(
     keepdims: bool = False,
     select_last_index: bool = False,
     index_dtype: DTypeLike = "int64",
+    nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
     block_bytes: int | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.argmax`` of a source of any size; ``block_bytes`` and ``progress`` as of ``top_k`` here."""
-    return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, index_dtype, device, block_bytes, progress)
+    order = with_nan(Order.MAXIMUM, nan)
+    return reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), device, block_bytes, progress)[1]
 
 
 def argmin(
@@ -103,12 +106,14 @@ def argmin(
     keepdims: bool = False,
     select_last_index: bool = False,
     index_dtype: DTypeLike = "int64",
+    nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
     block_bytes: int | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.argmin`` of a source of any size; ``block_bytes`` and ``progress`` as of ``top_k`` here."""
-    return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, index_dtype, device, block_bytes, progress)
+    order = with_nan(Order.MINIMUM, nan)
+    return reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), device, block_bytes, progress)[1]
 
 
 def _check_source(x: Any) -> None:
@@ -116,22 +121,25 @@ def _check_source(x: Any) -> None:
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
 
 
-def _arg(
+def reduce(
     x: Source,
     axis: SupportsIndex | Sequence[SupportsIndex] | None,
     keepdims: bool,
     last_index: bool,
     order: Order,
-    index_dtype: DTypeLike,
+    has_values: bool,
+    index_dtype: np.dtype[Any],
     device: Device | None,
-    block_bytes: int | None,
-    progress: Progress,
-) -> Any:
+    block_bytes: int | None = None,
+    progress: Progress = "auto",
+) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    """Values, if they are wanted, and indices of the first pair over some axes."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
-    wanted = _Wanted(axes, 1, order, last_index, False, as_index_dtype(index_dtype))
-    indices = _select(x, wanted, device, block_bytes, progress)[1]
-    return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])
+    wanted = _Wanted(axes, 1, order, last_index, has_values, index_dtype)
+    values, indices = _select(x, wanted, device, block_bytes, progress)
+    shape = indices.shape if keepdims else tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    return None if values is None else values.reshape(shape), indices.reshape(shape)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------------

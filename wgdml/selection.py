@@ -28,6 +28,7 @@ __all__ = [
     "make_selection",
     "packed_strides",
     "reshaped_strides",
+    "take_selection",
 ]
 
 
@@ -73,8 +74,14 @@ class Order(Enum):
     ASCENDING = (False, False)  # top-k smallest, ascending sort
     MAXIMUM = (True, True)  # argmax: the first NaN wins (the same keys as DESCENDING)
     MINIMUM = (False, True)  # argmin: the first NaN wins
+    NUMBERS_DESCENDING = (True, False)  # the largest first, NaN after every number; ASCENDING has it there too
 
     __hash__ = object.__hash__  # Enum's own is Python code, and every call looks a kept plan up
+
+    @property
+    def numbers_first(self) -> Order:
+        """The order with NaN after every number."""
+        return Order.NUMBERS_DESCENDING if self.largest_first else Order.ASCENDING
 
     @property
     def largest_first(self) -> bool:
@@ -251,6 +258,19 @@ def make_selection(
         value_step=values.strides[axis] if values and axis is not None else 0,
         index_step=indices.strides[axis] if indices and axis is not None else 0,
     )
+
+
+def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:
+    """One element of a sequence for each index; ``source``, ``values`` and ``indices`` have the same sizes but along ``axis``.
+
+    More than eight dimensions left after merging raise ``ValueError``.
+    """
+    steps = [0 if d == axis else stride for d, stride in enumerate(source.strides)]
+    batch = _merge_batch([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
+    if len(batch) > 8:
+        raise ValueError(f"indices of shape {indices.sizes} have more than 8 dimensions that cannot be merged")
+    axes = (AxisDim(source.sizes[axis], source.strides[axis]),)
+    return Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
 
 
 OperatorDesc = (

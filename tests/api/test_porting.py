@@ -164,9 +164,8 @@ def test_reshape_against_numpy(device):
         steps = tuple(s // 4 for s in view.strides)
         tensor = wgdml.Tensor.from_buffer(buffer, np.int32, view.shape, steps, device=device)
         for shape in ((view.size,), (2, view.size // 2), (view.size // 3, 3), (4, -1), (view.size // 2, 2), (2, 2, -1)):
-            try:
-                reshaped = np.reshape(view, shape, copy=False)
-            except ValueError:
+            reshaped = view.reshape(shape)
+            if not np.shares_memory(reshaped, view):
                 with pytest.raises(ValueError, match="copy"):
                     tensor.reshape(shape)
                 refused += 1

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .process import locked
 
-__all__ = ["BindGroups", "Placement", "Resources", "Steps", "aligned", "fits_vectors"]
+__all__ = ["BindGroups", "Placement", "Range", "Resources", "Steps", "aligned", "check_overlap", "fits_vectors"]
 
 _ALIGNMENT = 256  # bytes: where a binding may begin on every device
 
@@ -29,6 +29,24 @@ class Placement(NamedTuple):
     input: int = 0  #: Elements from where the binding begins to the tensor's first.
     values: int = 0
     indices: int = 0
+
+
+class Range(NamedTuple):
+    """Bytes of a buffer."""
+
+    buffer: Any
+    start: int
+    end: int
+
+
+def check_overlap(name: str, ranges: Mapping[str, Range]) -> None:
+    """``ValueError`` where the range of that name shares bytes with another's."""
+    found = ranges[name]
+    for other, (buffer, start, end) in ranges.items():
+        if other != name and found.buffer is buffer and found.start < end and start < found.end:
+            raise ValueError(
+                f"{name} must not share memory with {other}: bytes {found.start} to {found.end} overlap {start} to {end}"
+            )
 
 
 def aligned(offset: int, element_bytes: int) -> tuple[int, int]:

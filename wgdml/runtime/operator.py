@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import wgpu
 
 from .. import contract
 from ..selection import OperatorDesc, lower
-from .bindings import Placement, aligned, fits_vectors
+from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan, record_steps
 from .tensor import Tensor, bound, check_buffer, is_foreign, keep_memory, tensor_of
 
@@ -46,14 +46,6 @@ class Operator:
 
     def __repr__(self) -> str:
         return f"<wgdml.Operator {_summary(self.desc)}>"
-
-
-class _Range(NamedTuple):
-    """Bytes of a buffer."""
-
-    buffer: Any
-    start: int
-    end: int
 
 
 class CompiledOperator:
@@ -147,10 +139,10 @@ class CompiledOperator:
 
     def _bind(self, tensors: dict[str, Any]) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
         self._check_names(tensors)
-        ranges: dict[str, _Range] = {}
+        ranges: dict[str, Range] = {}
         for name in self.tensors:
-            ranges[name] = found = self._range_of(name, tensors[name])
-            _check_overlap(name, found, ranges)
+            ranges[name] = self._range_of(name, tensors[name])
+            check_overlap(name, ranges)
         foreign = {name: found.buffer for name, found in ranges.items() if _is_foreign(tensors[name])}
         self.device.context.check_unmapped(**foreign)
         self.device.context.check_alive(**foreign)
@@ -172,7 +164,7 @@ class CompiledOperator:
             what = f"is missing {', '.join(missing)}" if missing else f"has no {', '.join(unknown)}"
             raise TypeError(f"{type(self.desc).__name__} {what}; its tensors are {', '.join(wanted)}")
 
-    def _range_of(self, name: str, tensor: Any) -> _Range:
+    def _range_of(self, name: str, tensor: Any) -> Range:
         """The bytes of a tensor that the desc describes, all of them there."""
         desc = self.tensors[name]
         buffer, start = self._buffer_of(name, tensor, desc)
@@ -193,7 +185,7 @@ class CompiledOperator:
                 + f", in whole words of four {whole}"
                 * (whole < buffer.size)
             )
-        return _Range(buffer, start, end)
+        return Range(buffer, start, end)
 
     def _buffer_of(self, name: str, tensor: Any, desc: contract.TensorDesc) -> tuple[Any, int]:
         if isinstance(tensor, wgpu.GPUBuffer):
@@ -223,12 +215,3 @@ def _summary(desc: OperatorDesc) -> str:
 
 def _is_foreign(tensor: Any) -> bool:
     return not isinstance(tensor, Tensor) or is_foreign(tensor)
-
-
-def _check_overlap(name: str, found: _Range, ranges: dict[str, _Range]) -> None:
-    """``ValueError`` where a range shares bytes with another tensor's."""
-    for other, (buffer, start, end) in ranges.items():
-        if other != name and found.buffer is buffer and found.start < end and start < found.end:
-            raise ValueError(
-                f"{name} must not share memory with {other}: bytes {found.start} to {found.end} overlap {start} to {end}"
-            )

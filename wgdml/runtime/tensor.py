@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, SupportsIndex, cast
 
@@ -12,9 +12,9 @@ import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..arguments import as_dtype, as_int, as_ints, as_sizes, element_name
-from ..contract import DataType, TensorDesc
+from ..contract import DataType, TensorDesc, overlaps_itself
 from ..selection import FORMATS, packed_strides, reshaped_strides
-from .bindings import aligned, fits_vectors
+from .bindings import Range, aligned, check_overlap, fits_vectors
 from .buffers import Memory
 from .default import as_device
 from .executor import Executor
@@ -28,7 +28,9 @@ __all__ = [
     "asarray",
     "bound",
     "check_alive",
+    "check_apart",
     "check_buffer",
+    "check_out",
     "empty",
     "is_foreign",
     "keep_memory",
@@ -356,6 +358,33 @@ def check_buffer(name: str, buffer: Any, device: Executor) -> None:
         raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
 
 
+def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]], device: Executor) -> list[Tensor]:
+    """The tensors for results of these types and shapes, as tensors of the device: ``out``, or the items of ``out`` for several."""
+    tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
+    if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
+        what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
+        raise TypeError(f"out must be {what}, not {out!r}")
+    for tensor, (dtype, shape) in zip(tensors, wanted, strict=True):
+        if tensor.dtype != dtype:
+            raise TypeError(f"out must have data type {dtype.name} for this result, not {tensor.dtype.name}")
+        if tensor.shape != shape:
+            raise ValueError(f"out must have the result's shape {shape}, not {tensor.shape}")
+        if overlaps_itself(tensor.shape, tensor.strides):
+            raise ValueError(
+                f"out of shape {shape} must have an address for every element, which strides {tensor.strides} give not"
+            )
+    return [t if t.device is device else moved("out", t, device) for t in tensors]
+
+
+def check_apart(tensors: Mapping[str, Tensor]) -> None:
+    """``ValueError`` where a tensor shares bytes with one before it. Without elements it shares none."""
+    ranges: dict[str, Range] = {}
+    for name, tensor in tensors.items():
+        if tensor.size:
+            ranges[name] = Range(tensor._buffer, tensor.offset, bound(tensor).end)
+            check_overlap(name, ranges)
+
+
 def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tensor:
     """Uploads anything that NumPy takes as an array; a Tensor is returned as it is.
 
@@ -405,26 +434,26 @@ def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
     return tuple(arrays)
 
 
-def as_numpy(x: ArrayLike) -> NDArray[Any]:
+def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:
     """``x`` as a NumPy array of a supported data type, without a copy where its library allows that."""
     try:
-        array = _host_array(x)
+        array = _host_array(x, name)
     except (ValueError, BufferError, RuntimeError) as error:
-        raise TypeError(f"x cannot become an array: {error}") from None
+        raise TypeError(f"{name} cannot become an array: {error}") from None
     if array.dtype.byteorder == ">" and array.dtype.newbyteorder("=").name in FORMATS:
         array = array.astype(array.dtype.newbyteorder("="))
-    element_name(array.dtype)
+    element_name(array.dtype, name)
     return array
 
 
-def _host_array(x: Any) -> NDArray[Any]:
+def _host_array(x: Any, name: str) -> NDArray[Any]:
     kind = type(x)
     if kind is np.ndarray:
         return cast("NDArray[Any]", x)
     if hasattr(kind, "__dlpack_device__") and not isinstance(x, np.ndarray):
         device = x.__dlpack_device__()
         if device[0] not in _DLPACK_HOST:
-            raise TypeError(f"x is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
+            raise TypeError(f"{name} is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
         if not hasattr(kind, "__array__"):
             return np.from_dlpack(x)
         if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # which PyTorch itself cannot give to NumPy
@@ -434,5 +463,5 @@ def _host_array(x: Any) -> NDArray[Any]:
         if getattr(x, "requires_grad", False):
             x = x.detach()
     elif isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
-        raise TypeError("x has masked elements, which have no place in an order: fill them first")
+        raise TypeError(f"{name} has masked elements, which have no place in an order: fill them first")
     return np.asarray(x)
