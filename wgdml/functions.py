@@ -396,7 +396,7 @@ def _select(
     device: Device | None,
 ) -> list[Any]:
     """Values and indices of the first k (all, for None) along an axis; only those that are wanted."""
-    operand, elements, executor = _operand(x, device)
+    operand, elements, executor = _operand(x, device, out)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
     return _run(operand, executor, _Select(elements, k, axis, order, has_values, index_dtype), out)
@@ -421,7 +421,7 @@ def _reduce(
         source = cast("outofcore.Source", x)
         values, indices = outofcore.reduce(source, axis, keepdims, last_index, order, has_values, dtype, device)
         return [part for part, wanted in ((values, has_values), (indices, index_dtype)) if wanted]
-    operand, elements, executor = _operand(x, device)
+    operand, elements, executor = _operand(x, device, out)
     axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
     return _run(operand, executor, _Reduce(elements, axis, bool(keepdims), bool(last_index), order, has_values, index_dtype), out)
 
@@ -442,14 +442,17 @@ def _extreme(
     return TopKResult(*found) if indices else found[0]
 
 
-def _operand(x: ArrayLike | Tensor, device: Device | None) -> tuple[Tensor | NDArray[Any], Elements, Executor]:
+def _operand(x: ArrayLike | Tensor, device: Device | None, out: Any) -> tuple[Tensor | NDArray[Any], Elements, Executor]:
     """A Tensor, or a NumPy array that is not uploaded yet; what a plan depends on of it; and the device to work on."""
     if isinstance(x, Tensor):
         if device is not None:
             x = asarray(x, device=device)
         return x, bound(x).elements, x.device
     array = as_numpy(x)
-    return array, Elements(array.dtype, array.shape), as_device(device)
+    target: Executor | None = device
+    if device is None and out is not None:
+        target = next((t.device for t in (out if isinstance(out, Sequence) else [out]) if isinstance(t, Tensor)), None)
+    return array, Elements(array.dtype, array.shape), as_device(target)
 
 
 def _run(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce, out: Any = None) -> list[Any]:
@@ -512,8 +515,9 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
     outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
     source = x if isinstance(x, Tensor) else asarray(x, device=device)
     check_apart({"x": source} | {f"out's {name}": tensor for name, tensor in outputs.items()})
+    wanted = [out] if len(results) == 1 else list(out)  # Given ones of another Device are views of these.
     if not prod(problem.shape):
-        return given
+        return wanted
     places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
     shared = any(places[name].buffer is places["input"].buffer for name in outputs)
     key = _Into(request, tuple(place.elements for place in places.values()), shared)
@@ -527,7 +531,7 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
     for name, tensor in {"x": source, **outputs}.items():
         check_alive(name if tensor is source else "out", tensor)
     device.run(prepared, {name: (place.buffer, place.start) for name, place in places.items()})
-    return given
+    return wanted
 
 
 def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:

@@ -209,6 +209,19 @@ def test_results_go_into_tensors_that_exist(device):
     assert device.counters["plans"] == plans
 
 
+def test_out_on_another_device_than_the_default_one(device):
+    """An array goes to where its result is wanted. A tensor of another Device on the same GPU device is one of this."""
+    other = wgdml.Device()
+    x = hostile("float32", (4, 30))
+    one = wgdml.empty((4,), "int64", device=other)
+    assert wgdml.argmax(x, axis=1, out=one) is one
+    oracle.assert_same(one.numpy(), oracle.argmax(x, 1))
+    beside = wgdml.Device(device.gpu_device)
+    one = wgdml.empty((4,), "int64", device=beside)
+    assert wgdml.argmin(wgdml.asarray(x, device=device), axis=1, out=one) is one
+    oracle.assert_same(one.numpy(), oracle.argmin(x, 1))
+
+
 def test_out_of_any_layout(device):
     """Strided, offset, transposed outputs, one in the input's own buffer; no byte beside them changes."""
     x = hostile("int16", (3, 20))
