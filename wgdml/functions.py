@@ -437,9 +437,10 @@ def _extreme(
     device: Device | None,
 ) -> Any:
     """The value of the first pair over some axes, and its index where that is wanted."""
-    indices = as_index_dtype(index_dtype) if as_flag("return_indices", return_indices) else None
-    found = _reduce(x, axis, keepdims, False, order, True, indices, out, device)
-    return TopKResult(*found) if indices else found[0]
+    dtype = as_index_dtype(index_dtype)
+    both = as_flag("return_indices", return_indices)
+    found = _reduce(x, axis, keepdims, False, order, True, dtype if both else None, out, device)
+    return TopKResult(*found) if both else found[0]
 
 
 def _operand(x: ArrayLike | Tensor, device: Device | None, out: Any) -> tuple[Tensor | NDArray[Any], Elements, Executor]:

@@ -63,7 +63,13 @@ def test_the_elements_own_bits(device, function):
 def test_plans_of_gpus_and_of_software_adapters(forced, software):
     """Two axes that cannot be merged, long and short, many sequences and one: each machine's own algorithms."""
     own, _ = forced(None, software)
-    for shape, axes in (((3, 700, 5, 40), (1, 3)), ((40, 3, 2500), (0, 2)), ((1, 2, 30000, 2), (2,)), ((600, 9, 7), (0, 2))):
+    for shape, axes in (
+        ((3, 700, 5, 40), (1, 3)),
+        ((40, 3, 2500), (0, 2)),
+        ((1, 2, 30000, 2), (2,)),
+        ((600, 9, 7), (0, 2)),
+        ((2, 200_003), (1,)),
+    ):
         x = data.make("eight_values", np.float32, int(np.prod(shape)), 1).reshape(shape)
         x[..., -1:] = np.nan
         out = compiled(own, ReduceFunction.MIN, TensorDesc(DataType.FLOAT32, shape), axes)(wgdml.asarray(x, device=own))
