@@ -429,13 +429,7 @@ class _ArgOperatorDesc:
     axes: tuple[int, ...]
     axis_direction: AxisDirection
 
-    def __init__(
-        self,
-        input_tensor: TensorDesc,
-        output_tensor: TensorDesc,
-        axes: _Ints,
-        axis_direction: AxisDirection = AxisDirection.INCREASING,
-    ) -> None:
+    def __init__(self, input_tensor: TensorDesc, output_tensor: TensorDesc, axes: _Ints, axis_direction: AxisDirection) -> None:
         _store(
             self,
             input_tensor=_as_tensor("input_tensor", input_tensor),
@@ -521,13 +515,7 @@ class ReduceOperatorDesc:
     output_tensor: TensorDesc
     axes: tuple[int, ...]
 
-    def __init__(
-        self,
-        function: ReduceFunction,
-        input_tensor: TensorDesc,
-        output_tensor: TensorDesc,
-        axes: _Ints,
-    ) -> None:
+    def __init__(self, function: ReduceFunction, input_tensor: TensorDesc, output_tensor: TensorDesc, axes: _Ints) -> None:
         _store(
             self,
             function=as_enum("function", function, ReduceFunction),
@@ -750,12 +738,7 @@ def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     # Such dimensions do not matter to the others; nested layouts (packed, padded, transposed) have no others.
     while (zero := next((i for i in range(len(dims)) if _must_be_zero(dims, i)), None)) is not None:
         del dims[zero]
-    if not dims:
-        return False
-    addresses = 1 + sum(reach * stride for reach, stride in dims) // math.gcd(*(stride for _, stride in dims))
-    if math.prod(reach + 1 for reach, _ in dims) > addresses or any(_meet(a, b) for a, b in combinations(dims, 2)):
-        return True
-    return _cancel(dims)
+    return bool(dims) and (any(_meet(a, b) for a, b in combinations(dims, 2)) or _cancel(dims))
 
 
 def _cancel(dims: list[tuple[int, int]]) -> bool:

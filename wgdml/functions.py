@@ -34,6 +34,7 @@ from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor, PreparedPlan
 from .runtime.tensor import (
+    Bound,
     Elements,
     Tensor,
     as_numpy,
@@ -516,23 +517,27 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
     outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
     source = x if isinstance(x, Tensor) else asarray(x, device=device)
     check_apart({"x": source} | {f"out's {name}": tensor for name, tensor in outputs.items()})
-    wanted = [out] if len(results) == 1 else list(out)  # Given ones of another Device are views of these.
-    if not prod(problem.shape):
-        return wanted
-    places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
-    shared = any(places[name].buffer is places["input"].buffer for name in outputs)
+    if prod(problem.shape):
+        check_alive("x", source)
+        for tensor in given:
+            check_alive("out", tensor)
+        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
+        device.run(_prepare_into(device, request, problem, places), {n: (p.buffer, p.start) for n, p in places.items()})
+    return [out] if len(results) == 1 else list(out)  # Not ``given``: tensors of another Device are there as this one's.
+
+
+def _prepare_into(device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound]) -> PreparedPlan:
+    """The plan for tensors that lie so."""
+    source, *outputs = places.values()
+    shared = any(output.buffer is source.buffer for output in outputs)
     key = _Into(request, tuple(place.elements for place in places.values()), shared)
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
-        elements = places["input"].elements
-        selection = _selection(elements, problem, {name: problem.with_axes(tensor.strides) for name, tensor in outputs.items()})
+        strides = {name: problem.with_axes(place.elements.strides or ()) for name, place in places.items() if name != "input"}
         left = {name: place.elements.rest for name, place in places.items()}
-        prepared = device.place(selection, Placement(elements.vectors, shared, **left))
+        prepared = device.place(_selection(source.elements, problem, strides), Placement(source.elements.vectors, shared, **left))
         device.kept.put(key, prepared)
-    for name, tensor in {"x": source, **outputs}.items():
-        check_alive(name if tensor is source else "out", tensor)
-    device.run(prepared, {name: (place.buffer, place.start) for name, place in places.items()})
-    return wanted
+    return prepared
 
 
 def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:
