@@ -420,7 +420,7 @@ def _reduce(
 
         dtype = index_dtype or np.dtype(np.int64)
         source = cast("outofcore.Source", x)
-        values, indices = outofcore.reduce(source, axis, keepdims, last_index, order, has_values, dtype, device)
+        values, indices = outofcore.reduce(source, axis, keepdims, last_index, order, has_values, dtype, device, None, "auto")
         return [part for part, wanted in ((values, has_values), (indices, index_dtype)) if wanted]
     operand, elements, executor = _operand(x, device, out)
     axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)

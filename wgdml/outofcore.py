@@ -122,22 +122,13 @@ def _check_source(x: Any) -> None:
 
 
 def reduce(
-    x: Source,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None,
-    keepdims: bool,
-    last_index: bool,
-    order: Order,
-    has_values: bool,
-    index_dtype: np.dtype[Any],
-    device: Device | None,
-    block_bytes: int | None = None,
-    progress: Progress = "auto",
+    x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, has_values: bool, index_dtype: np.dtype[Any], *how: Any
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
-    """Values, if they are wanted, and indices of the first pair over some axes."""
+    """Values, if they are wanted, and indices of the first pair over some axes. ``how``: device, bytes of a block, progress."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
     wanted = _Wanted(axes, 1, order, last_index, has_values, index_dtype)
-    values, indices = _select(x, wanted, device, block_bytes, progress)
+    values, indices = _select(x, wanted, *how)
     shape = indices.shape if keepdims else tuple(n for d, n in enumerate(x.shape) if d not in axes)
     return None if values is None else values.reshape(shape), indices.reshape(shape)
 
