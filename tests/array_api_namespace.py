@@ -6,4 +6,4 @@ In a checkout of that suite, this folder on PYTHONPATH: ``ARRAY_API_TESTS_MODULE
 from numpy import *  # noqa: F403
 from numpy import __array_api_version__, __array_namespace_info__, bool, linalg  # noqa: F401
 
-from wgdml import argmax, argmin, argsort, sort, top_k  # noqa: F401
+from wgdml import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k  # noqa: F401

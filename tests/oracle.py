@@ -81,9 +81,9 @@ def ranks(x: np.ndarray, nan: str = "highest") -> np.ndarray:
     return x.astype(np.int64)
 
 
-def argsort(x: Any, axis: int = -1, descending: bool = False) -> np.ndarray:
+def argsort(x: Any, axis: int = -1, descending: bool = False, nan_last: bool = False) -> np.ndarray:
     x = np.asarray(x)
-    rank = ranks(x)
+    rank = ranks(x, "lowest" if descending and nan_last else "highest")
     if descending:
         rank = ~rank  # reverses the order with no overflow at the lowest rank
     return np.argsort(rank, axis=axis, kind="stable").astype(np.int64)
@@ -94,14 +94,14 @@ def take(x: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
     return from_bits(np.take_along_axis(bits(x), indices, axis), x.dtype)
 
 
-def sort(x: Any, axis: int = -1, descending: bool = False) -> np.ndarray:
+def sort(x: Any, axis: int = -1, descending: bool = False, nan_last: bool = False) -> np.ndarray:
     x = np.asarray(x)
-    return take(x, argsort(x, axis, descending), axis)
+    return take(x, argsort(x, axis, descending, nan_last), axis)
 
 
-def top_k(x: Any, k: int, axis: int = -1, largest: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def top_k(x: Any, k: int, axis: int = -1, largest: bool = True, nan_last: bool = False) -> tuple[np.ndarray, np.ndarray]:
     x = np.asarray(x)
-    order = argsort(x, axis, descending=largest)
+    order = argsort(x, axis, largest, nan_last)
     assert 0 <= k <= x.shape[axis]
     indices = order[(slice(None),) * (axis % x.ndim) + (slice(0, k),)]
     return take(x, indices, axis), indices
@@ -135,6 +135,7 @@ def arg_reduce(
     keepdims: bool = False,
     select_last: bool = False,
     largest: bool = True,
+    nan_last: bool = False,
 ) -> np.ndarray:
     """Index of the extreme element, flattened row-major over the reduced axes in ascending order."""
     x = np.asarray(x)
@@ -144,7 +145,7 @@ def arg_reduce(
         axes = sorted(a % x.ndim for a in ([axis] if isinstance(axis, int | np.integer) else axis))
     assert len(set(axes)) == len(axes)
     kept = [a for a in range(x.ndim) if a not in axes]
-    rank = ranks(x, nan="highest" if largest else "lowest")
+    rank = ranks(x, nan="highest" if largest != nan_last else "lowest")
     lines = rank.transpose(*kept, *axes).reshape([x.shape[a] for a in kept] + [int(np.prod([x.shape[a] for a in axes]))])
     find = np.argmax if largest else np.argmin
     result = lines.shape[-1] - 1 - find(lines[..., ::-1], axis=-1) if select_last else find(lines, axis=-1)
@@ -152,6 +153,24 @@ def arg_reduce(
     if keepdims:
         result = result.reshape([1 if a in axes else x.shape[a] for a in range(x.ndim)])
     return result
+
+
+def extreme(
+    x: Any,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    select_last: bool = False,
+    largest: bool = True,
+    nan_last: bool = False,
+) -> np.ndarray:
+    """The elements that `arg_reduce` points at, moved as bits."""
+    x = np.asarray(x)
+    indices = arg_reduce(x, axis, keepdims, select_last, largest, nan_last)
+    axes = range(x.ndim) if axis is None else sorted(a % x.ndim for a in ([axis] if isinstance(axis, int | np.integer) else axis))
+    kept = [a for a in range(x.ndim) if a not in axes]
+    length = int(np.prod([x.shape[a] for a in axes]))
+    lines = bits(x).transpose(*kept, *axes).reshape(-1, length)
+    return from_bits(np.take_along_axis(lines, indices.reshape(-1, 1), 1).reshape(indices.shape), x.dtype)
 
 
 def argmax(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = False, select_last: bool = False) -> np.ndarray:

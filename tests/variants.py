@@ -29,7 +29,8 @@ from planning import GPU
 from wgdml import shaders
 from wgdml.plan import Machine, Plan, Planner
 from wgdml.plan.merge import merge_plan
-from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection
+from wgdml.plan.take import take_plan
+from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection, take_selection
 
 #: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known adapters have.
 LIMITS = {
@@ -187,6 +188,7 @@ def problems(quick: bool = False) -> Iterator[Asked]:
                 yield Asked(problem, {}, ONE_OF_A_KIND)
                 problem = selection(element, sizes, inner, 1, Order.MINIMUM, "indices", last_index=True, **strides)
                 yield Asked(problem, {}, ONE_OF_A_KIND)
+                yield Asked(selection(element, sizes, outer, 1, Order.MAXIMUM, "values", **strides), {}, ONE_OF_A_KIND)
     # Inputs and outputs beyond one binding.
     for element, sizes, axis, k in (
         ("float32", (1, 3 << 28), 1, 1),
@@ -214,6 +216,12 @@ def algorithms_of(machine: Machine) -> tuple[str, ...]:
 def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
     """Every plan of the grid, the planner's own choice and each algorithm forced where it can serve."""
     yield "merged chunks", Machine(), merge_plan(Machine(), 3, 5, 7, 256)
+    for element, (sizes, taken), flags in product(
+        WIDTHS, (((9, 7), (4, 7)), ((3, 5, 2), (3, 1, 2))), product((True, False), repeat=2)
+    ):
+        source, chosen = Layout(sizes, padded(sizes)), Layout(taken, padded(taken))
+        asked_for = take_selection(element, source, 1 if len(sizes) > 2 else 0, chosen, chosen, 8)
+        yield f"take {element}", Machine(), take_plan(Machine(), asked_for, vectors=flags[0], shared_input=flags[1])
     for asked in problems(quick):
         problem = asked.problem
         for name in QUICK_LIMITS if quick else LIMITS:

@@ -1,7 +1,8 @@
 """wgdml: DirectML's selection operators on any WebGPU adapter, exact to the bit.
 
-Functions on arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``sort``, ``argsort``.
-DirectML's vocabulary: ``TensorDesc``, the operator descs, ``Device.create_operator`` and more.
+Functions on NumPy arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``max``, ``min``,
+``sort``, ``argsort``. DirectML's vocabulary: ``TensorDesc``, the operator descs,
+``Device.create_operator`` and more.
 """
 
 from ._version import __version__
@@ -18,7 +19,7 @@ from .contract import (
     TopK1OperatorDesc,
     TopKOperatorDesc,
 )
-from .functions import argmax, argmin, argsort, sort, top_k
+from .functions import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k
 from .results import TopKResult
 from .runtime import (
     BindingProperties,
@@ -31,6 +32,7 @@ from .runtime import (
     adapters,
     asarray,
     default_device,
+    empty,
     to_numpy,
 )
 
@@ -61,7 +63,11 @@ __all__ = [
     "argsort",
     "asarray",
     "default_device",
+    "empty",
+    "max",
+    "min",
     "sort",
+    "take_along_axis",
     "to_numpy",
     "top_k",
 ]

@@ -8,21 +8,26 @@ from functools import lru_cache
 from typing import Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
+from .contract import DataType
 from .selection import FORMATS, Order
 
 __all__ = [
     "as_axes",
     "as_axis",
     "as_dtype",
+    "as_flag",
     "as_index_dtype",
     "as_int",
     "as_ints",
     "as_k",
     "as_order",
     "as_sizes",
+    "check_indices",
     "element_name",
+    "taken_shape",
+    "with_nan",
 ]
 
 
@@ -69,11 +74,13 @@ def _in_range(number: int, ndim: int) -> int:
     return number % ndim
 
 
-def as_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, shape: Sequence[int]) -> tuple[int, ...]:
+def as_axes(
+    axis: SupportsIndex | Sequence[SupportsIndex] | None, shape: Sequence[int], none_is_well: bool = False
+) -> tuple[int, ...]:
     """The axes of a reduction in ascending order, all of them for None. ``ValueError`` where there is nothing to reduce."""
     ndim = len(shape)
     axes = tuple(range(ndim)) if axis is None else tuple(sorted(_in_range(a, ndim) for a in as_ints("axis", axis)))
-    if not axes and axis is not None:
+    if not axes and axis is not None and not none_is_well:
         raise ValueError("axis must name at least one axis, not ()")
     if len(set(axes)) < len(axes):
         raise ValueError(f"axis must name each axis once, not {axis!r}")
@@ -92,13 +99,48 @@ def as_k(k: SupportsIndex, length: int) -> int:
     return count
 
 
-def as_order(mode: str) -> Order:
+def as_order(mode: str, nan: str = "greatest") -> Order:
     """The order of ``top_k``."""
     if mode == "largest":
-        return Order.DESCENDING
+        return with_nan(Order.DESCENDING, nan)
     if mode == "smallest":
-        return Order.ASCENDING
+        return with_nan(Order.ASCENDING, nan)
     raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+
+
+def with_nan(order: Order, nan: str) -> Order:
+    """The order with NaN where it already has it ("greatest"), or after every number ("last")."""
+    if nan == "greatest":
+        return order
+    if nan == "last":
+        return order.numbers_first
+    raise ValueError(f'nan must be "greatest" or "last", not {nan!r}')
+
+
+def as_flag(name: str, value: bool) -> bool:
+    """A bool, Python's or NumPy's."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def taken_shape(shape: Sequence[int], indices: Sequence[int], axis: int) -> tuple[int, ...]:
+    """The shape of what ``take_along_axis`` takes: that of the indices, broadcast with x's but along the axis."""
+    if len(indices) != len(shape):
+        raise ValueError(f"indices must have x's {len(shape)} dimensions, not shape {tuple(indices)}")
+    others = [1 if d == axis else n for d, n in enumerate(shape)]
+    if any(n != m and 1 not in (n, m) for n, m in zip(others, indices, strict=True)):
+        raise ValueError(f"indices of shape {tuple(indices)} cannot be broadcast to x of shape {tuple(shape)} but for axis {axis}")
+    taken = tuple(n if m == 1 else m for n, m in zip(others, indices, strict=True))
+    if 0 not in taken and shape[axis] == 0:
+        raise ValueError(f"x of shape {tuple(shape)} has nothing to take along axis {axis}")
+    return taken
+
+
+def check_indices(indices: NDArray[Any], size: int) -> None:
+    """``ValueError`` for indices that an axis of this size has not; negative ones count from the end."""
+    if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
+        raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
 
 
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}
@@ -107,21 +149,23 @@ for _name in ("int64", "int32", "uint64", "uint32"):
     _INDEX_DTYPES |= {_name: _dtype, _dtype: _dtype, _dtype.type: _dtype}
 
 
-def as_index_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def as_index_dtype(dtype: DTypeLike, name: str = "index_dtype") -> np.dtype[Any]:
     """A data type that indices may have."""
     try:
         found = _INDEX_DTYPES.get(dtype) or _INDEX_DTYPES.get(np.dtype(dtype))
     except (TypeError, ValueError, SyntaxError):  # NumPy parses strings
         found = None
     if found is None:
-        raise TypeError(f"index_dtype must be int64, int32, uint64 or uint32, not {dtype!r}")
+        raise TypeError(f"{name} must be int64, int32, uint64 or uint32, not {dtype!r}")
     return found
 
 
-def as_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:
     """A data type that elements may have."""
     if dtype is None:
         raise TypeError("dtype must be a data type, not None")
+    if isinstance(dtype, DataType):
+        return dtype.numpy_dtype
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings

@@ -27,6 +27,7 @@ __all__ = [
     "FEATURE_TABLE",
     "HIGHEST_FEATURE_LEVEL",
     "MAX_DIMENSION_COUNT",
+    "OTHER_DATA_TYPES",
     "ArgmaxOperatorDesc",
     "ArgminOperatorDesc",
     "AxisDirection",
@@ -39,7 +40,9 @@ __all__ = [
     "TensorDesc",
     "TopK1OperatorDesc",
     "TopKOperatorDesc",
+    "as_enum",
     "check_feature_level",
+    "overlaps_itself",
     "required_feature_level",
     "supports_data_type",
 ]
@@ -49,8 +52,6 @@ _UINT32_MAX: Final = 2**32 - 1  # sizes, strides, axes and alignments are UINTs 
 _UINT64_MAX: Final = 2**64 - 1  # TotalTensorSizeInBytes is a UINT64
 # What fields that hold several integers accept.
 _Ints = Sequence[SupportsIndex] | npt.NDArray[np.integer[Any]]
-# Addresses that may be enumerated to decide whether a layout overlaps itself: about 0.1 s and 8 MiB.
-_MAX_ENUMERATED_ADDRESSES: Final = 2**20
 
 
 # --------------------------------------------------------------------------------------------------
@@ -102,6 +103,10 @@ class DataType(IntEnum):
         raise TypeError(f"dtype is {found!r}; it {rule} (DML_TENSOR_DATA_TYPE)")
 
 
+OTHER_DATA_TYPES: Final[Mapping[int, str]] = MappingProxyType({9: "FLOAT64", 12: "UINT4", 13: "INT4"})
+"""DirectML's data types that are not here, by their numbers."""
+
+
 class AxisDirection(IntEnum):
     """Direction along an axis (``DML_AXIS_DIRECTION``): top-k's order, argmax's and argmin's tie-break."""
 
@@ -110,7 +115,7 @@ class AxisDirection(IntEnum):
 
 
 class ReduceFunction(IntEnum):
-    """Function of a REDUCE operator (``DML_REDUCE_FUNCTION``). Only ARGMAX and ARGMIN are implemented."""
+    """Function of a REDUCE operator (``DML_REDUCE_FUNCTION``). Those that select are here: ARGMAX, ARGMIN, MAX and MIN."""
 
     ARGMAX = 0
     ARGMIN = 1
@@ -159,8 +164,8 @@ HIGHEST_FEATURE_LEVEL: Final = max(FeatureLevel)
 class FeatureRow:
     """What one operator takes from `level` up to the next row of that operator.
 
-    `value_types` are the input's types (and the value output's), `index_types` those of the index output,
-    `ranks` the dimension counts.
+    `value_types` are the input's types (and the value output's), `index_types` those of the index output (none
+    where the operator has no such output), `ranks` the dimension counts.
     """
 
     level: FeatureLevel
@@ -195,6 +200,12 @@ _ARG_ROWS = (
     FeatureRow(FeatureLevel.LEVEL_3_0, _ALL_RANKS, _TO_32_BITS, _ARG_INDICES),
     FeatureRow(FeatureLevel.LEVEL_4_1, _ALL_RANKS, _ALL_TYPES, _ARG_INDICES),
 )
+_EXTREME_ROWS = (
+    FeatureRow(FeatureLevel.LEVEL_1_0, _RANK_4, _FLOATS, ()),
+    FeatureRow(FeatureLevel.LEVEL_2_1, _RANK_4, (*_FLOATS, DataType.INT32, DataType.UINT32), ()),
+    FeatureRow(FeatureLevel.LEVEL_3_0, _ALL_RANKS, _TO_32_BITS, ()),
+    FeatureRow(FeatureLevel.LEVEL_5_0, _ALL_RANKS, _ALL_TYPES, ()),
+)
 
 FEATURE_TABLE: Final[Mapping[str, tuple[FeatureRow, ...]]] = MappingProxyType(
     {
@@ -202,14 +213,19 @@ FEATURE_TABLE: Final[Mapping[str, tuple[FeatureRow, ...]]] = MappingProxyType(
         "TOP_K1": _TOP_K1_ROWS,
         "ARGMAX": _ARG_ROWS,
         "ARGMIN": _ARG_ROWS,
-        "REDUCE": (  # its functions ARGMAX and ARGMIN only
+        "REDUCE": (  # its functions ARGMAX and ARGMIN
             FeatureRow(FeatureLevel.LEVEL_1_0, _RANK_4, _FLOATS, _UINT32_ONLY),
             FeatureRow(FeatureLevel.LEVEL_2_1, _RANK_4, _TO_32_BITS, _UINT32_ONLY),
-            FeatureRow(FeatureLevel.LEVEL_3_0, _ALL_RANKS, _TO_32_BITS, _ARG_INDICES),
+            *_ARG_ROWS,
         ),
+        "REDUCE MAX": _EXTREME_ROWS,
+        "REDUCE MIN": _EXTREME_ROWS,
     }
 )
-"""Rows by operator (``DML_OPERATOR_TYPE``), lowest level first; each row includes those before it."""
+"""Rows by operator (``DML_OPERATOR_TYPE``), lowest level first; each row includes those before it.
+
+"REDUCE" has the rows of its functions ARGMAX and ARGMIN; MAX and MIN have rows of their own.
+"""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -254,7 +270,7 @@ class TensorDesc:
     ) -> None:
         _store(
             self,
-            data_type=_as_enum("data_type", data_type, DataType),
+            data_type=as_enum("data_type", data_type, DataType),
             sizes=_as_ints("sizes", sizes),
             strides=None if strides is None else _as_ints("strides", strides),
             guaranteed_base_offset_alignment=_as_int("guaranteed_base_offset_alignment", guaranteed_base_offset_alignment),
@@ -398,7 +414,7 @@ class TopK1OperatorDesc:
     axis_direction: AxisDirection
 
     def __post_init__(self) -> None:
-        _as_enum("axis_direction", self.axis_direction, AxisDirection)
+        as_enum("axis_direction", self.axis_direction, AxisDirection)
         _check_top_k(self)
 
 
@@ -413,19 +429,13 @@ class _ArgOperatorDesc:
     axes: tuple[int, ...]
     axis_direction: AxisDirection
 
-    def __init__(
-        self,
-        input_tensor: TensorDesc,
-        output_tensor: TensorDesc,
-        axes: _Ints,
-        axis_direction: AxisDirection = AxisDirection.INCREASING,
-    ) -> None:
+    def __init__(self, input_tensor: TensorDesc, output_tensor: TensorDesc, axes: _Ints, axis_direction: AxisDirection) -> None:
         _store(
             self,
             input_tensor=_as_tensor("input_tensor", input_tensor),
             output_tensor=_as_tensor("output_tensor", output_tensor),
-            axes=_as_ints("axes", axes),
-            axis_direction=_as_enum("axis_direction", axis_direction, AxisDirection),
+            axes=_as_ints("axes", axes, " (AxisCount is its length)"),
+            axis_direction=as_enum("axis_direction", axis_direction, AxisDirection),
         )
         _check_arg(self)
 
@@ -450,6 +460,15 @@ class ArgmaxOperatorDesc(_ArgOperatorDesc):
 
     operator_type: ClassVar[str] = "ARGMAX"
 
+    def __init__(
+        self,
+        input_tensor: TensorDesc,
+        output_tensor: TensorDesc,
+        axes: _Ints,
+        axis_direction: AxisDirection = AxisDirection.INCREASING,
+    ) -> None:
+        super().__init__(input_tensor, output_tensor, axes, axis_direction)
+
 
 class ArgminOperatorDesc(_ArgOperatorDesc):
     """Index of the smallest element over one or more axes (``DML_ARGMIN_OPERATOR_DESC``).
@@ -459,19 +478,28 @@ class ArgminOperatorDesc(_ArgOperatorDesc):
 
     operator_type: ClassVar[str] = "ARGMIN"
 
+    def __init__(
+        self,
+        input_tensor: TensorDesc,
+        output_tensor: TensorDesc,
+        axes: _Ints,
+        axis_direction: AxisDirection = AxisDirection.INCREASING,
+    ) -> None:
+        super().__init__(input_tensor, output_tensor, axes, axis_direction)
+
 
 @dataclass(frozen=True, init=False)
 class ReduceOperatorDesc:
-    """REDUCE with function ARGMAX or ARGMIN (``DML_REDUCE_OPERATOR_DESC``). From feature level 1_0.
+    """REDUCE with a function that selects (``DML_REDUCE_OPERATOR_DESC``). From feature level 1_0.
 
-    The same as `ArgmaxOperatorDesc` or `ArgminOperatorDesc` with INCREASING, except that no feature level
-    takes 64-bit input.
+    ARGMAX and ARGMIN are `ArgmaxOperatorDesc` and `ArgminOperatorDesc` with INCREASING. MAX and MIN give the
+    value of that element, bit for bit: the first NaN's where there is one, and of -0.0 and +0.0 the first one's.
 
     Args:
-        function: ARGMAX or ARGMIN.
+        function: ARGMAX, ARGMIN, MAX or MIN.
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
-        output_tensor: sizes of the input except 1 on each of `axes`; INT64, INT32, UINT64 or UINT32, able to
-            hold every index.
+        output_tensor: sizes of the input except 1 on each of `axes`. Of ARGMAX and ARGMIN: INT64, INT32, UINT64 or
+            UINT32, able to hold every index. Of MAX and MIN: the type of the input.
         axes: at least one axis, each less than the dimension count, none twice. Stored as a tuple.
 
     Raises:
@@ -487,23 +515,22 @@ class ReduceOperatorDesc:
     output_tensor: TensorDesc
     axes: tuple[int, ...]
 
-    def __init__(
-        self,
-        function: ReduceFunction,
-        input_tensor: TensorDesc,
-        output_tensor: TensorDesc,
-        axes: _Ints,
-    ) -> None:
+    def __init__(self, function: ReduceFunction, input_tensor: TensorDesc, output_tensor: TensorDesc, axes: _Ints) -> None:
         _store(
             self,
-            function=_as_enum("function", function, ReduceFunction),
+            function=as_enum("function", function, ReduceFunction),
             input_tensor=_as_tensor("input_tensor", input_tensor),
             output_tensor=_as_tensor("output_tensor", output_tensor),
-            axes=_as_ints("axes", axes),
+            axes=_as_ints("axes", axes, " (AxisCount is its length)"),
         )
-        if self.function not in (ReduceFunction.ARGMAX, ReduceFunction.ARGMIN):
-            raise ValueError(f"function is {self.function.name}, which is not supported; it must be ARGMAX or ARGMIN")
+        if self.function not in (ReduceFunction.ARGMAX, ReduceFunction.ARGMIN, ReduceFunction.MAX, ReduceFunction.MIN):
+            raise ValueError(f"function is {self.function.name}, which is not supported; it must be ARGMAX, ARGMIN, MAX or MIN")
         _check_arg(self)
+
+    @property
+    def gives_values(self) -> bool:
+        """Whether the output has values (MAX and MIN), not indices."""
+        return self.function in (ReduceFunction.MAX, ReduceFunction.MIN)
 
 
 OperatorDesc = TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | ArgminOperatorDesc | ReduceOperatorDesc
@@ -523,7 +550,7 @@ def required_feature_level(desc: OperatorDesc) -> FeatureLevel:
     """
     use = _use_of(desc)
     # A desc is checked against the last row when it is made, so one is always found.
-    return next(row.level for row in FEATURE_TABLE[use.operator_type] if not any(_lacks(row, use)))
+    return next(row.level for row in FEATURE_TABLE[use.operator] if not any(_lacks(row, use)))
 
 
 def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
@@ -535,28 +562,31 @@ def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
             would take it.
     """
     use = _use_of(desc)
-    _as_enum("level", level, FeatureLevel)
+    as_enum("level", level, FeatureLevel)
     required = required_feature_level(desc)
     if required <= level:
         return
-    rows = [row for row in FEATURE_TABLE[use.operator_type] if row.level <= level]
+    rows = [row for row in FEATURE_TABLE[use.operator] if row.level <= level]
     lacking = "; ".join(_lacks(rows[-1], use)) if rows else "the operator does not exist at this level"
-    raise ValueError(f"{use.operator_type} at feature level {level.name}: {lacking}; feature level {required.name} takes it")
+    raise ValueError(f"{use.operator} at feature level {level.name}: {lacking}; feature level {required.name} takes it")
 
 
-def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
+def supports_data_type(data_type: DataType | int, level: FeatureLevel) -> bool:
     """Whether tensors of `data_type` are supported at `level`, by some operator.
 
     Answers ``CheckFeatureSupport`` with ``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT`` for the operators here: true
     from the first row of `FEATURE_TABLE` with `data_type` among its value or index types. That is FLOAT32, FLOAT16
     and UINT32 from 1_0 (REDUCE), the other integers of up to 32 bits from 2_1 (REDUCE, TOP_K, TOP_K1), INT64 and
-    UINT64 from 3_0 (as indices of ARGMAX, ARGMIN and REDUCE).
+    UINT64 from 3_0 (as indices of ARGMAX, ARGMIN and REDUCE). Never those of `OTHER_DATA_TYPES`.
 
     Raises:
-        TypeError: `data_type` is not a `DataType`, or `level` not a `FeatureLevel`.
+        TypeError: `data_type` is not a `DataType` nor a number of `OTHER_DATA_TYPES`, or `level` not a
+            `FeatureLevel`.
     """
-    _as_enum("data_type", data_type, DataType)
-    _as_enum("level", level, FeatureLevel)
+    as_enum("level", level, FeatureLevel)
+    if type(data_type) is int and data_type in OTHER_DATA_TYPES:
+        return False
+    as_enum("data_type", data_type, DataType)
     return any(
         row.level <= level and data_type in (*row.value_types, *row.index_types) for rows in FEATURE_TABLE.values() for row in rows
     )
@@ -565,21 +595,21 @@ def supports_data_type(data_type: DataType, level: FeatureLevel) -> bool:
 class _Use(NamedTuple):
     """What an operator desc asks of a row of the feature table."""
 
-    operator_type: str
+    operator: str  # a key of the table
     rank: int
     value_type: DataType
     index_field: str
-    index_type: DataType
+    index_type: DataType | None  # None without an output of indices
 
 
 def _use_of(desc: object) -> _Use:
-    if isinstance(desc, TopKOperatorDesc | TopK1OperatorDesc):
-        index_field, indices = "output_index_tensor", desc.output_index_tensor
-    elif isinstance(desc, _ArgOperatorDesc | ReduceOperatorDesc):
-        index_field, indices = "output_tensor", desc.output_tensor
-    else:
+    if not isinstance(desc, TopKOperatorDesc | TopK1OperatorDesc | _ArgOperatorDesc | ReduceOperatorDesc):
         raise TypeError(f"desc is {desc!r}, of type {type(desc).__name__}; it must be an operator desc")
     source = desc.input_tensor
+    if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
+        return _Use(f"REDUCE {desc.function.name}", source.dimension_count, source.data_type, "", None)
+    index_field = "output_index_tensor" if isinstance(desc, TopKOperatorDesc | TopK1OperatorDesc) else "output_tensor"
+    indices: TensorDesc = getattr(desc, index_field)
     return _Use(desc.operator_type, source.dimension_count, source.data_type, index_field, indices.data_type)
 
 
@@ -591,7 +621,7 @@ def _lacks(row: FeatureRow, use: _Use) -> Iterator[str]:
     if use.value_type not in row.value_types:
         accepted = _names(row.value_types)
         yield f"input_tensor.data_type is {use.value_type.name}; it must be one of {accepted}"
-    if use.index_type not in row.index_types:
+    if use.index_type is not None and use.index_type not in row.index_types:
         accepted = _names(row.index_types)
         yield f"{use.index_field}.data_type is {use.index_type.name}; it must be one of {accepted}"
 
@@ -613,11 +643,7 @@ def _check_top_k(desc: TopKOperatorDesc | TopK1OperatorDesc) -> None:
     _store(desc, axis=axis, k=k)
 
     _check_some_level_takes(desc)
-    if values.data_type is not source.data_type:
-        raise ValueError(
-            f"output_value_tensor.data_type is {values.data_type.name}; "
-            f"it must be {source.data_type.name}, the type of input_tensor"
-        )
+    _check_value_type("output_value_tensor", values, source)
     _check_axis("axis", axis, source)
     size = source.sizes[axis]
     if not 1 <= k <= size:
@@ -642,6 +668,9 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     sizes = tuple(1 if d in axes else size for d, size in enumerate(source.sizes))
     _check_sizes("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
     _check_no_overlap("output_tensor", output)
+    if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
+        _check_value_type("output_tensor", output, source)
+        return
     last_index = math.prod(source.sizes[axis] for axis in axes) - 1
     largest = int(np.iinfo(output.data_type.numpy_dtype).max)
     if last_index > largest:
@@ -653,15 +682,22 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
 
 def _check_some_level_takes(desc: object) -> None:
     use = _use_of(desc)
-    most = FEATURE_TABLE[use.operator_type][-1]  # includes all the rows before it
+    most = FEATURE_TABLE[use.operator][-1]  # includes all the rows before it
     if lacking := "; ".join(_lacks(most, use)):
-        raise ValueError(f"{use.operator_type} at every feature level: {lacking}")
+        raise ValueError(f"{use.operator} at every feature level: {lacking}")
 
 
 def _check_axis(field: str, axis: int, source: TensorDesc) -> None:
     if not 0 <= axis < source.dimension_count:
         raise ValueError(
             f"{field} is {axis}; it must be from 0 to {source.dimension_count - 1}, less than the dimension count of input_tensor"
+        )
+
+
+def _check_value_type(field: str, values: TensorDesc, source: TensorDesc) -> None:
+    if values.data_type is not source.data_type:
+        raise ValueError(
+            f"{field}.data_type is {values.data_type.name}; it must be {source.data_type.name}, the type of input_tensor"
         )
 
 
@@ -683,51 +719,61 @@ def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
                 f"{field}.strides[{dimension}] is 0 with size {size}; "
                 f"an output must not be broadcast: every element needs an address of its own"
             )
-    overlaps = _overlaps_itself(tensor.sizes, tensor.element_strides)
-    if overlaps is None:
-        raise ValueError(
-            f"{field}.strides is {tensor.strides}, too irregular with sizes {tensor.sizes} to show in "
-            f"bounded time that no two elements overlap; each stride of so large an output must exceed the "
-            f"extent of the dimensions with smaller strides"
-        )
-    if overlaps:
+    if overlaps_itself(tensor.sizes, tensor.element_strides):
         raise ValueError(
             f"{field}.strides is {tensor.strides}, which lets elements overlap with sizes {tensor.sizes}; "
             f"every element of an output needs an address of its own"
         )
 
 
-def _overlaps_itself(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool | None:
-    """Whether two elements share an address; None where only too long an enumeration would tell.
+def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two elements of a tensor share an address.
 
     They do exactly when ``sum(d_i * stride_i) == 0`` for some integers ``|d_i| < size_i``, not all 0.
     """
+    # How far each dimension reaches, and its stride.
     dims = [(size - 1, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
     if 0 in (stride for _, stride in dims):
         return True
     # Such dimensions do not matter to the others; nested layouts (packed, padded, transposed) have no others.
     while (zero := next((i for i in range(len(dims)) if _must_be_zero(dims, i)), None)) is not None:
         del dims[zero]
-    if not dims:
-        return False
-    if any(_meet(a, b) for a, b in combinations(dims, 2)):
-        return True
-    return _share_addresses(dims)
+    return bool(dims) and (any(_meet(a, b) for a, b in combinations(dims, 2)) or _cancel(dims))
 
 
-def _share_addresses(dims: list[tuple[int, int]]) -> bool | None:
-    """Whether two elements share an address, by counting; ``dims``: how far each dimension reaches, and its stride."""
-    count = math.prod(reach + 1 for reach, _ in dims)
-    step = math.gcd(*(stride for _, stride in dims))
-    if count > 1 + sum(reach * stride for reach, stride in dims) // step:
-        return True  # more elements than addresses
-    if count > _MAX_ENUMERATED_ADDRESSES:
-        return None
-    addresses = np.zeros(1, np.uint64)  # an extent fits 64 bits, see TensorDesc
+def _cancel(dims: list[tuple[int, int]]) -> bool:
+    """Whether steps along some of at least three dimensions undo steps along others.
+
+    The dimensions are parted in two, and the sums of each part's steps are compared. An output has fewer than 2**32 elements:
+    the best parting has at most some 2**24 sums, whatever the layout.
+    """
+
+    ways = (few for count in range(1, len(dims) - 1) for few in combinations(range(len(dims)), count))
+    few = min(ways, key=lambda few: _sums_to_make(dims, few))
+    parts = [dims[i] for i in few], [d for i, d in enumerate(dims) if i not in few]
+    sums = [_sums_of_steps(part) for part in parts if len(part) > 1]
+    if any(np.count_nonzero(s) < s.size - 1 for s in sums):
+        return True  # within a part
+    positive = [s[s > 0] for s in sums]  # the negative ones are their mirror image
+    if len(sums) > 1:
+        return bool(np.intersect1d(positive[0], positive[1]).size)
+    ((reach, stride),) = parts[0]
+    return bool(np.any((positive[0] % stride == 0) & (positive[0] // stride <= reach)))
+
+
+def _sums_to_make(dims: list[tuple[int, int]], few: tuple[int, ...]) -> int:
+    """How many sums a parting into ``few`` dimensions and the others has. A single dimension needs none."""
+    counts = [2 * reach + 1 for reach, _ in dims]
+    others = math.prod(count for i, count in enumerate(counts) if i not in few)
+    return others + (math.prod(counts[i] for i in few) if len(few) > 1 else 0)
+
+
+def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """``sum(d_i * stride_i)`` of every ``|d_i| <= reach_i``. Below 2**63: two dimensions reach less than 2**31 together."""
+    sums = np.zeros(1, np.int64)
     for reach, stride in dims:
-        steps = np.arange(reach + 1, dtype=np.uint64) * np.uint64(stride)
-        addresses = np.add.outer(addresses, steps).ravel()
-    return bool(np.unique(addresses).size < count)
+        sums = np.add.outer(sums, np.arange(-reach, reach + 1, dtype=np.int64) * stride).ravel()
+    return sums
 
 
 def _must_be_zero(dims: list[tuple[int, int]], i: int) -> bool:
@@ -769,17 +815,18 @@ def _as_int(field: str, value: object) -> int:
     raise TypeError(f"{field} is {value!r}, of type {type(value).__name__}; it must be an integer")
 
 
-def _as_ints(field: str, values: _Ints) -> tuple[int, ...]:
+def _as_ints(field: str, values: _Ints, hint: str = "") -> tuple[int, ...]:
     if isinstance(values, np.ndarray):
         is_sequence = values.ndim == 1
     else:  # bytes are integers in Python, but never what is meant
         is_sequence = isinstance(values, Sequence) and not isinstance(values, str | bytes | bytearray)
     if not is_sequence:
-        raise TypeError(f"{field} is {values!r}, of type {type(values).__name__}; it must be a sequence of integers")
+        raise TypeError(f"{field} is {values!r}, of type {type(values).__name__}; it must be a sequence of integers{hint}")
     return tuple(_as_int(f"{field}[{position}]", value) for position, value in enumerate(values))
 
 
-def _as_enum(field: str, value: _E, enum: type[_E]) -> _E:
+def as_enum(field: str, value: object, enum: type[_E]) -> _E:
+    """`value`, where it is a member of `enum`. Numbers and names of members are refused with a `TypeError`."""
     if not isinstance(value, enum):
         raise TypeError(
             f"{field} is {value!r}, of type {type(value).__name__}; it must be a member of "

@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_ints, as_k, as_order, element_name
+from .arguments import (
+    as_axes,
+    as_axis,
+    as_flag,
+    as_index_dtype,
+    as_int,
+    as_ints,
+    as_k,
+    as_order,
+    check_indices,
+    element_name,
+    taken_shape,
+    with_nan,
+)
+from .plan import Plan
+from .plan.take import take_plan
 from .results import TopKResult
 from .runtime.bindings import Placement
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor, PreparedPlan
-from .runtime.tensor import Elements, Tensor, as_numpy, asarray, bound, check_alive, new_tensor
+from .runtime.tensor import (
+    Bound,
+    Elements,
+    Tensor,
+    as_numpy,
+    asarray,
+    bound,
+    check_alive,
+    check_apart,
+    check_out,
+    new_tensor,
+    packed_tensor,
+)
 from .runtime.transfers import Span
-from .selection import Layout, Order, make_selection, packed_strides
+from .selection import Layout, Order, Selection, make_selection, packed_strides, take_selection
 
-__all__ = ["TopKResult", "argmax", "argmin", "argsort", "sort", "top_k"]
+__all__ = ["TopKResult", "argmax", "argmin", "argsort", "max", "min", "sort", "take_along_axis", "top_k"]
+
+Nan = Literal["greatest", "last"]
+Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
 _LARGEST = 2**32 - 1  # elements, by the contract
 _KEPT_WHOLE = 256 << 20  # bytes of a file that are worth the device's memory
@@ -35,61 +66,119 @@ def top_k(
     *,
     axis: SupportsIndex = -1,
     mode: Literal["largest", "smallest"] = "largest",
+    sorted: bool = True,
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
+    out: Sequence[Tensor] | None = None,
     device: Device | None = None,
 ) -> TopKResult:
     """The k largest (or smallest) elements along an axis, sorted, and where they are.
 
     ``x`` has any shape with at least one dimension; ``values`` has x's data type and bits, ``indices`` ``index_dtype`` (int64,
     int32, uint64 or uint32). Largest come in descending, smallest in ascending order; equal elements (-0.0 and 0.0; all NaNs) in
-    ascending order of index. NaN is greater than every number. k = 0 gives empty results.
+    ascending order of index. k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
-    Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode; ``TypeError`` for data types without
-    an order.
+    ``sorted=False`` allows the same elements in any order. Today they come sorted all the same, and as fast.
+    ``nan``: "greatest", NaN is greater than every number; or "last", NaN comes after every number in both modes, as in NumPy 2.6.
+    ``out``: two Tensors, for values and for indices, of the results' shapes and types and of any layout without overlap; they
+    are returned.
+
+    Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or ``nan``, an ``out`` of another
+    shape or device, or that overlaps ``x`` or itself; ``TypeError`` for data types without an order, a ``sorted`` that is no
+    bool, an ``out`` of another type.
     """
-    order = as_order(mode)
-    if _streams(x, device):
+    order = as_order(mode, nan)
+    if sorted is not True:
+        as_flag("sorted", sorted)
+    if out is None and _streams(x, device):
         from . import outofcore
 
         source = cast("outofcore.Source", x)
-        return outofcore.top_k(source, k, axis=axis, mode=mode, index_dtype=index_dtype, device=device)
+        return outofcore.top_k(source, k, axis=axis, mode=mode, index_dtype=index_dtype, nan=nan, device=device)
     k = k if type(k) is int else as_int("k", k)
-    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), device))
+    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device))
 
 
 def argmax(
     x: ArrayLike | Tensor,
     /,
     *,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    axis: Axes = None,
     keepdims: bool = False,
     select_last_index: bool = False,
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
+    out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
     """The index of the first maximum over an axis, several (flattened row-major in ascending order of axis) or all of them.
 
-    NaN wins over every number, the first NaN over later ones. ``select_last_index`` takes the last of several equal ones.
-    The result has x's shape without the reduced axes (of size 1 with ``keepdims``) and data type ``index_dtype``.
+    NaN wins over every number, the first NaN over later ones; with ``nan="last"`` it wins only where all are NaN.
+    ``select_last_index`` takes the last of several equal ones. The result has x's shape without the reduced axes (of size 1 with
+    ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
 
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to reduce; ``TypeError`` for data
-    types without an order.
+    types without an order; for ``nan`` and ``out`` as ``top_k`` does.
     """
-    return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, as_index_dtype(index_dtype), device)
+    order = with_nan(Order.MAXIMUM, nan)
+    return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
 
 
 def argmin(
     x: ArrayLike | Tensor,
     /,
     *,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    axis: Axes = None,
     keepdims: bool = False,
     select_last_index: bool = False,
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
+    out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
     """The index of the first minimum: as ``argmax``; NaN wins over every number here too, as in NumPy."""
-    return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, as_index_dtype(index_dtype), device)
+    order = with_nan(Order.MINIMUM, nan)
+    return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
+
+
+def max(
+    x: ArrayLike | Tensor,
+    /,
+    *,
+    axis: Axes = None,
+    keepdims: bool = False,
+    nan: Nan = "greatest",
+    return_indices: bool = False,
+    index_dtype: DTypeLike = "int64",
+    out: Tensor | Sequence[Tensor] | None = None,
+    device: Device | None = None,
+) -> Any:
+    """The maximum over an axis, several or all of them: the element that ``argmax`` points at, bit for bit.
+
+    So the first NaN wins, and of -0.0 and 0.0 the first one; with ``nan="last"`` NaN wins only where all are NaN. The result has
+    x's data type, and x's shape without the reduced axes (of size 1 with ``keepdims``). With ``return_indices`` it is a
+    ``TopKResult`` of values and indices, found together and read with one wait; ``out`` is then two Tensors, else one.
+    ``axis=()`` reduces nothing, as in the array API standard.
+
+    Raises as ``argmax`` does, and ``TypeError`` for a ``return_indices`` that is no bool.
+    """
+    return _extreme(x, axis, keepdims, with_nan(Order.MAXIMUM, nan), return_indices, index_dtype, out, device)
+
+
+def min(
+    x: ArrayLike | Tensor,
+    /,
+    *,
+    axis: Axes = None,
+    keepdims: bool = False,
+    nan: Nan = "greatest",
+    return_indices: bool = False,
+    index_dtype: DTypeLike = "int64",
+    out: Tensor | Sequence[Tensor] | None = None,
+    device: Device | None = None,
+) -> Any:
+    """The minimum: as ``max``; the first NaN wins here too, as in NumPy."""
+    return _extreme(x, axis, keepdims, with_nan(Order.MINIMUM, nan), return_indices, index_dtype, out, device)
 
 
 def sort(
@@ -99,14 +188,19 @@ def sort(
     axis: SupportsIndex = -1,
     descending: bool = False,
     stable: bool = True,
+    nan: Nan = "greatest",
+    out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The elements sorted along an axis, always stably; NaNs come last (first when descending).
+    """The elements sorted along an axis, always stably.
+
+    NaNs come last, and first when descending; with ``nan="last"`` last in both directions, as in NumPy 2.6. ``out``: a Tensor
+    for the result, as of ``top_k``.
 
     Raises as ``top_k`` does.
     """
     del stable  # every answer here is the stable one
-    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, True, None, device)[0]
+    return _select(x, None, axis, _sort_order(descending, nan), True, None, out, device)[0]
 
 
 def argsort(
@@ -116,17 +210,72 @@ def argsort(
     axis: SupportsIndex = -1,
     descending: bool = False,
     stable: bool = True,
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
+    out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The indices that sort along an axis, always stably: equal elements keep ascending order of index in both directions."""
+    """The indices that sort along an axis, always stably: equal elements keep ascending order of index in both directions.
+
+    ``nan`` and ``out`` as of ``sort``.
+    """
     del stable
-    return _select(x, None, axis, Order.DESCENDING if descending else Order.ASCENDING, False, as_index_dtype(index_dtype), device)[
-        0
-    ]
+    return _select(x, None, axis, _sort_order(descending, nan), False, as_index_dtype(index_dtype), out, device)[0]
+
+
+def take_along_axis(
+    x: ArrayLike | Tensor, indices: ArrayLike | Tensor, /, axis: SupportsIndex = -1, *, device: Device | None = None
+) -> Any:
+    """The elements of x at ``indices`` along an axis, bit for bit: ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``.
+
+    ``indices`` (int64, int32, uint64 or uint32) have as many dimensions as x; sizes other than the axis's are broadcast. Negative
+    ones count from the end (of axes of up to 2^31 elements). The result has x's data type; it is an array where both are arrays,
+    else a Tensor, and nothing comes back from the device. The signature is NumPy's and the array API standard's.
+
+    Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices out of range in an array.
+    Indices in a Tensor are not looked at: those out of range take the last element. ``TypeError`` for other data types.
+    """
+    tensors = [t for t in (x, indices) if isinstance(t, Tensor)]
+    executor = tensors[0].device if tensors and device is None else as_device(device)
+    places = indices if isinstance(indices, Tensor) else as_numpy(indices, "indices")
+    as_index_dtype(places.dtype, "indices")
+    source = asarray(x, device=executor)
+    along = as_axis(axis, len(source.shape))
+    shape = taken_shape(source.shape, places.shape, along)
+    if not isinstance(places, Tensor):
+        check_indices(places, source.shape[along])
+    result = packed_tensor(executor, source.dtype, shape, "the result")
+    if prod(shape):
+        kept = tuple(source.shape[d] if d == along else n for d, n in enumerate(shape))
+        _take(source.broadcast_to(kept), asarray(places, device=executor).broadcast_to(shape), along, result)
+    return result if tensors else result.numpy()
+
+
+def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
+    """Elements at indices of the result's shape, to a new tensor."""
+    device = x.device
+    check_alive("x", x)
+    check_alive("indices", indices)
+    places = {"input": bound(x), "indices": bound(indices)}
+    shared = places["input"].buffer is places["indices"].buffer
+    key = "take", axis, shared, *(place.elements for place in places.values())
+
+    def make() -> Plan:
+        layouts = [Layout(t.shape, t.strides) for t in (x, result, indices)]
+        selection = take_selection(element_name(x.dtype), layouts[0], axis, layouts[1], layouts[2], indices.dtype.itemsize)
+        rest = [place.elements.rest for place in places.values()]
+        selection = replace(selection, input_offset=rest[0], index_offset=rest[1])
+        return take_plan(device.machine, selection, vectors=places["input"].elements.vectors, shared_input=shared)
+
+    resources = {name: (place.buffer, place.start) for name, place in places.items()}
+    device.run(device.prepare_plan(key, make), resources | {"values": (bound(result).buffer, 0)})
 
 
 # ----------------------------------------------------------------------------
+
+
+def _sort_order(descending: bool, nan: str) -> Order:
+    return with_nan(Order.DESCENDING if descending else Order.ASCENDING, nan)
 
 
 def _streams(x: Any, device: Device | None) -> bool:
@@ -140,7 +289,7 @@ def _streams(x: Any, device: Device | None) -> bool:
     else:
         return False
     size = prod(x.shape) * x.dtype.itemsize
-    limit = min(kept_whole, as_device(device).context.limits["max-buffer-size"])
+    limit = builtins.min(kept_whole, as_device(device).context.limits["max-buffer-size"])
     # Repeated elements make an array of any size: one that nobody can have meant to read to its end.
     return bool(limit < size) and not (isinstance(x, np.ndarray) and 0 in x.strides)
 
@@ -157,6 +306,17 @@ class _Problem:
     shape: tuple[int, ...]  #: The shape that the caller gets.
     has_values: bool
     index_dtype: np.dtype[Any] | None
+
+    def results(self, x: Elements) -> list[tuple[str, np.dtype[Any]]]:
+        """Names in the plan, and data types, of what is wanted."""
+        dtypes = ("values", x.dtype if self.has_values else None), ("indices", self.index_dtype)
+        return [(name, dtype) for name, dtype in dtypes if dtype is not None]
+
+    def with_axes(self, strides: tuple[int, ...]) -> tuple[int, ...]:
+        """The strides of a result with the axes kept."""
+        steps = iter(strides)
+        dropped = self.axes if len(strides) < len(self.rows) else ()
+        return tuple(0 if d in dropped else next(steps) for d in range(len(self.rows)))
 
 
 # Requests are what calls are kept under. As frozen dataclasses they would take 1 us more to make and to look up, of 10.
@@ -181,21 +341,30 @@ class _Select(NamedTuple):
 
 
 class _Reduce(NamedTuple):
-    """The index of the first pair over some axes (all, for None)."""
+    """The first pair over some axes (all, for None)."""
 
     elements: Elements
     axis: int | tuple[int, ...] | None
     keepdims: bool
     last_index: bool
     order: Order
-    index_dtype: np.dtype[Any]
+    has_values: bool
+    index_dtype: np.dtype[Any] | None
 
     def problem(self) -> _Problem:
         shape = self.elements.shape
-        axes = as_axes(self.axis, shape)
+        axes = as_axes(self.axis, shape, self.has_values)
         rows = tuple(1 if d in axes else n for d, n in enumerate(shape))
         result = rows if self.keepdims else tuple(n for d, n in enumerate(shape) if d not in axes)
-        return _Problem(axes, 1, self.order, self.last_index, rows, result, False, self.index_dtype)
+        return _Problem(axes, 1, self.order, self.last_index, rows, result, self.has_values, self.index_dtype)
+
+
+class _Into(NamedTuple):
+    """A request whose results go into tensors that exist."""
+
+    request: _Select | _Reduce
+    tensors: tuple[Elements, ...]  #: The input, as it lies on the device, and the results.
+    shared_input: bool
 
 
 class _Output(NamedTuple):
@@ -224,57 +393,77 @@ def _select(
     order: Order,
     has_values: bool,
     index_dtype: np.dtype[Any] | None,
+    out: Any,
     device: Device | None,
 ) -> list[Any]:
     """Values and indices of the first k (all, for None) along an axis; only those that are wanted."""
-    operand, elements, executor = _operand(x, device)
+    operand, elements, executor = _operand(x, device, out)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
-    return _run(operand, executor, _Select(elements, k, axis, order, has_values, index_dtype))
+    return _run(operand, executor, _Select(elements, k, axis, order, has_values, index_dtype), out)
 
 
-def _arg(
+def _reduce(
     x: ArrayLike | Tensor,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None,
+    axis: Axes,
     keepdims: bool,
     last_index: bool,
     order: Order,
-    index_dtype: np.dtype[Any],
+    has_values: bool,
+    index_dtype: np.dtype[Any] | None,
+    out: Any,
     device: Device | None,
-) -> Any:
-    """The index of the first pair over some axes."""
-    if _streams(x, device):
+) -> list[Any]:
+    """Value and index of the first pair over some axes; only those that are wanted."""
+    if out is None and _streams(x, device):
         from . import outofcore
 
-        function = outofcore.argmax if order is Order.MAXIMUM else outofcore.argmin
-        return function(
-            cast("outofcore.Source", x),
-            axis=axis,
-            keepdims=keepdims,
-            select_last_index=last_index,
-            index_dtype=index_dtype,
-            device=device,
-        )
-    operand, elements, executor = _operand(x, device)
+        dtype = index_dtype or np.dtype(np.int64)
+        source = cast("outofcore.Source", x)
+        values, indices = outofcore.reduce(source, axis, keepdims, last_index, order, has_values, dtype, device, None, "auto")
+        return [part for part, wanted in ((values, has_values), (indices, index_dtype)) if wanted]
+    operand, elements, executor = _operand(x, device, out)
     axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
-    return _run(operand, executor, _Reduce(elements, axis, bool(keepdims), bool(last_index), order, index_dtype))[0]
+    return _run(operand, executor, _Reduce(elements, axis, bool(keepdims), bool(last_index), order, has_values, index_dtype), out)
 
 
-def _operand(x: ArrayLike | Tensor, device: Device | None) -> tuple[Tensor | NDArray[Any], Elements, Executor]:
+def _extreme(
+    x: ArrayLike | Tensor,
+    axis: Axes,
+    keepdims: bool,
+    order: Order,
+    return_indices: bool,
+    index_dtype: DTypeLike,
+    out: Any,
+    device: Device | None,
+) -> Any:
+    """The value of the first pair over some axes, and its index where that is wanted."""
+    dtype = as_index_dtype(index_dtype)
+    both = as_flag("return_indices", return_indices)
+    found = _reduce(x, axis, keepdims, False, order, True, dtype if both else None, out, device)
+    return TopKResult(*found) if both else found[0]
+
+
+def _operand(x: ArrayLike | Tensor, device: Device | None, out: Any) -> tuple[Tensor | NDArray[Any], Elements, Executor]:
     """A Tensor, or a NumPy array that is not uploaded yet; what a plan depends on of it; and the device to work on."""
     if isinstance(x, Tensor):
         if device is not None:
-            asarray(x, device=device)
+            x = asarray(x, device=device)
         return x, bound(x).elements, x.device
     array = as_numpy(x)
-    return array, Elements(array.dtype, array.shape), as_device(device)
+    target: Executor | None = device
+    if device is None and out is not None:
+        target = next((t.device for t in (out if isinstance(out, Sequence) else [out]) if isinstance(t, Tensor)), None)
+    return array, Elements(array.dtype, array.shape), as_device(target)
 
 
-def _run(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce) -> list[Any]:
-    """Tensors from a Tensor, arrays from an array."""
+def _run(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce, out: Any = None) -> list[Any]:
+    """Tensors from a Tensor, arrays from an array; or the tensors of ``out``."""
     context = device.context
     if context.gone is not None:
         context.check()
+    if out is not None:
+        return _run_into(x, device, request, out)
     call: _Call | None = device.kept.get(request)
     if call is None:
         call = _prepare(device, request.elements, request.problem())
@@ -283,31 +472,72 @@ def _run(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce)
 
 
 def _prepare(device: Executor, x: Elements, problem: _Problem) -> _Call:
-    size = prod(x.shape)
-    if size > _LARGEST:
-        raise ValueError(f"x has {size} elements; a tensor has at most {_LARGEST}")
-    input_memory = device.buffers.class_of("x", size * x.dtype.itemsize) if x.strides is None else 0
+    _check_size(x)
+    input_memory = device.buffers.class_of("x", prod(x.shape) * x.dtype.itemsize) if x.strides is None else 0
     outputs: list[_Output] = []
-    for name, dtype in (("values", x.dtype if problem.has_values else None), ("indices", problem.index_dtype)):
-        if dtype is not None:
-            memory = device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize)
-            outputs.append(_Output(name, dtype, problem.shape, packed_strides(problem.shape), memory))
+    for name, dtype in problem.results(x):
+        memory = device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize)
+        outputs.append(_Output(name, dtype, problem.shape, packed_strides(problem.shape), memory))
     if not prod(problem.shape):
         return _Call(None, tuple(outputs), input_memory)
-    packed = Layout(problem.rows or (1,), packed_strides(problem.rows or (1,)))
-    strides = packed_strides(x.shape) if x.strides is None else x.strides
-    selection = make_selection(
+    packed = packed_strides(problem.rows)
+    selection = _selection(x, problem, {output.name: packed for output in outputs})
+    return _Call(device.place(selection, Placement(x.vectors, input=x.rest)), tuple(outputs), input_memory)
+
+
+def _check_size(x: Elements) -> None:
+    if prod(x.shape) > _LARGEST:
+        raise ValueError(f"x has {prod(x.shape)} elements; a tensor has at most {_LARGEST}")
+
+
+def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, ...]]) -> Selection:
+    """The problem on tensors; ``strides``: of the results that are wanted, with the axes kept."""
+    steps = packed_strides(x.shape) if x.strides is None else x.strides
+    one = () if problem.axes else (1,)  # Without axes every element is a sequence of its own.
+    layouts = {name: Layout(problem.rows + one, places + one) for name, places in strides.items()}
+    return make_selection(
         element_name(x.dtype),
-        Layout(x.shape, strides) if x.shape else Layout((1,), (1,)),
-        problem.axes or (0,),
+        Layout(x.shape + one, steps + one),
+        problem.axes or (len(x.shape),),
         problem.k,
         problem.order,
-        values=packed if problem.has_values else None,
-        indices=None if problem.index_dtype is None else packed,
+        values=layouts.get("values"),
+        indices=layouts.get("indices"),
         index_bytes=4 if problem.index_dtype is None else problem.index_dtype.itemsize,
         last_index=problem.last_index,
     )
-    return _Call(device.place(selection, Placement(x.vectors, input=x.rest)), tuple(outputs), input_memory)
+
+
+def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce, out: Any) -> list[Any]:
+    """Runs a request into tensors that exist, and returns them. What is wrong with them raises before anything is done."""
+    _check_size(request.elements)
+    problem = request.problem()
+    results = problem.results(request.elements)
+    given = check_out(out, [(dtype, problem.shape) for _, dtype in results], device)
+    outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
+    source = x if isinstance(x, Tensor) else asarray(x, device=device)
+    check_apart({"x": source} | {f"out's {name}": tensor for name, tensor in outputs.items()})
+    if prod(problem.shape):
+        check_alive("x", source)
+        for tensor in given:
+            check_alive("out", tensor)
+        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
+        device.run(_prepare_into(device, request, problem, places), {n: (p.buffer, p.start) for n, p in places.items()})
+    return [out] if len(results) == 1 else list(out)  # Not ``given``: tensors of another Device are there as this one's.
+
+
+def _prepare_into(device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound]) -> PreparedPlan:
+    """The plan for tensors that lie so."""
+    source, *outputs = places.values()
+    shared = any(output.buffer is source.buffer for output in outputs)
+    key = _Into(request, tuple(place.elements for place in places.values()), shared)
+    prepared: PreparedPlan | None = device.kept.get(key)
+    if prepared is None:
+        strides = {name: problem.with_axes(place.elements.strides or ()) for name, place in places.items() if name != "input"}
+        left = {name: place.elements.rest for name, place in places.items()}
+        prepared = device.place(_selection(source.elements, problem, strides), Placement(source.elements.vectors, shared, **left))
+        device.kept.put(key, prepared)
+    return prepared
 
 
 def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:

@@ -59,8 +59,9 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device) -> 
         if k.size != 1:
             raise ValueError(f"K must be one number, not an array of shape {k.shape}")
         mode = "largest" if attributes.get("largest", 1) else "smallest"
-        # Without "sorted" any order will do: sorted is one.
-        return tuple(top_k(x, int(k.reshape(())), axis=attributes.get("axis", -1), mode=mode, device=device))  # type: ignore[arg-type]
+        in_order = bool(attributes.get("sorted", 1))
+        axis = attributes.get("axis", -1)
+        return tuple(top_k(x, int(k.reshape(())), axis=axis, mode=mode, sorted=in_order, device=device))  # type: ignore[arg-type]
     return (
         (argmax if node.op_type == "ArgMax" else argmin)(
             x,

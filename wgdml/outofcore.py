@@ -22,14 +22,14 @@ from typing import Any, Literal, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_k, as_order, element_name
+from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .plan.merge import merge_plan
 from .results import TopKResult
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
 from .runtime.stream import Uploader
-from .runtime.tensor import Tensor, empty
+from .runtime.tensor import Tensor, packed_tensor
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
 __all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "top_k"]
@@ -61,6 +61,7 @@ def top_k(
     axis: SupportsIndex = -1,
     mode: Literal["largest", "smallest"] = "largest",
     index_dtype: DTypeLike = "int64",
+    nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
     block_bytes: int | None = None,
     progress: Progress = "auto",
@@ -73,7 +74,7 @@ def top_k(
     takes long) or None.
     Raises as ``wgdml.top_k`` does, and ``MemoryError`` where k pairs do not fit the device.
     """
-    order = as_order(mode)
+    order = as_order(mode, nan)
     _check_source(x)
     along = as_axis(axis, len(x.shape))
     wanted = _Wanted((along,), as_k(k, x.shape[along]), order, False, True, as_index_dtype(index_dtype))
@@ -89,12 +90,14 @@ def argmax(
     keepdims: bool = False,
     select_last_index: bool = False,
     index_dtype: DTypeLike = "int64",
+    nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
     block_bytes: int | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.argmax`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
-    return _arg(x, axis, keepdims, select_last_index, Order.MAXIMUM, index_dtype, device, block_bytes, progress)
+    order = with_nan(Order.MAXIMUM, nan)
+    return reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), device, block_bytes, progress)[1]
 
 
 def argmin(
@@ -105,12 +108,14 @@ def argmin(
     keepdims: bool = False,
     select_last_index: bool = False,
     index_dtype: DTypeLike = "int64",
+    nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
     block_bytes: int | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.argmin`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
-    return _arg(x, axis, keepdims, select_last_index, Order.MINIMUM, index_dtype, device, block_bytes, progress)
+    order = with_nan(Order.MINIMUM, nan)
+    return reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), device, block_bytes, progress)[1]
 
 
 def _check_source(x: Any) -> None:
@@ -118,13 +123,16 @@ def _check_source(x: Any) -> None:
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
 
 
-def _arg(x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, index_dtype: DTypeLike, *how: Any) -> Any:
-    """``how``: device, bytes of a block, progress."""
+def reduce(
+    x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, has_values: bool, index_dtype: np.dtype[Any], *how: Any
+) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+    """Values, if they are wanted, and indices of the first pair over some axes. ``how``: device, bytes of a block, progress."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
-    wanted = _Wanted(axes, 1, order, last_index, False, as_index_dtype(index_dtype))
-    indices = _select(x, wanted, *how)[1]
-    return indices if keepdims else indices.reshape([n for d, n in enumerate(x.shape) if d not in axes])
+    wanted = _Wanted(axes, 1, order, last_index, has_values, index_dtype)
+    values, indices = _select(x, wanted, *how)
+    shape = indices.shape if keepdims else tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    return None if values is None else values.reshape(shape), indices.reshape(shape)
 
 
 def block_sizes(
@@ -299,8 +307,8 @@ class _Reduction:
 
     def select_whole(self, buffer: Any, block: NDArray[Any], shape: tuple[int, ...]) -> tuple[Tensor | None, Tensor]:
         """Submits the selection of a block of whole sequences: values, if wanted, and indices."""
-        values = empty(self.device, self.dtype, shape) if self.wanted.has_values else None
-        indices = empty(self.device, self.wanted.index_dtype, shape)
+        values = packed_tensor(self.device, self.dtype, shape) if self.wanted.has_values else None
+        indices = packed_tensor(self.device, self.wanted.index_dtype, shape)
         place = None if values is None else (values.buffer, 0)
         self.select(buffer, block, place, (indices.buffer, 0), self.wanted.index_dtype.itemsize, packed=True)
         return values, indices
@@ -353,10 +361,10 @@ class _Merger:
         if self.slots * self.slot_step * 8 > largest:
             raise MemoryError(f"k = {k}: two times {rows * k} pairs do not fit in the device's buffers of {largest} bytes")
         shape = (self.slots, self.slot_step)
-        self.values = [empty(device, reduction.dtype, shape) for _ in range(2)]
-        self.indices = [empty(device, np.dtype(np.int64), shape) for _ in range(2)]
-        self.positions = empty(device, np.dtype(np.uint32), (self.slot_step,))
-        self.chunks = empty(device, np.dtype(np.int64), (self.slots,))
+        self.values = [packed_tensor(device, reduction.dtype, shape) for _ in range(2)]
+        self.indices = [packed_tensor(device, np.dtype(np.int64), shape) for _ in range(2)]
+        self.positions = packed_tensor(device, np.dtype(np.uint32), (self.slot_step,))
+        self.chunks = packed_tensor(device, np.dtype(np.int64), (self.slots,))
         self.side = 0
         self.first_indices: list[int] = []
 
@@ -407,8 +415,8 @@ class _Merger:
     def finish(self, rows: int) -> tuple[Tensor, Tensor]:
         """The merged pairs of all blocks since the last call, k a row."""
         r = self.reduction
-        values = empty(r.device, r.dtype, (rows, r.k))
-        indices = empty(r.device, np.dtype(np.int64), (rows, r.k))
+        values = packed_tensor(r.device, r.dtype, (rows, r.k))
+        indices = packed_tensor(r.device, np.dtype(np.int64), (rows, r.k))
         self.merge(rows, values, indices)
         self.first_indices = []
         return values, indices

@@ -8,7 +8,7 @@ __all__ = ["TopKResult"]
 
 
 class TopKResult(NamedTuple):
-    """The result of ``top_k``: both of the input's shape, with k along the axis."""
+    """Elements and where they are, of one shape: what ``top_k`` returns, and ``max`` and ``min`` with ``return_indices``."""
 
     values: Any
     indices: Any

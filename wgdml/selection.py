@@ -27,6 +27,8 @@ __all__ = [
     "lower",
     "make_selection",
     "packed_strides",
+    "reshaped_strides",
+    "take_selection",
 ]
 
 
@@ -72,8 +74,14 @@ class Order(Enum):
     ASCENDING = (False, False)  # top-k smallest, ascending sort
     MAXIMUM = (True, True)  # argmax: the first NaN wins (the same keys as DESCENDING)
     MINIMUM = (False, True)  # argmin: the first NaN wins
+    NUMBERS_DESCENDING = (True, False)  # the largest first, NaN after every number; ASCENDING has it there too
 
     __hash__ = object.__hash__  # Enum's own is Python code, and every call looks a kept plan up
+
+    @property
+    def numbers_first(self) -> Order:
+        """The order with NaN after every number."""
+        return Order.NUMBERS_DESCENDING if self.largest_first else Order.ASCENDING
 
     @property
     def largest_first(self) -> bool:
@@ -117,6 +125,27 @@ def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
         strides.append(step)
         step *= max(size, 1)
     return tuple(reversed(strides))
+
+
+def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """The strides with which as many elements have another shape in row-major order; None where no strides do."""
+    if not prod(shape):
+        return packed_strides(target)
+    runs: list[tuple[int, int]] = []  # (size, stride), as long as can be
+    for n, step in zip(shape, strides, strict=True):
+        if n > 1 and runs and runs[-1][1] == n * step:
+            runs[-1] = runs[-1][0] * n, step
+        elif n > 1:
+            runs.append((n, step))
+    result, left, step = [], 1, 1
+    for n in reversed(target):
+        if n > 1 and left == 1:
+            left, step = runs.pop()
+        if left % n:
+            return None
+        result.append(step)
+        left, step = left // n, step * n
+    return tuple(reversed(result))
 
 
 @dataclass(frozen=True)
@@ -231,6 +260,19 @@ def make_selection(
     )
 
 
+def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:
+    """One element of a sequence for each index; ``source``, ``values`` and ``indices`` have the same sizes but along ``axis``.
+
+    More than eight dimensions left after merging raise ``ValueError``.
+    """
+    steps = [0 if d == axis else stride for d, stride in enumerate(source.strides)]
+    batch = _merge_batch([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
+    if len(batch) > 8:
+        raise ValueError(f"indices of shape {indices.sizes} have more than 8 dimensions that cannot be merged")
+    axes = (AxisDim(source.sizes[axis], source.strides[axis]),)
+    return Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
+
+
 OperatorDesc = (
     contract.TopKOperatorDesc
     | contract.TopK1OperatorDesc
@@ -260,20 +302,21 @@ def lower(desc: OperatorDesc) -> Selection:
             indices=_layout(desc.output_index_tensor),
             index_bytes=desc.output_index_tensor.data_type.itemsize,
         )
+    output = _layout(desc.output_tensor)
     if isinstance(desc, contract.ReduceOperatorDesc):
-        maximum = desc.function == contract.ReduceFunction.ARGMAX
-        last = False
+        maximum = desc.function in (contract.ReduceFunction.ARGMAX, contract.ReduceFunction.MAX)
+        last, values = False, desc.gives_values
     else:
         maximum = isinstance(desc, contract.ArgmaxOperatorDesc)
-        last = desc.axis_direction == contract.AxisDirection.DECREASING
+        last, values = desc.axis_direction == contract.AxisDirection.DECREASING, False
     return make_selection(
         element,
         source,
         list(desc.axes),
         1,
         Order.MAXIMUM if maximum else Order.MINIMUM,
-        values=None,
-        indices=_layout(desc.output_tensor),
-        index_bytes=desc.output_tensor.data_type.itemsize,
+        values=output if values else None,
+        indices=None if values else output,
+        index_bytes=4 if values else desc.output_tensor.data_type.itemsize,
         last_index=last,
     )

@@ -13,7 +13,7 @@ import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-FUNCTIONS = ("top_k", "argmax", "argmin", "sort", "argsort")
+FUNCTIONS = ("top_k", "argmax", "argmin", "max", "min", "sort", "argsort")
 
 
 def call(name, x, **arguments):
@@ -171,7 +171,7 @@ def test_mode(device, mode, error):
         wgdml.top_k(X, 1, mode=mode, device=device)
 
 
-@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "argsort"])
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min", "argsort"])
 @pytest.mark.parametrize("index_dtype", ["float32", "int16", "uint8", "no such type", None, 3], ids=repr)
 def test_index_dtype(device, name, index_dtype):
     with refused((ValueError, TypeError), "index_dtype"):

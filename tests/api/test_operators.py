@@ -228,7 +228,7 @@ def test_argmax_and_argmin_examples(device, example, data_type):
     operator, rows, axes, direction, answer = ARG_EXAMPLES[example]
     x = upload(device, np.array(rows, DataType[data_type].numpy_dtype))
     operators = [operator]
-    if direction == INCREASING and data_type in TO_32_BITS:
+    if direction == INCREASING:
         operators.append(f"REDUCE {operator}")
     for name in operators:
         output = place(device, DataType.INT32, with_size(x.desc.sizes, axes, 1))
@@ -279,6 +279,8 @@ FEATURE_ROWS = [
     ("REDUCE ARGMIN", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
     ("REDUCE ARGMAX", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
     ("REDUCE ARGMIN", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
+    ("REDUCE ARGMAX", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
+    ("REDUCE ARGMIN", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
 ]
 SIZES_BY_RANK = [
     (),

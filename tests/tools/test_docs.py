@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import wgdml
-from wgdml import contract, shaders
+from wgdml import shaders
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -82,14 +82,6 @@ def test_the_site_builds_without_a_warning(tmp_path) -> None:
 def test_the_reference_names_the_whole_public_interface() -> None:
     named = set(re.findall(r"^::: wgdml\.(?:contract\.)?(\w+)$", TEXTS["api.md"], re.MULTILINE))
     assert set(wgdml.__all__) - {"__version__"} <= named
-
-
-def test_the_table_for_directml_has_every_desc_and_enumeration() -> None:
-    page = TEXTS["from-directml.md"]
-    for name in ("TensorDesc", "DataType", "AxisDirection", "ReduceFunction", "FeatureLevel", "BindingProperties"):
-        assert re.search(rf"^\| .*DML_\w+.* \| .*`{name}\b", page, re.MULTILINE), name
-    for operator_type in contract.FEATURE_TABLE:
-        assert f"`DML_{operator_type}_OPERATOR_DESC`" in page
 
 
 def test_the_map_of_the_code_is_true() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ DEMOS = {
     "interchange": ([], "pyarrow    pyarrow.lib.FloatArray"),
     "wgpu_buffer": ([], "best scores at [ 1040 11047 21054 31061 41068]"),
     "pygfx_buffer": ([], "sorted 500 heights in pygfx's buffer"),
+    "from_directml/detect": ([], "detect_in_three_calls: the 100 best of 10647 rows, the first three are rows [17 20 25]"),
     "onnx_model": ([], "refused: model has operators that wgdml does not run: Softmax"),
     "out_of_core": (["--gigabytes", "0.03", "--block-mib", "4"], "% of the bare upload"),
     "dask_workers": (["--workers", "1", "--chunks", "3", "--elements", "65536"], "1 workers: "),
@@ -34,3 +36,12 @@ def test_demo(device, name):
     )
     assert run.returncode == 0, run.stderr
     assert expected in run.stdout
+
+
+def test_the_two_directml_programs_have_the_same_steps():
+    folder = ROOT / "demos/from_directml"
+    steps = [
+        re.findall(r"^ *(?://|#) (\d)\. ", (folder / name).read_text(encoding="utf-8"), re.MULTILINE)
+        for name in ("detect.cpp", "detect.py")
+    ]
+    assert steps[0] == steps[1] == list("12345678")

@@ -4,7 +4,7 @@ from .adapter import NoAdapterError, adapters
 from .device import Device, default_device
 from .errors import DeviceLostError
 from .operator import BindingProperties, CompiledOperator, Operator
-from .tensor import Tensor, asarray, to_numpy
+from .tensor import Tensor, asarray, empty, to_numpy
 
 __all__ = [
     "BindingProperties",
@@ -17,5 +17,6 @@ __all__ = [
     "adapters",
     "asarray",
     "default_device",
+    "empty",
     "to_numpy",
 ]

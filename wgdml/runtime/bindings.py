@@ -29,6 +29,24 @@ class Placement(NamedTuple):
     indices: int = 0
 
 
+class Range(NamedTuple):
+    """Bytes of a buffer."""
+
+    buffer: Any
+    start: int
+    end: int
+
+
+def check_overlap(name: str, ranges: Mapping[str, Range]) -> None:
+    """``ValueError`` where the range of that name shares bytes with another's."""
+    found = ranges[name]
+    for other, (buffer, start, end) in ranges.items():
+        if other != name and found.buffer is buffer and found.start < end and start < found.end:
+            raise ValueError(
+                f"{name} must not share memory with {other}: bytes {found.start} to {found.end} overlap {start} to {end}"
+            )
+
+
 def aligned(offset: int, element_bytes: int) -> tuple[int, int]:
     """Where the binding of a tensor at this byte begins, and the elements before its first."""
     start = offset // _ALIGNMENT * _ALIGNMENT

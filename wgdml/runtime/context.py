@@ -107,13 +107,25 @@ class Context:
             known = translated(error, doing)
         elif not isinstance(error, DeviceLostError | MemoryError):
             # wgpu-py itself reports a failed map in its own ways: see whether the device is why.
-            try:
-                self.gpu_device.create_command_encoder().finish()
-            except wgpu.GPUError as reason:
-                known = translated(reason, doing)
+            known = self.probe(doing) or error
         if isinstance(known, DeviceLostError):
             self.leave(DeviceLostError, str(known))
         raise known from error
+
+    def probe(self, doing: str) -> Exception | None:
+        """What is wrong with the device now, if anything is."""
+        try:
+            self.gpu_device.create_command_encoder().finish()
+        except wgpu.GPUError as reason:
+            return translated(reason, doing)
+        return None
+
+    @property
+    def lost(self) -> bool:
+        """Whether the GPU device is lost."""
+        if self.gone is None and isinstance(known := self.probe("looking at the device"), DeviceLostError):
+            self.leave(DeviceLostError, str(known))
+        return self.gone is not None and self.gone[0] is DeviceLostError
 
     def check_alive(self, **buffers: Any) -> None:
         """``ValueError`` for buffers that were destroyed: submitting one would end the process."""

@@ -93,11 +93,7 @@ class Device(Executor):
         planner: Callable[[Machine], MakesPlans] = Planner,
         kept: int = KEPT,
     ) -> None:
-        try:
-            level = contract.FeatureLevel(feature_level)
-        except ValueError:
-            levels = ", ".join(level.name for level in contract.FeatureLevel)
-            raise ValueError(f"feature_level must be one of {levels}, not {feature_level!r}") from None
+        level = contract.as_enum("feature_level", feature_level, contract.FeatureLevel)
         if not isinstance(kept, int) or isinstance(kept, bool) or kept < 1:
             raise ValueError(f"kept must be a positive integer, not {kept!r}")
         if gpu_device is not None and not isinstance(gpu_device, wgpu.GPUDevice):
@@ -126,22 +122,41 @@ class Device(Executor):
         """The levels that exist up to this device's (DirectML's ``DML_FEATURE_QUERY_FEATURE_LEVELS``)."""
         return tuple(level for level in contract.FeatureLevel if level <= self.feature_level)
 
-    def check_feature_support(self, data_type: contract.DataType) -> bool:
-        """Whether tensors may have this data type at the device's level (``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT``)."""
-        return contract.supports_data_type(contract.DataType(data_type), self.feature_level)
+    def check_feature_support(self, data_type: contract.DataType | int) -> bool:
+        """Whether tensors may have this data type at the device's level (``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT``).
+
+        DirectML's types that are not here go by their numbers, 9 (FLOAT64), 12 (UINT4) and 13 (INT4), and are not supported.
+        Raises ``TypeError`` for anything else.
+        """
+        self.context.check()
+        return contract.supports_data_type(data_type, self.feature_level)
 
     def create_operator(self, desc: Any) -> Operator:
         """Checks an operator desc against the device's feature level (``IDMLDevice::CreateOperator``).
 
         Raises ``TypeError`` for other objects and ``ValueError``, naming the level that would take it, for a desc over the level.
         """
+        self.context.check()
         return Operator(self, desc)
 
     def compile_operator(self, operator: Operator) -> CompiledOperator:
-        """Chooses kernels and makes their pipelines (``IDMLDevice::CompileOperator``)."""
+        """Chooses kernels and makes their pipelines (``IDMLDevice::CompileOperator``).
+
+        Raises ``TypeError`` for other objects, ``ValueError`` for another device's operator and for tensors that no buffer of
+        the device can hold, ``MemoryError`` where the scratch would exceed the largest buffer.
+        """
+        self.context.check()
         if isinstance(operator, Operator) and operator.device is not self:
             raise ValueError(f"operator was created by another device, {operator.device!r}, than {self!r}")
         return CompiledOperator(operator)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the GPU device is lost, asked now (``IDMLDevice::GetDeviceRemovedReason``). A closed device is not.
+
+        Every call on a lost device raises ``DeviceLostError``, which says what was being done.
+        """
+        return self.context.lost
 
     # -- the end --
 
@@ -152,7 +167,9 @@ class Device(Executor):
             self.groups.clear()
 
     def close(self) -> None:
-        """Gives back everything that is kept here; tensors keep their buffers. Every later use raises ``RuntimeError``.
+        """Gives back everything that is kept here; tensors keep their buffers.
+
+        Every later use raises ``RuntimeError``, but for ``trim`` and ``close``.
 
         The ``wgpu.GPUDevice`` itself lives for as long as anything refers to it.
         """

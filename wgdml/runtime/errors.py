@@ -6,7 +6,10 @@ import wgpu
 
 
 class DeviceLostError(RuntimeError):
-    """The GPU device is gone: lost or destroyed. ``default_device()`` then makes a new one."""
+    """The GPU device is gone: its driver gave up, or somebody destroyed it.
+
+    ``default_device()`` then makes a new one. Who wrapped a ``wgpu.GPUDevice`` makes another.
+    """
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -18,7 +21,7 @@ def translated(error: BaseException, doing: str) -> Exception:
     """Python's error for one of wgpu's."""
     text = str(error)
     if "device is lost" in text.lower() or "device lost" in text.lower():
-        return DeviceLostError(f"{doing}: the GPU device is lost; default_device() makes a new one")
+        return DeviceLostError(f"{doing}: the GPU device is lost; make a new wgdml.Device, as default_device() does")
     if out_of_memory(error):
         return MemoryError(f"{doing}: the GPU device has no memory left")
     if "has been destroyed" in text:

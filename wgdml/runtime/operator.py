@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import wgpu
 
 from .. import contract
 from ..selection import OperatorDesc, lower
-from .bindings import Placement, aligned, fits_vectors
+from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan, record_steps
-from .tensor import Tensor, bound, check_buffer, is_foreign, keep_memory, new_tensor
+from .tensor import Tensor, bound, check_buffer, is_foreign, keep_memory, tensor_of
 
 __all__ = ["BindingProperties", "CompiledOperator", "Operator"]
 
 _VARIANTS_KEPT = 64
-_ROLES = {
-    "input_tensor": "input",
-    "output_value_tensor": "values",
-    "output_index_tensor": "indices",
-    "output_tensor": "indices",
+_ROLES = {"input_tensor": "input", "output_value_tensor": "values", "output_index_tensor": "indices"}
+#: What wgpu says of an encoder that cannot be recorded into, and what that means.
+_ENCODERS = {
+    "must not have ended": "it has ended already",
+    "is locked": "a pass of it has not ended: record into the pass, or end it first",
 }
 
 
@@ -37,18 +37,15 @@ class Operator:
     """A desc that the device's feature level takes (``IDMLOperator``)."""
 
     def __init__(self, device: Executor, desc: OperatorDesc) -> None:
+        if not isinstance(device, Executor):
+            raise TypeError(f"device must be a wgdml.Device, not {device!r}")
         contract.check_feature_level(desc, device.feature_level)
         self.device = device
         self.desc = desc
         self.selection = lower(desc)
 
-
-class _Range(NamedTuple):
-    """Bytes of a buffer."""
-
-    buffer: Any
-    start: int
-    end: int
+    def __repr__(self) -> str:
+        return f"<wgdml.Operator {_summary(self.desc)}>"
 
 
 class CompiledOperator:
@@ -63,9 +60,20 @@ class CompiledOperator:
         names = ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor")
         #: The desc's tensors by field name, the input first.
         self.tensors: dict[str, contract.TensorDesc] = {n: getattr(self.desc, n) for n in names if hasattr(self.desc, n)}
+        self._roles = _ROLES | {"output_tensor": "values" if self.selection.has_values else "indices"}
+        largest = self.device.context.limits["max-buffer-size"]
+        for name, desc in self.tensors.items():
+            if desc.total_tensor_size_in_bytes > largest:
+                raise ValueError(
+                    f"{name}.total_tensor_size_in_bytes is {desc.total_tensor_size_in_bytes}; it must be at most {largest}, "
+                    f"this device's largest buffer"
+                )
         self._variants: dict[Placement, PreparedPlan] = {}
         size = self.desc.input_tensor.total_tensor_size_in_bytes
         self._prepared = self._variant(Placement(vectors=size % 16 == 0))
+
+    def __repr__(self) -> str:
+        return f"<wgdml.CompiledOperator {_summary(self.desc)}, {', '.join(self._prepared.plan.algorithms)}>"
 
     def _variant(self, placement: Placement) -> PreparedPlan:
         """The plan for tensors that lie so in their buffers; kept here, as few ever occur."""
@@ -84,9 +92,12 @@ class CompiledOperator:
         """Records the operator into a ``wgpu.GPUCommandEncoder`` (a compute pass of its own) or ``wgpu.GPUComputePassEncoder``.
 
         One keyword for each tensor of the desc (``input_tensor``, ``output_value_tensor`` and so on): a Tensor, or a
-        ``wgpu.GPUBuffer`` bound from its start. Neither submits nor waits; may be called any number of times. Raises ``TypeError``
-        and ``ValueError``, before anything is recorded, for missing tensors, buffers that are too small, destroyed or not usable as
-        storage, and an output that shares its buffer range with another tensor.
+        ``wgpu.GPUBuffer`` bound from its start. Neither submits nor waits; may be called any number of times.
+
+        Raises ``TypeError`` and ``ValueError``, before anything is recorded, for missing tensors, buffers that are too small,
+        destroyed, mapped or not usable as storage, an offset that breaks ``guaranteed_base_offset_alignment``, an output that
+        shares its buffer range with another tensor, and an encoder that has ended. A buffer that is mapped or destroyed after
+        ``record`` and before the submission cannot be seen here: submitting it may end the process.
         """
         if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
             raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
@@ -108,33 +119,37 @@ class CompiledOperator:
             record_steps(compute_pass, steps)
             compute_pass.end()
         except wgpu.GPUValidationError as error:
-            raise ValueError(f"encoder cannot be recorded into: {' '.join(str(error).split())}") from error
+            said = " ".join(str(error).split())
+            why = next((meaning for words, meaning in _ENCODERS.items() if words in said), said)
+            raise ValueError(f"encoder cannot be recorded into: {why}") from error
 
-    def __call__(self, input_tensor: Any, /) -> dict[str, Tensor]:
-        """Runs the operator into new tensors, by the desc's field names; submits and does not wait."""
-        outputs = {name: self._new(name, desc) for name, desc in self.tensors.items() if name != "input_tensor"}
-        prepared, resources = self._bind({"input_tensor": input_tensor, **outputs})
-        self.device.context.check_unmapped(input_tensor=resources["input"][0])
+    def __call__(self, input_tensor: Any, /, **outputs: Any) -> dict[str, Any]:
+        """Runs the operator; submits and does not wait. Returns the outputs by the desc's field names.
+
+        Those that are not given as keywords, Tensors or ``wgpu.GPUBuffer``s as ``record`` takes them, are new Tensors. Raises as
+        ``record`` does, and ``MemoryError`` where a new output does not fit.
+        """
+        tensors = {"input_tensor": input_tensor, **outputs}
+        for name, desc in self.tensors.items():
+            if name not in tensors:
+                tensors[name] = tensor_of(self.device, desc, name)
+        prepared, resources = self._bind(tensors)
         self.device.run(prepared, resources)
-        return outputs
-
-    def _new(self, name: str, desc: contract.TensorDesc) -> Tensor:
-        memory = self.device.buffers.allocate(name, desc.total_tensor_size_in_bytes)
-        dtype = desc.data_type.numpy_dtype
-        return new_tensor(self.device, memory.buffer, dtype, desc.sizes, desc.element_strides, memory=memory)
+        return {name: tensors[name] for name in self.tensors if name != "input_tensor"}
 
     def _bind(self, tensors: dict[str, Any]) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
         self._check_names(tensors)
-        ranges: dict[str, _Range] = {}
+        ranges: dict[str, Range] = {}
         for name in self.tensors:
-            ranges[name] = found = self._range_of(name, tensors[name])
-            _check_overlap(name, found, ranges)
+            ranges[name] = self._range_of(name, tensors[name])
+            check_overlap(name, ranges)
         foreign = {name: found.buffer for name, found in ranges.items() if _is_foreign(tensors[name])}
+        self.device.context.check_unmapped(**foreign)
         self.device.context.check_alive(**foreign)
         resources: dict[str, tuple[Any, int]] = {}
         left: dict[str, int] = {}
         for name, (buffer, start, _) in ranges.items():
-            role = _ROLES[name]
+            role = self._roles[name]
             begin, left[role] = aligned(start, self.tensors[name].data_type.itemsize)
             resources[role] = buffer, begin
         source, *outputs = ranges.values()
@@ -149,26 +164,35 @@ class CompiledOperator:
             what = f"is missing {', '.join(missing)}" if missing else f"has no {', '.join(unknown)}"
             raise TypeError(f"{type(self.desc).__name__} {what}; its tensors are {', '.join(wanted)}")
 
-    def _range_of(self, name: str, tensor: Any) -> _Range:
+    def _range_of(self, name: str, tensor: Any) -> Range:
         """The bytes of a tensor that the desc describes, all of them there."""
         desc = self.tensors[name]
         buffer, start = self._buffer_of(name, tensor, desc)
         if _is_foreign(tensor):
             check_buffer(name, buffer, self.device)
+        alignment = desc.guaranteed_base_offset_alignment
+        if alignment and start % alignment:
+            raise ValueError(
+                f"{name} begins at byte {start} of its buffer; the desc's guaranteed_base_offset_alignment promises a multiple "
+                f"of {alignment}"
+            )
         end = start + desc.total_tensor_size_in_bytes
-        if end > buffer.size // 4 * 4:
+        whole = buffer.size // 4 * 4
+        if end > whole:
             raise ValueError(
                 f"{name} needs bytes {start} to {end} of its buffer (total_tensor_size_in_bytes = "
                 f"{desc.total_tensor_size_in_bytes}), which has {buffer.size}"
+                + f", in whole words of four {whole}"
+                * (whole < buffer.size)
             )
-        return _Range(buffer, start, end)
+        return Range(buffer, start, end)
 
     def _buffer_of(self, name: str, tensor: Any, desc: contract.TensorDesc) -> tuple[Any, int]:
         if isinstance(tensor, wgpu.GPUBuffer):
             return tensor, 0
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} must be a wgdml.Tensor or a wgpu.GPUBuffer, not {type(tensor).__name__}")
-        if tensor.device is not self.device:
+        if tensor.device.context.gpu_device is not self.device.context.gpu_device:
             raise ValueError(f"{name} belongs to another device than {self.device!r}")
         dtype = np.dtype(desc.data_type.numpy_dtype)
         if tensor.dtype != dtype or tensor.shape != desc.sizes:
@@ -178,14 +202,16 @@ class CompiledOperator:
         return bound(tensor).buffer, tensor.offset
 
 
+def _summary(desc: OperatorDesc) -> str:
+    """What a desc asks for, in a line."""
+    source = desc.input_tensor
+    how = getattr(desc, "function", getattr(desc, "axis_direction", contract.AxisDirection.DECREASING))
+    if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):
+        wanted = f"k {desc.k} on axis {desc.axis}"
+    else:
+        wanted = f"axes {desc.axes}"
+    return f"{desc.operator_type} {how.name} of {source.data_type.name}{list(source.sizes)}, {wanted}"
+
+
 def _is_foreign(tensor: Any) -> bool:
     return not isinstance(tensor, Tensor) or is_foreign(tensor)
-
-
-def _check_overlap(name: str, found: _Range, ranges: dict[str, _Range]) -> None:
-    """``ValueError`` where a range shares bytes with another tensor's."""
-    for other, (buffer, start, end) in ranges.items():
-        if other != name and found.buffer is buffer and found.start < end and start < found.end:
-            raise ValueError(
-                f"{name} must not share memory with {other}: bytes {found.start} to {found.end} overlap {start} to {end}"
-            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, SupportsIndex, cast
 
@@ -12,8 +12,9 @@ import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..arguments import as_dtype, as_int, as_ints, as_sizes, element_name
-from ..selection import FORMATS, packed_strides
-from .bindings import aligned, fits_vectors
+from ..contract import DataType, TensorDesc, overlaps_itself
+from ..selection import FORMATS, packed_strides, reshaped_strides
+from .bindings import Range, aligned, check_overlap, fits_vectors
 from .buffers import Memory
 from .default import as_device
 from .executor import Executor
@@ -27,11 +28,16 @@ __all__ = [
     "asarray",
     "bound",
     "check_alive",
+    "check_apart",
     "check_buffer",
+    "check_out",
     "empty",
     "is_foreign",
     "keep_memory",
+    "moved",
     "new_tensor",
+    "packed_tensor",
+    "tensor_of",
     "to_numpy",
 ]
 
@@ -60,10 +66,10 @@ class Bound(NamedTuple):
 
 
 class Tensor:
-    """An array in a device's memory. Made by ``asarray``, by ``Tensor.from_buffer`` and by the functions.
+    """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer`` and by the functions.
 
     ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from the buffer's start.
-    Views (``T``, ``transpose``, ``broadcast_to``) share the buffer.
+    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer.
     """
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
@@ -78,13 +84,13 @@ class Tensor:
     offset: int
 
     def __init__(self) -> None:
-        raise TypeError("make a Tensor with wgdml.asarray or Tensor.from_buffer")
+        raise TypeError("make a Tensor with wgdml.asarray, wgdml.empty or Tensor.from_buffer")
 
     @classmethod
     def from_buffer(
         cls,
         buffer: Any,
-        dtype: DTypeLike,
+        dtype: DTypeLike | DataType,
         shape: SupportsIndex | Sequence[SupportsIndex],
         strides: Sequence[SupportsIndex] | None = None,
         offset: SupportsIndex = 0,
@@ -93,10 +99,11 @@ class Tensor:
     ) -> Tensor:
         """Wraps a ``wgpu.GPUBuffer`` without copying.
 
-        ``strides`` are in elements (0 broadcasts; default row-major), ``offset`` in bytes, a multiple of the element size. The
-        buffer needs usage STORAGE, and COPY_SRC for ``numpy()``. ``device`` defaults to the default device, which must own the
-        buffer. Raises ``TypeError`` for other objects and data types, ``ValueError`` for a buffer that is too small, of another
-        device, destroyed or without STORAGE usage, and for negative sizes and strides.
+        ``dtype`` is a ``DataType`` or what NumPy takes as one. ``strides`` are in elements (0 broadcasts; default row-major),
+        ``offset`` in bytes, a multiple of the element size. The buffer needs usage STORAGE, and COPY_SRC for ``numpy()``.
+        ``device`` defaults to the default device, which must own the buffer. Raises ``TypeError`` for other objects and data types,
+        ``ValueError`` for a buffer that is too small, of another device, destroyed or without STORAGE usage, and for negative sizes
+        and strides.
         """
         device = as_device(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
@@ -174,6 +181,22 @@ class Tensor:
         if sorted(wrapped) != list(range(self.ndim)):
             raise ValueError(f"axes must name each of the {self.ndim} dimensions once, not {order}")
         return self._view(tuple(self.shape[a] for a in wrapped), tuple(self.strides[a] for a in wrapped))
+
+    def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
+        """The elements in row-major order under another shape, without a copy. One size may be -1: what is left for it.
+
+        Raises ``TypeError`` for sizes that are no integers; ``ValueError`` for another number of elements, and where the strides
+        allow the shape only with a copy.
+        """
+        sizes = as_ints("shape", shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        known = prod(n for n in sizes if n != -1)
+        target = as_sizes(tuple(self.size // known if n == -1 and known else n for n in sizes) if sizes.count(-1) == 1 else sizes)
+        if prod(target) != self.size:
+            raise ValueError(f"shape must have the tensor's {self.size} elements, as {self.shape} has, not {sizes}")
+        strides = reshaped_strides(self.shape, self.strides, target)
+        if strides is None:
+            raise ValueError(f"shape {target} of a tensor of shape {self.shape} with strides {self.strides} needs a copy")
+        return self._view(target, strides)
 
     def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
         """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where that cannot be."""
@@ -261,10 +284,38 @@ def new_tensor(
     return self
 
 
-def empty(device: Executor, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
+def packed_tensor(device: Executor, dtype: np.dtype[Any], shape: tuple[int, ...], name: str = "a tensor") -> Tensor:
     """A new packed tensor. ``MemoryError``, naming ``name``, where it does not fit."""
     memory = device.buffers.allocate(name, prod(shape) * dtype.itemsize)
     return new_tensor(device, memory.buffer, dtype, shape, packed_strides(shape), memory=memory)
+
+
+def tensor_of(device: Executor, desc: TensorDesc, name: str = "a tensor") -> Tensor:
+    """A new tensor as a desc describes it. ``MemoryError``, naming ``name``, where it does not fit."""
+    memory = device.buffers.allocate(name, desc.total_tensor_size_in_bytes)
+    return new_tensor(device, memory.buffer, desc.data_type.numpy_dtype, desc.sizes, desc.element_strides, memory=memory)
+
+
+def empty(
+    shape: SupportsIndex | Sequence[SupportsIndex] | TensorDesc,
+    dtype: DTypeLike | DataType | None = None,
+    *,
+    device: Executor | None = None,
+) -> Tensor:
+    """A new Tensor whose elements are whatever its memory holds: an output for ``record``, or for ``out=``.
+
+    ``shape`` and ``dtype`` (a ``DataType``, or what NumPy takes as one), packed row-major; or a ``TensorDesc`` alone, whose
+    strides and total size the tensor then has.
+
+    Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``, ``ValueError`` for negative sizes,
+    ``MemoryError`` where the tensor does not fit.
+    """
+    device = as_device(device)
+    if isinstance(shape, TensorDesc):
+        if dtype is not None:
+            raise TypeError(f"dtype must not be given beside a TensorDesc, which has one, not {dtype!r}")
+        return tensor_of(device, shape)
+    return packed_tensor(device, as_dtype(cast(DTypeLike, dtype)), as_sizes(shape))
 
 
 def bound(tensor: Tensor) -> Bound:
@@ -307,20 +358,55 @@ def check_buffer(name: str, buffer: Any, device: Executor) -> None:
         raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
 
 
+def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]], device: Executor) -> list[Tensor]:
+    """The tensors for results of these types and shapes, as tensors of the device: ``out``, or the items of ``out`` for several."""
+    tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
+    if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
+        what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
+        raise TypeError(f"out must be {what}, not {out!r}")
+    for tensor, (dtype, shape) in zip(tensors, wanted, strict=True):
+        if tensor.dtype != dtype:
+            raise TypeError(f"out must have data type {dtype.name} for this result, not {tensor.dtype.name}")
+        if tensor.shape != shape:
+            raise ValueError(f"out must have the result's shape {shape}, not {tensor.shape}")
+        if overlaps_itself(tensor.shape, tensor.strides):
+            raise ValueError(
+                f"out of shape {shape} must have an address for every element, which strides {tensor.strides} give not"
+            )
+    return [t if t.device is device else moved("out", t, device) for t in tensors]
+
+
+def check_apart(tensors: Mapping[str, Tensor]) -> None:
+    """``ValueError`` where a tensor shares bytes with one before it. Without elements it shares none."""
+    ranges: dict[str, Range] = {}
+    for name, tensor in tensors.items():
+        if tensor.size:
+            ranges[name] = Range(tensor._buffer, tensor.offset, bound(tensor).end)
+            check_overlap(name, ranges)
+
+
 def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tensor:
     """Uploads anything that NumPy takes as an array; a Tensor is returned as it is.
 
-    Raises ``TypeError`` for data types without an order here (complex, object, strings) and for ragged nested sequences.
+    A Tensor of another ``Device`` on the same GPU device is returned as one of ``device``'s, over the same buffer.
+
+    Raises ``ValueError`` for a Tensor on another GPU device, ``TypeError`` for data types without an order here (complex, object,
+    strings) and for ragged nested sequences.
     """
     if isinstance(x, Tensor):
-        if device is not None and x.device is not as_device(device):
-            raise ValueError(f"x is on {x.device!r}, not on {device!r}")
-        return x
+        return x if device is None or x.device is device else moved("x", x, as_device(device))
     device = as_device(device)
     array = as_numpy(x)
-    tensor = empty(device, array.dtype, array.shape, "x")
+    tensor = packed_tensor(device, array.dtype, array.shape, "x")
     device.transfers.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
+
+
+def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
+    """The tensor as one of another device on the same GPU device, over the same buffer. ``ValueError`` on another GPU device."""
+    if tensor.device.context.gpu_device is not device.context.gpu_device:
+        raise ValueError(f"{name} is on {tensor.device!r}, not on {device!r}")
+    return new_tensor(device, tensor._buffer, tensor.dtype, tensor.shape, tensor.strides, tensor.offset, tensor._memory)
 
 
 def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -348,26 +434,26 @@ def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
     return tuple(arrays)
 
 
-def as_numpy(x: ArrayLike) -> NDArray[Any]:
+def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:
     """``x`` as a NumPy array of a supported data type, without a copy where its library allows that."""
     try:
-        array = _host_array(x)
+        array = _host_array(x, name)
     except (ValueError, BufferError, RuntimeError) as error:
-        raise TypeError(f"x cannot become an array: {error}") from None
+        raise TypeError(f"{name} cannot become an array: {error}") from None
     if array.dtype.byteorder == ">" and array.dtype.newbyteorder("=").name in FORMATS:
         array = array.astype(array.dtype.newbyteorder("="))
-    element_name(array.dtype)
+    element_name(array.dtype, name)
     return array
 
 
-def _host_array(x: Any) -> NDArray[Any]:
+def _host_array(x: Any, name: str) -> NDArray[Any]:
     kind = type(x)
     if kind is np.ndarray:
         return cast("NDArray[Any]", x)
     if hasattr(kind, "__dlpack_device__") and not isinstance(x, np.ndarray):
         device = x.__dlpack_device__()
         if device[0] not in _DLPACK_HOST:
-            raise TypeError(f"x is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
+            raise TypeError(f"{name} is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
         if not hasattr(kind, "__array__"):
             return np.from_dlpack(x)
         if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # which PyTorch itself cannot give to NumPy
@@ -377,5 +463,5 @@ def _host_array(x: Any) -> NDArray[Any]:
         if getattr(x, "requires_grad", False):
             x = x.detach()
     elif isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
-        raise TypeError("x has masked elements, which have no place in an order: fill them first")
+        raise TypeError(f"{name} has masked elements, which have no place in an order: fill them first")
     return np.asarray(x)
