@@ -180,7 +180,7 @@ class Selection:
         return prod(d.size for d in self.axes)
 
 
-def _merge_batch(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
+def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
     """Drops dimensions of size 1, puts the smallest input stride innermost, joins neighbours that are one run in every tensor."""
     dims = sorted((d for d in dims if d.size > 1), key=lambda d: -d.input_stride)
     merged: list[BatchDim] = []
@@ -238,7 +238,7 @@ def make_selection(
         for d, size in enumerate(source.sizes)
         if d not in chosen
     ]
-    merged_batch = _merge_batch(batch)
+    merged_batch = merged_dims(batch)
     merged_axes = _merge_axes([AxisDim(source.sizes[d], source.strides[d]) for d in chosen])
     if max(len(merged_batch), len(merged_axes)) > 8:
         raise ValueError(
@@ -266,7 +266,7 @@ def take_selection(element: str, source: Layout, axis: int, values: Layout, indi
     More than eight dimensions left after merging raise ``ValueError``.
     """
     steps = [0 if d == axis else stride for d, stride in enumerate(source.strides)]
-    batch = _merge_batch([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
+    batch = merged_dims([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
     if len(batch) > 8:
         raise ValueError(f"indices of shape {indices.sizes} have more than 8 dimensions that cannot be merged")
     axes = (AxisDim(source.sizes[axis], source.strides[axis]),)

@@ -142,9 +142,11 @@ def test_more_workgroups_than_a_dimension_has(device):
 def test_grids_are_folded(algorithm):
     most = 70
     limits = Machine(max_compute_workgroups_per_dimension=most)
-    k = 1 if algorithm.endswith("reduce") else 3
-    source, out = Layout((5000, 40), (40, 1)), Layout((5000, k), (k, 1))
-    selection = make_selection("float32", source, (1,), k, Order.DESCENDING, values=out, indices=out)
+    k = 1 if "reduce" in algorithm else 3
+    source, out = Layout((4, 5000, 10), (50_000, 10, 1)), Layout((1, 5000, k), (5000 * k, k, 1))
+    axes = (0, 2) if algorithm == "reduce_axes" else (2,)
+    source, out = (source, out) if len(axes) == 2 else (Layout((1, 5000, 40), (0, 40, 1)), out)
+    selection = make_selection("float32", source, axes, k, Order.DESCENDING, values=out, indices=out)
     plan = make_plan(selection, limits, algorithm=algorithm)
     assert all(1 <= count <= most for dispatch in plan.dispatches for count in dispatch.grid), plan.dispatches
 
@@ -196,6 +198,10 @@ def test_no_algorithm_writes_outside_its_outputs(device, algorithm, windows):
     source = TensorDesc(DataType.FLOAT32, (7, 40_000))
     desc = wgdml.ArgmaxOperatorDesc(source, TensorDesc(DataType.INT64, (7, 1), (3, 1)), (1,), wgdml.AxisDirection.INCREASING)
     run_operator(own, desc, "random", 9, 3, 100, together=False)
+    source = TensorDesc(DataType.FLOAT32, (9, 7, 200), (1500, 211, 1))
+    found = TensorDesc(DataType.INT64, (1, 7, 1), (9, 3, 1))
+    desc = wgdml.ArgmaxOperatorDesc(source, found, (0, 2), wgdml.AxisDirection.INCREASING)
+    run_operator(own, desc, "eight_values", 10, 3, 100, together=False)
     assert planned.served or algorithm in STEPS, "the other algorithms answered in its place"
 
 

@@ -166,6 +166,16 @@ def many() -> Iterator[Case]:
         yield rows(f"many rows, k {k}", n, k, count=130)
 
 
+def two_axes() -> Iterator[Case]:
+    """The best over two axes with another between them: every type, and lengths about loads and tiles."""
+    for number, element in enumerate(oracle.DTYPES):
+        shape = (21, 3, 9) if number % 2 else (9, 3, 21)
+        yield Case(f"two axes, {element}", element, shape, (0, 2), 1, packed(shape), largest=number % 3 > 0)
+    for a, b in ((8, 1), (1, 8), (7, 9), (257, 3), (3, 257), (4, 2049), (2049, 4), (300, 300)):
+        shape = (a, 5, b, 6)
+        yield Case(f"two axes of {a} and {b}", "float32", shape, (0, 2), 1, packed(shape))
+
+
 @dataclass(frozen=True)
 class Served:
     """A case, the algorithm by which it is forced, and the kernels that this takes."""
@@ -191,7 +201,7 @@ def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> 
 
 def served(algorithm: str, planner: Planner) -> list[Served]:
     step = algorithm in STEPS
-    cases = [*shapes(EVERYTHING or step), *types(), *layouts(), *many()]
+    cases = [*shapes(EVERYTHING or step), *types(), *layouts(), *many(), *two_axes()]
     return [one for by in (ALGORITHMS if step else (algorithm,)) for one in forced(algorithm, by, planner, cases)]
 
 

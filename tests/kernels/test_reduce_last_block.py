@@ -95,7 +95,7 @@ def test_the_winner_alone_in_every_part(forced):
 
 @pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float32", "float64"])))
 def test_strided_elements(forced, number, name):
-    device, plans = forced(**SMALL)
+    device, plans = forced("reduce", **SMALL)
     tensor, x = strided_tensor(device, "eight_values", name, (2, 30, 150), (13_000, 405, 2), 5)
     for direction in directions_of(forced, number):
         check(direction, x, given=tensor, axis=(1, 2), device=device)

@@ -74,7 +74,15 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
 
 # The tables
 
+_REDUCE_AXES = Rule(
+    "reduce_axes",
+    lambda p, a: p.k == 1 and not p.pairs and len(p.view.sizes) == 2,
+    "k = 1, two axes with others between them, of 4 items and more",
+    "one axis after the other, each as memory has it",
+)
+
 GPU_RULES: tuple[Rule, ...] = (
+    _REDUCE_AXES,
     Rule("reduce", lambda p, a: p.k == 1, "k = 1", "one read and a tree"),
     Rule(
         "row_sort_rank",
@@ -141,6 +149,7 @@ def _serial_select(p: Problem, a: Algorithms) -> bool:
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
+    _REDUCE_AXES,
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule("serial_select", _serial_select, "k up to an eighth, half of up to 4096, and short sequences", "one read and a little"),
     Rule("radix_select", lambda p, a: 4 * p.k <= p.length and p.length > 4096, "k up to a quarter", "a read a digit"),

@@ -164,6 +164,7 @@ class Program:
             "INPUT_WORDS": 4 if self.vectors else 1,
             "SOURCE_ROWS": 0,
             "SOURCE_PAIRS": 0,
+            "SPREAD": 0,
             "COUNTED": 0,
             "PER_LOAD": 1,
             "LOAD_WORDS": 1,
@@ -177,6 +178,10 @@ class Program:
         elif source is not None:
             bound |= {"source_keys": source.keys, "source_indices": source.indices}
             constants["SOURCE_PAIRS"] = 1
+            constants["SPREAD"] = int(source.spread is not None)
+            if source.spread is not None:
+                inner, scale, step, first = source.spread
+                values |= {"spread_inner": inner, "spread_scale": scale, "spread_step": step, "first_index": first}
             values |= {
                 "length": source.length,
                 "source_base": source.base,

@@ -115,6 +115,15 @@ class View:
         return ceil_div(self.length + (self.per_load - 1 if self.skewed else 0), self.per_load)
 
 
+class Spread(NamedTuple):
+    """Of pairs whose indices count along one of two axes, and which are items of the other one."""
+
+    inner: int  #: Sequences that lie between two items of one.
+    scale: int  #: Step of the flattened index along the axis that the indices count.
+    step: int  #: Step of the flattened index from an item to the next.
+    first: int  #: The flattened index of the first item's first.
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Pairs in scratch: ``length`` a sequence, from pair ``base`` of the regions on."""
@@ -125,6 +134,7 @@ class Pairs:
     step: int  #: Pairs between sequences.
     length: int
     item_step: int = 1  #: Pairs between items.
+    spread: Spread | None = None
     rows: ClassVar[bool] = False
     skewed: ClassVar[bool] = False
     per_load: ClassVar[int] = 1

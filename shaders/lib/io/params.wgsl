@@ -19,6 +19,9 @@ struct Params {
   source_base: u32,       // First pair of the source.
   source_step: u32,       // Pairs between consecutive sequences of the source.
   source_item_step: u32,  // Pairs between consecutive items of the source.
+  spread_inner: u32,      // Sequences that lie between two items of one.
+  spread_scale: u32,      // Step of the flattened index along the axis that the pairs' indices count.
+  spread_step: u32,       // Step of the flattened index from an item to the next.
   sink_base: u32,         // First pair of the sink.
   sink_step: u32,         // Pairs between consecutive sequences of the sink.
   sink_item_step: u32,    // Pairs between consecutive items of the sink.

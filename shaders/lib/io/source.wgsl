@@ -3,6 +3,7 @@
 //   SOURCE_ROWS      elements of a contiguous axis, LOAD_WORDS words a load (binding 1)
 //   SOURCE_ELEMENTS  elements anywhere, by strides, one a load (binding 1)
 //   SOURCE_PAIRS     pairs made by an earlier dispatch, one a load (bindings 2 and 3)
+//   SPREAD           1 where pairs' indices count along one of two axes, and the pairs are the items of the other one
 //   COUNTED          1 where binding 8 says how many pairs each sequence has, from k to params.length; any other number means k
 //   INDEX_FLIP       0xffffffff where the last index of several wins, else 0
 #import order/pair
@@ -30,11 +31,22 @@ fn row_of(sequence: u32) -> Row {
   let count = source_counts[sequence];
   length = select(params.k, count, params.k <= count && count <= params.length);
 #endif
-  return Row(params.source_base + sequence * params.source_step, 0u, length);
+#if SPREAD
+  let outer = sequence / params.spread_inner;
+  let place = outer * params.source_step + (sequence - outer * params.spread_inner);
+#else
+  let place = sequence * params.source_step;
+#endif
+  return Row(params.source_base + place, 0u, length);
 }
 fn load(row: Row, v: u32) -> Load {
   let at = row.start + v * params.source_item_step;
+#if SPREAD
+  let along = (source_indices[at] ^ INDEX_FLIP) * params.spread_scale;
+  return Pair(source_keys[at], (along + v * params.spread_step + params.first_index) ^ INDEX_FLIP);
+#else
   return Pair(source_keys[at], source_indices[at]);
+#endif
 }
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   if (v < row.loads) { return data; }

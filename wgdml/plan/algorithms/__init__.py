@@ -7,6 +7,7 @@ from .delegates import Delegates
 from .radix_select import RadixSelect
 from .radix_sort import RadixSort
 from .reduce import Reduce
+from .reduce_axes import ReduceAxes
 from .row_sort_bitonic import RowSortBitonic
 from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
@@ -40,6 +41,7 @@ def unregister(name: str) -> None:
 
 for _algorithm in (
     Reduce,
+    ReduceAxes,
     SelectRows,
     SelectNetworks,
     SelectLists,

@@ -139,8 +139,8 @@ class Reduce(Algorithm):
                 shape.workgroup = min(shape.workgroup, self._held_workgroup)
         if isinstance(source, Pairs) and source.length <= 4096:
             shape.team = min(shape.workgroup, power_of_two_above(source.length))
-            if shape.team >= 32:
-                # Idle invocations cost less than another kernel.
+            if shape.team >= 32 and sequences * m.workgroup <= o.invocations:
+                # Idle invocations cost less than another kernel, where the machine has room.
                 shape.team = max(shape.team, m.workgroup)
         else:
             self._team(shape, source, sequences, key_words)
