@@ -1,5 +1,7 @@
-// The first k of each short sequence, in order: source -> pairs (sink_keys, sink_indices). An invocation serves a sequence, and keeps a
-// sorted list in registers.
+// The first k of each short sequence, in order: source -> pairs (sink_keys, sink_indices).
+//
+// An invocation serves a sequence, and keeps a sorted list in registers. Items come in the order of
+// their indices, so an item goes behind all of the list whose keys are not greater.
 //   K  places of the list, at least k
 #import io/subsets
 #import io/sink
@@ -17,17 +19,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let data = load(row, v);
     var passing = 0u;  // a bit an item
 #for c in PER_LOAD
-    passing |= select(0u, 1u << $cu, before(item(row, v, data, $cu), best$[K - 1]));
+    passing |= select(0u, 1u << $cu, key_less(item(row, v, data, $cu).key, best$[K - 1].key));
 #endfor
     // A loop, not a branch: such a machine runs what stands in a branch, taken or not.
     for (; passing > 0u; passing &= passing - 1u) {
-      var next = item(row, v, data, firstTrailingBit(passing));
+      let next = item(row, v, data, firstTrailingBit(passing));
+#for i in K
+      let later$i = key_less(next.key, best$i.key);
+#endfor
+      var above = next;
+      var shifts = false;
 #for i in K
       {
-        let one = best$i;
-        let wins = before(next, one);
-        best$i = Pair(select(one.key, next.key, wins), select(one.index, next.index, wins));
-        next = Pair(select(next.key, one.key, wins), select(next.index, one.index, wins));
+        let own = best$i;
+        let key = select(next.key, above.key, shifts);
+        let index = select(next.index, above.index, shifts);
+        best$i = Pair(select(own.key, key, later$i), select(own.index, index, later$i));
+        above = own;
+        shifts = later$i;
       }
 #endfor
     }

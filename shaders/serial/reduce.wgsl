@@ -1,4 +1,5 @@
 // The best pair of each subset of each sequence: source (input, or source_keys and source_indices) -> sink. One loop, no branch.
+//   UNROLL  loads of a turn of the loop, of which the last ones may be the same again
 #import io/subsets
 #import io/sink
 #import thread/best
@@ -10,11 +11,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (work.sequence >= params.sequences || work.subset >= params.subsets) { return; }
   let row = row_of(work.sequence);
   let loads = loads_of(row, work.subset);
+  let first = loads.x;
+  let last = first + (max(loads.y, first + 1u) - 1u - first) / params.lanes * params.lanes;  // A subset may be empty.
   // The first load stands where no key comes before the last one. Only it and the last may have items of other sequences.
-  var v = loads.x;
-  var best = best_of(row, v, load(row, v), Pair(LAST_KEY, select(NO_INDEX, v, IN_ORDER > 0u)));
-  for (v += params.lanes; v + params.lanes < loads.y; v += params.lanes) { best = best_of_whole(row, v, load(row, v), best); }
-  v = select(v - params.lanes, v, v < loads.y);
-  best = best_of(row, v, load(row, v), best);
+  var best = best_of(row, first, load(row, first), Pair(LAST_KEY, select(NO_INDEX, first, IN_ORDER > 0u)));
+  for (var v = first + params.lanes; v < last; v += UNROLL * params.lanes) {
+#for u in UNROLL
+    let v$u = min(v + $uu * params.lanes, last - params.lanes);
+    best = best_of_whole(row, v$u, load(row, v$u), best);
+#endfor
+  }
+  best = best_of(row, last, load(row, last), best);
   put(work.sequence, work.subset, settled(row, best));
 }

@@ -8,7 +8,7 @@ from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
 from .serial_subsets import Subsets, emit, reduce_subsets
 
-_LOADS = 8  # of an invocation, before eight share a sequence
+_LOADS = 64  # of an invocation, before several share a sequence
 _INVOCATIONS = 2048  # which keep every processor at work to the end
 
 
@@ -25,10 +25,13 @@ class SerialReduce(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         source, sequences = problem.source, problem.sequences
-        parts = 1
-        if problem.loads >= 8 * _LOADS:
-            parts = 8 * max(1, min(_INVOCATIONS // sequences, problem.loads // 64) // 8)
-        subsets = Subsets.of(source, parts)
+        if source.rows:
+            # A run of its own for each invocation: eight that share one take twice as long.
+            parts = max(1, min(_INVOCATIONS // sequences, problem.loads // _LOADS))
+            subsets = Subsets.of(source, parts, lanes=1)
+        else:
+            parts = 8 * max(1, min(_INVOCATIONS // sequences, problem.loads // _LOADS) // 8)
+            subsets = Subsets.of(source, parts if problem.loads >= _LOADS else 1)
         if subsets.count == 1:
             # To compile a value costs as much as all the rest: the kernel that emits pairs has it.
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink

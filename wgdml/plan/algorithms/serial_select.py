@@ -29,8 +29,8 @@ _RANKED = 64
 _DELEGATES = 32
 #: Longest list that is placed by counting in any case, and most comparisons for longer ones.
 _RANKED_LIST, _COMPARISONS = 600, 4 << 20
-#: Sorted lists in registers: largest k, longest row, and fewest rows, as an invocation serves one.
-_LIST_K, _LIST_LENGTH, _LIST_SEQUENCES = 16, 4096, 64
+#: Sorted lists in registers: largest k, longest row and column, and fewest of them, one an invocation.
+_LIST_K, _LIST_LENGTH, _LIST_COLUMN, _LIST_SEQUENCES = 16, 4096, 96, 64
 #: Comparisons that hostile data may cost before lists are cut by a second threshold.
 _HOSTILE = 1 << 20
 
@@ -99,9 +99,10 @@ class SerialSelect(Algorithm):
 
     def _lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds?"""
-        # Items that lie apart lie in a page each, and eight invocations would read as many pages.
-        rows = problem.source.rows
-        return rows and problem.k <= _LIST_K and problem.length <= _LIST_LENGTH and problem.sequences >= _LIST_SEQUENCES
+        source = problem.source
+        # Items of long columns lie in a page each.
+        longest = _LIST_LENGTH if source.rows else _LIST_COLUMN if source.columns else 0
+        return problem.k <= _LIST_K and problem.length <= longest and problem.sequences >= _LIST_SEQUENCES
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
         """The first k of each sequence by one invocation."""
@@ -115,7 +116,7 @@ class SerialSelect(Algorithm):
             sequences,
             source=source,
             sink=ordered,
-            constants=whole.constants(source) | {"K": max(8, power_of_two_above(k))},
+            constants=whole.constants(source) | {"K": max(8, ceil_div(k, 4) * 4)},
             params={"k": k},
             workgroup=16,
         )

@@ -14,6 +14,7 @@ _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each
 _LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
 _RUN = 32  # items that an invocation reads one by one
+_UNROLL = 4  # loads of a turn of the loop that finds the best
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Subsets:
     per_load: int  #: Items of a load: several where the sequence is a row.
 
     @staticmethod
-    def of(source: Source, count: int, *, apart: bool = True) -> Subsets:
+    def of(source: Source, count: int, *, apart: bool = True, lanes: int = _COALESCED) -> Subsets:
         """So many subsets or fewer.
 
         They are more where an item's neighbours lie ``apart``: each may lie in a page of its own.
@@ -34,7 +35,7 @@ class Subsets:
         if apart and isinstance(source, View) and not source.rows:
             count = max(count, ceil_div(source.length, _APART))
         loads = source.most_loads
-        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), _COALESCED, source.per_load)
+        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), lanes, source.per_load)
 
     @staticmethod
     def runs(source: Source) -> Subsets:
@@ -103,6 +104,7 @@ def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink,
         constants=subsets.constants(source)
         | {
             "IN_ORDER": int(isinstance(source, View) and not program.selection.last_index),
+            "UNROLL": _UNROLL,
             "EXTREMES": int(subsets.per_load > 1 and program.has_extremes(source)),
         },
         params=subsets.params(source, sequences),
