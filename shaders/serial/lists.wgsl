@@ -1,5 +1,5 @@
-// The first k of each short sequence, in order: source -> pairs (sink_keys, sink_indices). An invocation serves a sequence, and keeps a
-// sorted list in registers.
+// The first k of each short sequence, in order: source -> pairs (sink_keys, sink_indices). An
+// invocation serves a sequence, and keeps a sorted list in registers.
 //   K  places of the list, at least k
 #import io/subsets
 #import io/sink

@@ -1,4 +1,4 @@
-// The best pair of each subset of each sequence: source (input, or source_keys and source_indices) -> sink. One loop, no branch.
+// The best pair of each subset, in one loop without a branch: source -> sink.
 #import io/subsets
 #import io/sink
 #import thread/best
@@ -10,7 +10,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (work.sequence >= params.sequences || work.subset >= params.subsets) { return; }
   let row = row_of(work.sequence);
   let loads = loads_of(row, work.subset);
-  // The first load stands where no key comes before the last one. Only it and the last may have items of other sequences.
+  // The first load stands where no key comes before LAST_KEY. Only end loads hold others' items.
   var v = loads.x;
   var best = best_of(row, v, load(row, v), Pair(LAST_KEY, select(NO_INDEX, v, IN_ORDER > 0u)));
   for (v += params.lanes; v + params.lanes < loads.y; v += params.lanes) { best = best_of_whole(row, v, load(row, v), best); }
