@@ -239,8 +239,7 @@ class TensorDesc:
 
     Args:
         data_type: type of the elements.
-        sizes: 1 to 8 sizes, each at least 1, with at most 2**32 - 1 elements together. Stored as a
-            tuple.
+        sizes: 1 to 8 sizes of at least 1, together at most 2**32 - 1 elements. Stored as a tuple.
         strides: elements from one position to the next, per dimension: 0 repeats (broadcast), more
             than packed leaves padding. None means packed in row-major order, and stays None: see
             `element_strides`.
@@ -251,8 +250,7 @@ class TensorDesc:
 
     Raises:
         TypeError: a field is not of the type above. NumPy's integers are; bool and float are not.
-        ValueError: a field breaks a rule of ``DML_BUFFER_TENSOR_DESC``, or the extent does not fit
-            64 bits.
+        ValueError: a broken rule of ``DML_BUFFER_TENSOR_DESC``, or an extent over 64 bits.
     """
 
     data_type: DataType
@@ -356,16 +354,14 @@ class TensorDesc:
 
 @dataclass(frozen=True)
 class TopKOperatorDesc:
-    """The `k` largest elements of each sequence along `axis` (``DML_TOP_K_OPERATOR_DESC``).
+    """The `k` largest of each sequence along `axis`, sorted (``DML_TOP_K_OPERATOR_DESC``).
 
-    The largest come first; ties go to the lower index. It is `TopK1OperatorDesc` with DECREASING.
-    From feature level 2_0.
+    `TopK1OperatorDesc` with DECREASING; ties go to the lower index. From feature level 2_0.
 
     Args:
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
         output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
-        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices count from the
-            start of a sequence.
+        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices within a sequence.
         axis: less than the dimension count.
         k: 1 to the size of `axis` (that size included).
 
@@ -395,8 +391,7 @@ class TopK1OperatorDesc:
     Args:
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
         output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
-        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices count from the
-            start of a sequence.
+        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices within a sequence.
         axis: less than the dimension count.
         k: 1 to the size of `axis` (that size included).
         axis_direction: DECREASING selects the largest, largest first; INCREASING the smallest,
@@ -496,8 +491,7 @@ class ReduceOperatorDesc:
     """REDUCE with a function that selects (``DML_REDUCE_OPERATOR_DESC``). From feature level 1_0.
 
     ARGMAX and ARGMIN are `ArgmaxOperatorDesc` and `ArgminOperatorDesc` with INCREASING. MAX and MIN
-    give the value of that element, bit for bit: the first NaN's where there is one, and of -0.0 and
-    +0.0 the first one's.
+    give that element's value, bit for bit: the first NaN's, if any, and of -0.0 and +0.0 the first.
 
     Args:
         function: ARGMAX, ARGMIN, MAX or MIN.
@@ -508,8 +502,7 @@ class ReduceOperatorDesc:
 
     Raises:
         TypeError: a field is not of its type.
-        ValueError: another function, a type that no level takes, a broken rule above, or an
-            overlapping output.
+        ValueError: another function, a type of no level, a rule above broken, or an overlap.
     """
 
     operator_type: ClassVar[str] = "REDUCE"
@@ -562,8 +555,7 @@ def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
 
     Raises:
         TypeError: `desc` is not an operator desc, or `level` not a `FeatureLevel`.
-        ValueError: `level` does not take it; names what `desc` uses that the level lacks, and the
-            level that would take it.
+        ValueError: `level` does not take it. It names what the level lacks, and the level needed.
     """
     use = _use_of(desc)
     as_enum("level", level, FeatureLevel)
@@ -585,8 +577,7 @@ def supports_data_type(data_type: DataType | int, level: FeatureLevel) -> bool:
     REDUCE). Those of `OTHER_DATA_TYPES` never are.
 
     Raises:
-        TypeError: `data_type` is not a `DataType` nor a number of `OTHER_DATA_TYPES`, or `level`
-            not a `FeatureLevel`.
+        TypeError: `data_type` is no `DataType` nor number of `OTHER_DATA_TYPES`; `level` no level.
     """
     as_enum("level", level, FeatureLevel)
     if type(data_type) is int and data_type in OTHER_DATA_TYPES:

@@ -74,11 +74,10 @@ def top_k(
 ) -> TopKResult:
     """The k largest (or smallest) elements along an axis, sorted, and where they are.
 
-    ``x`` has any shape with at least one dimension. ``values`` has x's data type and bits, and
-    ``indices`` has ``index_dtype`` (int64, int32, uint64 or uint32). The largest come in descending
-    order, the smallest in ascending order. Equal elements (-0.0 and 0.0; all NaNs) come in
-    ascending order of index. k = 0 gives empty results. The signature is the array API standard's
-    and NumPy 2.6's.
+    ``x`` has any shape with at least one dimension. ``values`` has x's data type and bits,
+    ``indices`` has ``index_dtype`` (int64, int32, uint64 or uint32). The largest descend, the
+    smallest ascend, and equal elements (-0.0 and 0.0; all NaNs) come in ascending order of index.
+    k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
     ``sorted=False`` allows any order. Today the elements come sorted all the same, and as fast.
     ``nan``: with "greatest", NaN is greater than every number; with "last", NaN comes after every
@@ -86,9 +85,8 @@ def top_k(
     returned. They have the results' shapes and types, and any layout without overlap.
 
     Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or
-    ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself. Raises
-    ``TypeError`` for data types without an order, a ``sorted`` that is no bool, an ``out`` of
-    another type.
+    ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself; ``TypeError``
+    for data types without an order, a ``sorted`` that is no bool, an ``out`` of another type.
     """
     order = as_order(mode, nan)
     if sorted is not True:
@@ -220,10 +218,9 @@ def argsort(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The indices that sort along an axis, always stably.
+    """The indices that sort along an axis, always stably: ties ascend in both directions.
 
-    Equal elements keep ascending order of index in both directions. ``nan`` and ``out`` as of
-    ``sort``.
+    ``nan`` and ``out`` as of ``sort``.
     """
     del stable
     return _select(x, None, axis, _sort_order(descending, nan), False, as_index_dtype(index_dtype), out, device)[0]
@@ -294,8 +291,7 @@ def _streams(x: Any, device: Device | None) -> bool:
             return False
         kept_whole = _KEPT_WHOLE if isinstance(x, np.memmap) else sys.maxsize
     elif not isinstance(x, Tensor) and hasattr(type(x), "chunks") and hasattr(x, "dtype"):
-        # So HDF5's and Zarr's data sets look.
-        kept_whole = _KEPT_WHOLE
+        kept_whole = _KEPT_WHOLE  # HDF5's and Zarr's data sets
     else:
         return False
     size = prod(x.shape) * x.dtype.itemsize
@@ -533,8 +529,7 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
             check_alive("out", tensor)
         places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
         device.run(_prepare_into(device, request, problem, places), {n: (p.buffer, p.start) for n, p in places.items()})
-    # Not ``given``: tensors of another Device are there as this one's.
-    return [out] if len(results) == 1 else list(out)
+    return [out] if len(results) == 1 else list(out)  # not ``given``, which may stand for others
 
 
 def _prepare_into(device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound]) -> PreparedPlan:

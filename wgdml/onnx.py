@@ -1,7 +1,6 @@
 """ONNX's TopK, ArgMax and ArgMin on any WebGPU adapter (``pip install "wgdml[onnx]"``).
 
-``Backend`` is an ``onnx.backend.base.Backend``. The module serves as one too, as ONNX's tools
-expect: ``wgdml.onnx.prepare(model).run(inputs)``.
+``Backend`` is ONNX's. The module serves as one too: ``wgdml.onnx.prepare(model).run(inputs)``.
 """
 
 from __future__ import annotations
@@ -106,10 +105,7 @@ class BackendRep(base.BackendRep):
 
 
 class Backend(base.Backend):
-    """Runs models of TopK (opsets 1, 10, 11, 24), ArgMax and ArgMin (1, 11, 12, 13).
-
-    It refuses others, naming their operators.
-    """
+    """Runs models of TopK (opsets 1, 10, 11, 24), ArgMax, ArgMin (1, 11, 12, 13), and no others."""
 
     @classmethod
     def supports_device(cls, device: str) -> bool:

@@ -3,8 +3,7 @@
 Pure data: no GPU, no NumPy arrays. A ``Selection`` is what ``wgdml.plan`` plans.
 
 - Elements become unsigned *keys* in the wanted order (``shaders/lib/order/key.wgsl``).
-- (key, index) pairs, ties by index, have a strict total order. So the answer does not depend on how
-  the work is cut.
+- (key, index) pairs have a strict total order, so how the work is cut does not change the answer.
 - Argmax is k = 1; "the last index wins" is the index order reversed; sort and argsort are k = n.
 """
 
@@ -225,8 +224,7 @@ def make_selection(
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
-    ``values`` and ``indices`` are the layouts of the outputs (size k along the axis), or None for
-    an output that is not wanted.
+    ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
     More than eight dimensions left on either side after merging raise ``ValueError``.
     """
     chosen = sorted(axes)
@@ -263,9 +261,7 @@ def make_selection(
 
 
 def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:
-    """One element of a sequence for each index.
-
-    ``source``, ``values`` and ``indices`` have the same sizes but along ``axis``.
+    """One element of a sequence for each index; the layouts differ in size along ``axis`` alone.
 
     More than eight dimensions left after merging raise ``ValueError``.
     """
