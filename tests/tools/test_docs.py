@@ -1,4 +1,4 @@
-"""The documentation: every Python block runs, the site builds without a warning, and what it says of the code is there."""
+"""The documentation: every Python block runs, the site builds, what it names is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scripts/write_results.py``: the page of benchmark results, the files that it is made from, and runs that it takes."""
+"""``scripts/write_results.py``: the page of benchmark results, its files, and runs it takes."""
 
 from __future__ import annotations
 
