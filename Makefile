@@ -1,12 +1,13 @@
-# "make run" and "make test" do all the set-up that they need; it takes a minute the first time and a second later on.
+# "make run" and "make test" do all the set-up that they need, which takes a minute the first time.
 .POSIX:
 .PHONY: help setup run demo screenshots test check docs bench check-shaders test-web test-portability fuzz soak lock clean
 
 PYTHON =
 ARGS =
 FIX =
-# Processes that share the tests, a file each at a time; most of their work is compiling kernels, on one core each. Files come
-# in their own order: by the number of their tests, the longest ones would come last, and one process would wait for the other.
+# Processes that share the tests, a file each at a time. Most of their work is compiling kernels, on
+# one core each. Files come in their own order: by the number of their tests, the longest ones would
+# come last, and one process would wait for the other.
 WORKERS = 2
 # Some drivers print a complaint when this is unset.
 IN_ENVIRONMENT = XDG_RUNTIME_DIR="$${XDG_RUNTIME_DIR:-$${TMPDIR:-/tmp}}"

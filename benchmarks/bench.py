@@ -1,4 +1,4 @@
-"""``python benchmarks/bench.py``: the same as ``wgdml bench``, from a checkout. The code is in ``wgdml/bench``."""
+"""``python benchmarks/bench.py``: ``wgdml bench``, from a checkout."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What wgdml adds to wgpu on the host: cached calls and bulk transfers beside the barest ones, taking turns in one run.
+"""What wgdml adds to wgpu on the host: cached calls and transfers beside the barest, in turns.
 
 python benchmarks/host_overhead.py [--profile]
 """

@@ -1,9 +1,9 @@
-"""Import, device, first answer: wgdml beside a bare wgpu program that opens the same adapter and runs the same kernels.
+"""Import, device, first answer: wgdml beside a bare wgpu program with the same kernels.
 
 python benchmarks/start_up.py [--rounds 5]
 
-Each round starts a process for either. The goal is 1.25 of the bare program's time. Processor time is printed too: it says more
-where other programs run.
+Each round starts a process for either. The goal is 1.25 of the bare program's time. Processor time
+is printed too: it says more where other programs run.
 """
 
 from __future__ import annotations

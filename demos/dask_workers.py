@@ -1,4 +1,4 @@
-"""Top-k of a Dask array on 1, 2, ... worker processes, each with a GPU of its own where the host has several."""
+"""Top-k of a Dask array on 1, 2, ... worker processes, each with a GPU of its own if it can."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Recognise handwritten digits by their nearest neighbours, selected on the GPU.
 
-The 1797 digits that scikit-learn ships (8 x 8 pixels, 0 to 16) are split into three quarters to learn from
-and one quarter to recognise. ``wgdml.top_k`` finds the k most similar known digits of each unknown one and
-``wgdml.argmax`` takes the vote. Squared distances of such pixels are integers, so NumPy's answer must be the
-same to the last index; the program fails if it is not.
+The 1797 digits that scikit-learn ships (8 x 8 pixels, 0 to 16) are split into three quarters to
+learn from and one quarter to recognise. ``wgdml.top_k`` finds the k most similar known digits of
+each unknown one and ``wgdml.argmax`` takes the vote. Squared distances of such pixels are integers,
+so NumPy's answer must be the same to the last index; the program fails if it is not.
 """
 
 from __future__ import annotations

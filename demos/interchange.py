@@ -1,4 +1,4 @@
-"""Arrays of other libraries go in as they are, and Tensors come out by NumPy's protocol and by DLPack.
+"""Arrays of other libraries go in as they are; Tensors come out by NumPy's protocol and DLPack.
 
 Every library below that is installed is tried: nothing is converted by hand.
 """

@@ -1,4 +1,4 @@
-"""Argmax and top-k at work every frame, in a window: the same as ``wgdml demo``, with the same options."""
+"""Argmax and top-k at work every frame, in a window: ``wgdml demo``, with the same options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run an ONNX model of TopK and ArgMax through ONNX's own backend interface, on any WebGPU adapter."""
+"""Run an ONNX model of TopK and ArgMax by ONNX's own backend interface, on any WebGPU adapter."""
 
 from __future__ import annotations
 

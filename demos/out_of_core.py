@@ -1,6 +1,7 @@
-"""Argmax and top-k of a file that is larger than the device's memory, and how fast that is beside a bare upload of it.
+"""Argmax and top-k of a file larger than the device's memory, timed beside a bare upload of it.
 
-``--gigabytes 8 --device-mib 256`` makes a file of that size in ``--folder`` and a device whose buffers are no larger than that.
+``--gigabytes 8 --device-mib 256`` makes a file of that size in ``--folder`` and a device whose
+buffers are no larger than that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Sort the heights of a line that pygfx draws, in pygfx's own buffers: nothing is copied to the host or on the device.
+"""Sort the heights of a line that pygfx draws, in pygfx's own buffers: nothing is copied.
 
-``python demos/pygfx_buffer.py picture.png`` draws offscreen: the line as it was (grey) and sorted (red).
+``python demos/pygfx_buffer.py picture.png`` draws offscreen: the line as it was (grey) and sorted
+(red).
 """
 
 from __future__ import annotations

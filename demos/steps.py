@@ -1,4 +1,4 @@
-"""The bitonic network and top-k by delegates, drawn step by step: the same as ``python -m wgdml.demo.steps``."""
+"""The bitonic network and top-k by delegates, step by step: ``python -m wgdml.demo.steps``."""
 
 from __future__ import annotations
 

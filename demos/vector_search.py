@@ -1,9 +1,9 @@
-"""Exact vector search: the ten nearest of a million vectors for each query, found on the GPU and checked with NumPy.
+"""Exact vector search: the ten nearest of a million vectors to each query, checked with NumPy.
 
-The vectors are made here, the same on every machine: little patterns of 8 x 16 signed bytes, so that one sees in a picture
-what a neighbour is. A shader computes squared distances block by block, ``wgdml.top_k`` takes the nearest of each block and
-in the end the nearest of those. Distances are integers, so NumPy's answer must be the same to the last index; the program
-fails if it is not.
+The vectors are made here, the same on every machine: little patterns of 8 x 16 signed bytes, so
+that one sees in a picture what a neighbour is. A shader computes squared distances block by block,
+``wgdml.top_k`` takes the nearest of each block and in the end the nearest of those. Distances are
+integers, so NumPy's answer must be the same to the last index; the program fails if it is not.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Search:
 
 
 def merge(parts: list[Found], starts: range, k: int, device: wgdml.Device) -> Found:
-    """The k nearest of all blocks. Blocks are in order, so among equal distances the lower place is the lower index."""
+    """The k nearest of all blocks. Blocks are in order, so equal distances go by index."""
     distances = np.concatenate([part.distances for part in parts], axis=1)
     indices = np.concatenate([part.indices + start for part, start in zip(parts, starts, strict=True)], axis=1)
     best = wgdml.top_k(distances, k, axis=1, mode="smallest", device=device)
@@ -122,7 +122,7 @@ def merge(parts: list[Found], starts: range, k: int, device: wgdml.Device) -> Fo
 
 
 def nearest_numpy(queries: np.ndarray, vectors: np.ndarray, k: int) -> Found:
-    """The same of one block with NumPy: float32 holds these integers exactly; a key of distance and index settles the ties."""
+    """The same of one block with NumPy: float32 holds these integers, a key settles the ties."""
     started = time.perf_counter()
     q, v = queries.astype(np.float32), vectors.astype(np.float32)
     distances = (q * q).sum(1)[:, None] + (v * v).sum(1) - 2 * (q @ v.T)

@@ -1,4 +1,4 @@
-// Squared distances between vectors and queries of 128 signed bytes: exact integers, at most 128 * 255^2.
+// Squared distances of vectors and queries of 128 signed bytes: integers up to 128 * 255^2.
 // An invocation keeps one vector and meets every query.
 
 struct Shape {
@@ -7,7 +7,7 @@ struct Shape {
 }
 
 @group(0) @binding(0) var<uniform> shape: Shape;
-@group(0) @binding(1) var<storage, read> vectors: array<vec4<u32>>;    // [vectors, 8]: sixteen bytes each
+@group(0) @binding(1) var<storage, read> vectors: array<vec4<u32>>;    // [vectors, 8]: 16 bytes
 @group(0) @binding(2) var<storage, read> queries: array<vec4<u32>>;    // [queries, 8]
 @group(0) @binding(3) var<storage, read_write> distances: array<i32>;  // [queries, vectors]
 

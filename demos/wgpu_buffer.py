@@ -1,7 +1,7 @@
-"""A selection inside another wgpu program: its device, its buffers, its command encoder; nothing is copied.
+"""A selection inside another wgpu program: its device, its buffers, its encoder; no copies.
 
-A shader of the program's own writes scores, wgdml takes the best ones, and a second shader reads their indices: three steps in
-one submission, and the scores never leave the device.
+A shader of the program's own writes scores, wgdml takes the best ones, and a second shader reads
+their indices: three steps in one submission, and the scores never leave the device.
 """
 
 from __future__ import annotations

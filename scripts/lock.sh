@@ -1,6 +1,6 @@
 #!/bin/sh
-# Write requirements-dev.lock: every package of development at one version, with the hashes of its files, for every system
-# and every Python that the project supports.
+# Write requirements-dev.lock: every package of development at one version, with the hashes of its
+# files, for every system and every Python that the project supports.
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv/bin/python}

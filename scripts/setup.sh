@@ -1,8 +1,9 @@
 #!/bin/sh
-# Make .venv with the package in it, and see that there is a GPU adapter, installing Mesa's software one where that is
-# one apt-get away. Safe to run again: what is done already is not done twice.
+# Make .venv with the package in it, and see that there is a GPU adapter, installing Mesa's software
+# one where that is one apt-get away. Safe to run again: what is done already is not done twice.
 #
-# "setup.sh test" also sees to the virtual display that the tests of the demo's window need, "setup.sh check" to ruff and mypy.
+# "setup.sh test" also sees to the virtual display that the tests of the demo's window need,
+# "setup.sh check" to ruff and mypy.
 # PYTHON=... chooses the interpreter; WGDML_NO_APT=1 forbids installing system packages.
 set -eu
 
@@ -87,7 +88,7 @@ make_venv() {
             "install python3 python3-venv; Fedora: dnf install python3; Arch: pacman -S python; macOS: brew install python)"
     }
     rm -rf .venv
-    # Debian splits the venv module's pip off into a package of its own, named for the exact version.
+    # Debian splits the venv module's pip off into a package of its own, named for the version.
     if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
         version=$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
         if have apt-get; then
@@ -104,7 +105,7 @@ make_venv() {
     }
 }
 
-# The folder's own path is part of it: neither the environment nor an editable install survives being moved.
+# The folder's own path is part of it: neither .venv nor an editable install survives being moved.
 wanted_stamp() {
     printf '%s\n' "$PWD"
     "$venv_python" -V

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What some tests need beyond setup.sh: "node" makes tests/web/node_modules (Dawn), "chromium" installs a browser, whose package also
-# brings SwiftShader, a second software Vulkan, "opengl" Mesa's OpenGL. WGDML_NO_APT=1 forbids installing system packages.
+# What some tests need beyond setup.sh. "node" makes tests/web/node_modules (Dawn). "chromium"
+# installs a browser, whose package also brings SwiftShader, a second software Vulkan. "opengl"
+# installs Mesa's OpenGL. WGDML_NO_APT=1 forbids installing system packages.
 set -eu
 
 cd "$(dirname "$0")/.."

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the functional tests on every driver that this machine can have, with its limits and with WebGPU's least; prints one table.
+"""Runs the functional tests on every driver here, with its limits and the least; prints a table.
 
-``--write`` puts the table into docs/reliability.md. Lavapipe runs the tests without subgroups too. Needs Mesa's Vulkan (lavapipe)
-and OpenGL drivers, and Chromium's package, which brings SwiftShader.
+``--write`` puts the table into docs/reliability.md. Lavapipe runs the tests without subgroups too.
+Needs Mesa's Vulkan (lavapipe) and OpenGL drivers, and Chromium's package, which brings SwiftShader.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reliability.md"
-START, END = "<!-- portability -->", "<!-- /portability -->"  # what ``--write`` writes stands between these
+START, END = "<!-- portability -->", "<!-- /portability -->"  # ``--write`` fills what is between
 API = ("functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large")
 KERNELS = ("every_algorithm", "workgroup_memory", "subgroups")
 #: The files of tests, each by its folder and its name.
@@ -174,7 +174,7 @@ def run_batch(batch: Batch, extra: list[str], environment: dict[str, str], timeo
 
 
 def markdown(rows: list[Row], suite: list[str]) -> str:
-    """The result for the documentation: when, of what, with what, and a table of suites and configurations."""
+    """The result for the documentation: when, of what, with what, and a table of all suites."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True, text=True)
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("wgpu", "numpy")]
     lines = [

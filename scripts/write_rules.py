@@ -1,4 +1,4 @@
-"""Writes the planner's rules into docs/how-it-works.md, between its markers. ``--check`` fails where they differ."""
+"""Writes the planner's rules into docs/how-it-works.md. ``--check`` fails where they differ."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,7 @@
-"""NumPy's array API namespace with wgdml's functions in the place of NumPy's, for the array-api-tests suite.
+"""NumPy's array API namespace with wgdml's functions in NumPy's place, for array-api-tests.
 
-In a checkout of that suite, this folder on PYTHONPATH: ``ARRAY_API_TESTS_MODULE=array_api_namespace pytest ...`` (docs/interop.md).
+In a checkout of that suite, this folder on PYTHONPATH: ``ARRAY_API_TESTS_MODULE=array_api_namespace
+pytest ...`` (docs/interop.md).
 """
 
 from numpy import *  # noqa: F403

@@ -39,7 +39,7 @@ def check(
     given: Any = None,
     case: object = "",
 ) -> None:
-    """Apply `operator` to `given` (`x` itself when None) and compare with the oracle's answer for `x`."""
+    """Apply `operator` to `given` (None: `x` itself); compare with the oracle's answer for `x`."""
     function, _, direction = operator.partition("-")
     case = f"{operator} of {x.dtype} {x.shape}, axis {axis}" + (f", {case}" if case else "")
     source = x if given is None else given
@@ -102,7 +102,7 @@ def strided_tensor(
     offset: int = 0,
     seed: int = 0,
 ) -> tuple[wgdml.Tensor, np.ndarray]:
-    """A Tensor over a buffer of hostile data, and the array that it must be read as; `offset` in elements."""
+    """A Tensor over a buffer of hostile data, and the array it must be read as, from `offset`."""
     storage = data.make(kind, dtype, offset + extent(shape, strides), seed)
     buffer = buffer_of(device, storage)
     start = offset * storage.itemsize
@@ -111,7 +111,7 @@ def strided_tensor(
 
 
 def check_subsets(device: wgdml.Device, name: str, n: int, k: int, subsets: int) -> None:
-    """Rows of which so many strided subsets have one of the first k, two or nothing else; that begin with a load, or inside one."""
+    """Rows in which so many strided subsets have one of the first k, two or nothing else."""
     rng = np.random.default_rng(5)
     per_load = 16 // np.dtype(name).itemsize
     for case in data.SUBSETS:

@@ -17,7 +17,8 @@ import hypothesis
 import pytest
 from planning import KEPT
 
-# A shell starts what it runs in the background with Ctrl-C ignored; the tests of interrupts send themselves the signal.
+# A shell starts what it runs in the background with Ctrl-C ignored; the tests of interrupts send
+# themselves the signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 hypothesis.settings.register_profile(
@@ -61,7 +62,8 @@ def device():
 def default_devices():
     """The default devices that were made.
 
-    A software adapter holds 2 to 4 MB for each kernel, and the tests have many: the default device keeps fewer than it would.
+    A software adapter holds 2 to 4 MB for each kernel, and the tests have many: the default device
+    keeps fewer than it would.
     """
     import wgdml
     from wgdml.runtime import default
@@ -79,7 +81,7 @@ def default_devices():
 
 @pytest.fixture(scope="module", autouse=True)
 def freed(default_devices):
-    """What a file leaves goes after it: pooled buffers, devices that only cycles refer to, and what glibc keeps of their memory."""
+    """What a file leaves goes after it: buffers, devices in cycles, and memory that glibc keeps."""
     yield
     for device in default_devices:
         if device.context.gone is None:
@@ -91,7 +93,7 @@ def freed(default_devices):
 
 @pytest.fixture
 def forced(device):
-    """Makes a device that plans as asked (``planning.planned_device``), and the list of what it plans."""
+    """Makes a device that plans as asked (``planning.planned_device``), and lists what it plans."""
     from planning import planned_device
 
     def make(*asked, **numbers):

@@ -68,7 +68,7 @@ def few_distinct(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[in
 
 
 def shared_leading_bits(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """Elements that differ in their last quarter of bits only: a radix select sees one full bucket."""
+    """Elements that differ in their last quarter of bits: a radix select sees one full bucket."""
     if dtype == np.bool_:
         return _random_bits(rng, dtype, shape)
     width = 8 * dtype.itemsize
@@ -97,7 +97,7 @@ def mostly_plus_infinity(rng: np.random.Generator, dtype: np.dtype[Any], shape: 
 
 
 def negative(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """Below zero throughout, infinity included; of unsigned types the upper half; bool has no such elements, so any."""
+    """Below zero, infinity included; of unsigned types the upper half; of bool anything."""
     if dtype == np.bool_:
         return _random_bits(rng, dtype, shape)
     sign = np.uint64(1 << (8 * dtype.itemsize - 1))
@@ -131,14 +131,14 @@ def denormals(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, 
 
 
 def signed_zeros(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """-0.0 and +0.0 (equal to each other), with a few of the smallest denormals between which they lie."""
+    """-0.0 and +0.0 (equal to each other), with the smallest denormals on both sides."""
     sign = 1 << (8 * dtype.itemsize - 1)
     choices = np.array([_pattern(v, dtype) for v in [0, sign] * 8 + [1, sign | 1]], dtype)
     return _choose(rng, choices, shape)
 
 
 def nan_payloads(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """One element in four is a NaN: quiet and signalling, of both signs, with payloads at random."""
+    """One element in four is a NaN: quiet and signalling, of both signs, of random payloads."""
     width, mantissa = 8 * dtype.itemsize, oracle.mantissa_bits(dtype)
     exponent = np.uint64(((1 << (width - 1 - mantissa)) - 1) << mantissa)
     sign = rng.integers(0, 2, shape, np.uint64) << np.uint64(width - 1)
@@ -148,7 +148,7 @@ def nan_payloads(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[in
 
 
 def one_stride(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """Of each row's loads of 16 bytes, every so many hold all that is best: one subset has all that a list should hold."""
+    """Of each row's loads of 16 bytes, every so many hold all that is best: one subset has all."""
     width = shape[-1] if shape else 1
     apart = 1 << int(rng.integers(2, 9))
     mine = np.arange(width) // (16 // dtype.itemsize) % apart == int(rng.integers(0, apart))
@@ -196,12 +196,13 @@ def make(kind: str, dtype: Any, shape: int | tuple[int, ...], seed: int = 0) -> 
     return result
 
 
-#: How many strided subsets of a row have one large item, two in two loads, and nothing else: cases for k = 20.
+#: How many strided subsets of a row have one large item, two in two loads, and nothing else: cases
+#: for k = 20.
 SUBSETS = ((20, 0, 0), (19, 1, 0), (0, 10, 0), (0, 25, 0), (0, 0, 3), (10, 0, 5), (19, 0, 1), (5, 5, 8), (30, 30, 0))
 
 
 def in_subsets(counts: tuple[int, int, int], n: int, per_load: int, subsets: int, rng: np.random.Generator) -> np.ndarray:
-    """A row of small numbers and, in so many subsets from anywhere, large ones; subset p holds the loads p, p + subsets, ..."""
+    """A row of small numbers, and in so many subsets large ones; p holds p, p + subsets, ..."""
     alone, twins, whole = counts
     loads = np.arange(n) // per_load
     order, member = rng.permutation(subsets)[loads % subsets], loads // subsets

@@ -1,9 +1,10 @@
 """What every operator must answer, written with NumPy alone and compared bit for bit.
 
-Nothing here is shared with the package. An element is ranked by a signed 64-bit integer: integers and
-booleans rank as themselves, floats by sign and magnitude of their bits (so that -0.0 and +0.0 rank alike,
-and denormals keep their place whatever the processor's rounding flags say), and every NaN at the end that
-the contract names. NumPy's own stable sort and first-hit argmax then settle ties by index.
+Nothing here is shared with the package. An element is ranked by a signed 64-bit integer: integers
+and booleans rank as themselves, floats by sign and magnitude of their bits (so that -0.0 and +0.0
+rank alike, and denormals keep their place whatever the processor's rounding flags say), and every
+NaN at the end that the contract names. NumPy's own stable sort and first-hit argmax then settle
+ties by index.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _magnitude(x: np.ndarray) -> np.ndarray:
 
 
 def ranks(x: np.ndarray, nan: str = "highest") -> np.ndarray:
-    """A signed 64-bit rank for every element, the same for equal elements; every NaN at the end named."""
+    """A signed 64-bit rank for every element, equal for equal elements; NaNs at the end named."""
     assert nan in ("highest", "lowest")
     x = np.asarray(x)
     if is_float(x.dtype):
@@ -108,7 +109,7 @@ def top_k(x: Any, k: int, axis: int = -1, largest: bool = True, nan_last: bool =
 
 
 def top_k_long(x: np.ndarray, k: int, largest: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """`top_k` of one long row: the same answer from partitions of its blocks in place of a whole sort. Ranks take much memory."""
+    """`top_k` of one long row: partitions of its blocks in place of a sort, for less memory."""
     assert x.ndim == 1 and 1 <= k <= x.size
     block = max(BLOCK, k)
     found = []
@@ -118,7 +119,7 @@ def top_k_long(x: np.ndarray, k: int, largest: bool = True) -> tuple[np.ndarray,
             rank = ~rank
         if k < rank.size:
             bound = np.partition(rank, k - 1)[k - 1]
-            chosen = np.flatnonzero(rank <= bound)  # ascending, so that ties at the bound keep their lowest indices
+            chosen = np.flatnonzero(rank <= bound)  # ascending: ties keep their lowest indices
         else:
             chosen = np.arange(rank.size)
         order = chosen[np.argsort(rank[chosen], kind="stable")][:k]
@@ -137,7 +138,7 @@ def arg_reduce(
     largest: bool = True,
     nan_last: bool = False,
 ) -> np.ndarray:
-    """Index of the extreme element, flattened row-major over the reduced axes in ascending order."""
+    """Index of the extreme, flattened row-major over the reduced axes in ascending order."""
     x = np.asarray(x)
     if axis is None:
         axes = list(range(x.ndim))

@@ -1,7 +1,8 @@
-"""How tests have a device plan: with one algorithm by force, as another machine would, with other numbers.
+"""How tests have a device plan: by one algorithm, as another machine would, by other numbers.
 
-Answers are what tests pin. Which algorithm is chosen, and with which numbers, is the planner's business, so this is the only file
-of tests that knows how the planner is asked. Algorithms go by their names.
+Answers are what tests pin. Which algorithm is chosen, and with which numbers, is the planner's
+business, so this is the only file of tests that knows how the planner is asked. Algorithms go by
+their names.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def planner(machine: Machine, numbers: Numbers | None = None) -> Planner:
 def make_plan(
     selection: Selection, machine: Machine, *, algorithm: str | None = None, numbers: Numbers | None = None, **options: Any
 ) -> Plan:
-    """The planner's plan; ``ValueError`` with the reason where the algorithm that is forced does not serve the selection."""
+    """The planner's plan; ``ValueError`` where the forced algorithm does not serve."""
     return planner(machine, numbers).plan(selection, algorithm=algorithm, **options)
 
 
@@ -70,7 +71,7 @@ class Planned:
 
     planner: Planner
     algorithm: str | None = None
-    fallback: bool = False  #: the planner's own choice where the algorithm does not serve; without it a ValueError
+    fallback: bool = False  #: the planner's own choice where the algorithm does not serve
     plans: list[Plan] = field(default_factory=list)  #: all, in order
     served: int = 0  #: how many the algorithm made
 
@@ -96,10 +97,11 @@ def planned_device(
     fallback: bool = False,
     **numbers: Mapping[str, float],
 ) -> tuple[wgdml.Device, Planned]:
-    """A device that plans as for a GPU, as for a software adapter, or (None) as for what it is; and its planner.
+    """A device that plans as for a GPU, a software adapter, or what it is (None); its planner.
 
-    It stands on the GPU device of ``base`` and uses its pipelines, so that no kernel is compiled for each test anew.
-    ``subgroups=False`` plans without them. ``limits`` and ``numbers`` (by policy) replace some of the planner's.
+    It stands on the GPU device of ``base`` and uses its pipelines, so that no kernel is compiled
+    for each test anew. ``subgroups=False`` plans without them. ``limits`` and ``numbers`` (by
+    policy) replace some of the planner's.
     """
 
     def make(own: Machine) -> Planned:
@@ -117,8 +119,8 @@ def planned_device(
 def answer(
     device: wgdml.Device, selection: Selection, storage: np.ndarray, shape: tuple[int, ...], index_dtype: Any = np.uint32
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Runs a selection from a flat array; values and indices, packed in this shape, or None for what it has not."""
-    memories = [device.buffers.allocate("the input", storage.nbytes)]  # they go back to the pool when nothing refers to them
+    """Runs a selection from a flat array; values and indices in this shape, None if it has none."""
+    memories = [device.buffers.allocate("the input", storage.nbytes)]  # kept until they return
     device.transfers.write(storage, memories[0].buffer)
     resources, spans = {"input": (memories[0].buffer, 0)}, []
     for name, has, dtype in (
@@ -143,7 +145,7 @@ def params_of(dispatch: Dispatch) -> dict[str, int]:
 
 
 def numbers_of(dispatch: Dispatch) -> dict[str, int]:
-    """Parameters, in capitals, and constants: what is a number to a kernel today may have been one to its compiler yesterday."""
+    """Parameters, in capitals, and constants: one becomes the other from version to version."""
     return {name.upper(): value for name, value in params_of(dispatch).items()} | dict(dispatch.constants)
 
 

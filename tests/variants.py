@@ -1,12 +1,14 @@
-"""Every shader variant that the planner can emit: the planner is run over a grid of problems and limits and the WGSL collected.
+"""Every shader variant that the planner can emit, over a grid of problems and limits.
 
-The constants fall in three kinds. Those that shape the text or an array (algorithm, layout, width of the element, k, limits) are
-swept in full against each other, as far as the planner lets them meet. What is written, and how wide loads may be, are swept
-against all of the planner's own choices, and against forced algorithms for a few k. Those that are only numbers to the compiler
-(the masks of an element's order) are swept against every kernel, on one layout each.
+The constants fall in three kinds. Those that shape the text or an array (algorithm, layout, width
+of the element, k, limits) are swept in full against each other, as far as the planner lets them
+meet. What is written, and how wide loads may be, are swept against all of the planner's own
+choices, and against forced algorithms for a few k. Those that are only numbers to the compiler (the
+masks of an element's order) are swept against every kernel, on one layout each.
 
-``python tests/variants.py`` lets two compilers judge each one: Naga, as wgpu uses it, and Tint, as Dawn and Chromium use it, which
-also rejects barriers in control flow that is not uniform. It needs Node and, in tests/web, ``npm ci``.
+``python tests/variants.py`` lets two compilers judge each one: Naga, as wgpu uses it, and Tint, as
+Dawn and Chromium use it, which also rejects barriers in control flow that is not uniform. It needs
+Node and, in tests/web, ``npm ci``.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from wgdml.plan.merge import merge_plan
 from wgdml.plan.take import take_plan
 from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection, take_selection
 
-#: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known adapters have.
+#: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known
+#: adapters have.
 LIMITS = {
     "minimum": Machine(),
     "minimum, software": Machine(kind="software"),
@@ -101,7 +104,8 @@ def selection(
     )
 
 
-#: Sizes and axis of the packed tensors: one row, many rows, very many short rows, columns, and an axis in the middle.
+#: Sizes and axis of the packed tensors: one row, many rows, very many short rows, columns, and an
+#: axis in the middle.
 SHAPES: list[tuple[tuple[int, ...], int]] = [
     *(((1, n), 1) for n in (1, 5, 64, 1000, 4096, 50257, 1 << 20, 1 << 24, 1 << 28)),
     *(((64, n), 1) for n in (64, 1000, 8192, 131072)),
@@ -113,7 +117,8 @@ SHAPES: list[tuple[tuple[int, ...], int]] = [
 KS = (1, 2, 5, 10, 32, 33, 64, 100, 128, 129, 256, 257, 512, 1000, 1024, 2048, 4096, 1 << 20)
 #: One element of each width is enough where only the width matters.
 WIDTHS = ("uint8", "float16", "float32", "float64")
-#: What is written and whether loads may be wide, first the pair whose problems are planned by every algorithm.
+#: What is written and whether loads may be wide, first the pair whose problems are planned by every
+#: algorithm.
 WAYS = [("both", True), ("values", True), ("indices", True), ("both", False)]
 #: Where the other pairs' are too.
 FORCED_KS = (1, 5, 100, 1000)
@@ -140,7 +145,7 @@ class Asked:
 
     problem: Selection
     options: dict[str, bool]
-    forced: tuple[str, ...] = ()  #: Machines on which every algorithm plans it that serves it, not only the one that is chosen.
+    forced: tuple[str, ...] = ()  #: Machines on which every algorithm that can serve plans it.
 
 
 def problems(quick: bool = False) -> Iterator[Asked]:
@@ -170,7 +175,8 @@ def problems(quick: bool = False) -> Iterator[Asked]:
         for vectors in (True, False):
             problem = selection(element, sizes, (axis,), k, Order.DESCENDING, "both")
             yield Asked(problem, {"vectors": vectors, "shared_input": True}, ONE_OF_A_KIND)
-    # Layouts: strided and misaligned axes, every number of batch dimensions and of axes, both widths of an index.
+    # Layouts: strided and misaligned axes, every number of batch dimensions and of axes, both
+    # widths of an index.
     for element, index_bytes in product(WIDTHS, (4, 8)):
         for k, step in product((1, 3, 200, 1000), (1, 2)):
             strides: dict[str, Any] = {"strides": (4001, step), "index_bytes": index_bytes}
@@ -214,7 +220,7 @@ def algorithms_of(machine: Machine) -> tuple[str, ...]:
 
 
 def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
-    """Every plan of the grid, the planner's own choice and each algorithm forced where it can serve."""
+    """Every plan of the grid: the planner's own choice, and each algorithm that can serve."""
     yield "merged chunks", Machine(), merge_plan(Machine(), 3, 5, 7, 256)
     for element, (sizes, taken), flags in product(
         WIDTHS, (((9, 7), (4, 7)), ((3, 5, 2), (3, 1, 2))), product((True, False), repeat=2)
@@ -232,14 +238,14 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
                 try:
                     yield how, machine, planner(machine).plan(problem, algorithm=algorithm, **asked.options)
                 except (ValueError, MemoryError):
-                    continue  # this algorithm cannot serve, or this machine is too small: a clean refusal
+                    continue  # it cannot serve, or this machine is too small: a clean refusal
 
 
 _CONSTANT = re.compile(r"^const (\w+): u32 = \d+u;$")
 
 
 def without_unused(text: str) -> str:
-    """The text without constants that nothing in it mentions, so that texts alike to a compiler are alike."""
+    """The text without constants that it does not mention: alike to a compiler, alike here."""
     lines = text.splitlines()
     code = "\n".join(line.partition("//")[0] for line in lines if not _CONSTANT.match(line))
     used = set(re.findall(r"\w+", code))
@@ -267,7 +273,7 @@ def uses_subgroups(text: str) -> bool:
     return re.search(r"\bsubgroup\w+\(", text) is not None
 
 
-# The two judges ------------------------------------------------------------------------------------------------------------------
+# The two judges -----------------------------------------------------------------------------------
 
 _CHECKER = Path(__file__).parent / "web" / "check_shaders.mjs"
 
@@ -276,12 +282,12 @@ _BATCH = 500
 
 
 def judged_by_tint(shaders_: list[dict[str, Any]]) -> tuple[str, dict[str, list[dict[str, Any]]]]:
-    """What Tint says of each shader ({name, text, pipeline}) that it says anything of; and how many it judged."""
+    """What Tint says of each shader ({name, text, pipeline}), and how many it judged."""
     said: dict[str, list[dict[str, Any]]] = {}
     for start in range(0, len(shaders_), _BATCH):
         batch = shaders_[start : start + _BATCH]
         given = "".join(json.dumps(shader) + "\n" for shader in batch)
-        for attempt in range(1, 6):  # Dawn for Node has been seen to abort after thousands of modules, whatever they were
+        for attempt in range(1, 6):  # Dawn for Node may abort after thousands of modules
             run = subprocess.run(["node", str(_CHECKER)], input=given, capture_output=True, text=True)
             answers = [json.loads(line) for line in run.stdout.splitlines() if line.endswith("}")]
             if answers and answers[-1].get("checked") == len(batch):
@@ -314,7 +320,8 @@ def as_shader(number: int, variant: Variant) -> dict[str, Any]:
     return {
         "name": f"{variant.kernel} #{number}, met in {variant.origin}",
         "text": variant.text,
-        # The null backend has the specification's minimum limits: it can judge the sizes of what is planned for those.
+        # The null backend has the specification's minimum limits: it can judge the sizes of what is
+        # planned for those.
         "pipeline": variant.limits.max_compute_workgroup_storage_size == Machine().max_compute_workgroup_storage_size
         and variant.limits.max_compute_invocations_per_workgroup == Machine().max_compute_invocations_per_workgroup,
     }

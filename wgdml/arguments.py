@@ -1,4 +1,4 @@
-"""Checks of arguments, each in one place: what a function takes, as the type that the rest works with."""
+"""Checks of arguments, each in one place: what a function takes, as the rest works with it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _in_range(number: int, ndim: int) -> int:
 def as_axes(
     axis: SupportsIndex | Sequence[SupportsIndex] | None, shape: Sequence[int], none_is_well: bool = False
 ) -> tuple[int, ...]:
-    """The axes of a reduction in ascending order, all of them for None. ``ValueError`` where there is nothing to reduce."""
+    """The axes of a reduction, ascending; all for None. ``ValueError`` for nothing to reduce."""
     ndim = len(shape)
     axes = tuple(range(ndim)) if axis is None else tuple(sorted(_in_range(a, ndim) for a in as_ints("axis", axis)))
     if not axes and axis is not None and not none_is_well:
@@ -125,7 +125,7 @@ def as_flag(name: str, value: bool) -> bool:
 
 
 def taken_shape(shape: Sequence[int], indices: Sequence[int], axis: int) -> tuple[int, ...]:
-    """The shape of what ``take_along_axis`` takes: that of the indices, broadcast with x's but along the axis."""
+    """The shape of ``take_along_axis``: the indices', broadcast with x's but along the axis."""
     if len(indices) != len(shape):
         raise ValueError(f"indices must have x's {len(shape)} dimensions, not shape {tuple(indices)}")
     others = [1 if d == axis else n for d, n in enumerate(shape)]
@@ -138,7 +138,7 @@ def taken_shape(shape: Sequence[int], indices: Sequence[int], axis: int) -> tupl
 
 
 def check_indices(indices: NDArray[Any], size: int) -> None:
-    """``ValueError`` for indices that an axis of this size has not; negative ones count from the end."""
+    """``ValueError`` for indices out of an axis of this size. Negative ones count from the end."""
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
 
@@ -176,7 +176,7 @@ def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:
 
 @lru_cache(maxsize=256)
 def element_name(dtype: np.dtype[Any], name: str = "x") -> str:
-    """The element format of a NumPy data type. ``TypeError`` for those that have no order here (complex, object, strings, ...)."""
+    """The element format of a NumPy data type. ``TypeError`` for those without an order here."""
     element = dtype.name
     if element not in FORMATS or dtype.byteorder == ">":
         kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"

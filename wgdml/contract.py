@@ -1,12 +1,12 @@
 """DirectML's vocabulary for its selection operators, and the rules that its descs obey.
 
-Pure data and checks: enums, tensor and operator descs, and the table of what each feature level takes.
-Everything is checked when it is constructed, so that a desc that exists is a desc that some feature level
-takes; only the level of a device is left to `check_feature_level`. Names and numbers follow ``directml.h``,
-in Python's spelling.
+Pure data and checks: enums, tensor and operator descs, and what each feature level takes.
+Everything is checked when it is constructed, so a desc that exists is one that some feature level
+takes. Only a device's level is left to `check_feature_level`. Names and numbers follow
+``directml.h``, in Python's spelling.
 
-Every error names the field, its value and the rule: `TypeError` where a value has the wrong Python type,
-`ValueError` where it breaks a rule.
+Every error names the field, its value and the rule: `TypeError` where a value has the wrong Python
+type, `ValueError` where it breaks a rule.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class DataType(IntEnum):
 
     @classmethod
     def from_dtype(cls, dtype: npt.DTypeLike) -> DataType:
-        """The data type with the elements of a NumPy dtype (or of whatever ``np.dtype`` takes, except None).
+        """The data type with the elements of a NumPy dtype, or of what ``np.dtype`` takes but None.
 
         Raises:
-            TypeError: no data type has these elements (float64, bool, complex, a foreign byte order, ...).
+            TypeError: no data type has these elements (float64, bool, a foreign byte order, ...).
         """
         rule = f"must be one of {', '.join(t.name.lower() for t in cls)}, in native byte order"
         if dtype is None:  # np.dtype(None) is float64, which nobody means
@@ -108,14 +108,14 @@ OTHER_DATA_TYPES: Final[Mapping[int, str]] = MappingProxyType({9: "FLOAT64", 12:
 
 
 class AxisDirection(IntEnum):
-    """Direction along an axis (``DML_AXIS_DIRECTION``): top-k's order, argmax's and argmin's tie-break."""
+    """Direction along an axis (``DML_AXIS_DIRECTION``): top-k's order, argmax's ties."""
 
     INCREASING = 0
     DECREASING = 1
 
 
 class ReduceFunction(IntEnum):
-    """Function of a REDUCE operator (``DML_REDUCE_FUNCTION``). Those that select are here: ARGMAX, ARGMIN, MAX and MIN."""
+    """Function of a REDUCE operator (``DML_REDUCE_FUNCTION``). ARGMAX, ARGMIN, MAX, MIN select."""
 
     ARGMAX = 0
     ARGMIN = 1
@@ -132,7 +132,7 @@ class ReduceFunction(IntEnum):
 
 
 class FeatureLevel(IntEnum):
-    """What a device offers (``DML_FEATURE_LEVEL``, with its numbers); each level includes all lower ones."""
+    """What a device offers (``DML_FEATURE_LEVEL``, its numbers). Each level includes the lower."""
 
     LEVEL_1_0 = 0x1000
     LEVEL_2_0 = 0x2000
@@ -164,8 +164,8 @@ HIGHEST_FEATURE_LEVEL: Final = max(FeatureLevel)
 class FeatureRow:
     """What one operator takes from `level` up to the next row of that operator.
 
-    `value_types` are the input's types (and the value output's), `index_types` those of the index output (none
-    where the operator has no such output), `ranks` the dimension counts.
+    `value_types` are the types of the input and of the value output. `index_types` are those of the
+    index output, none where the operator has no such output. `ranks` are the dimension counts.
     """
 
     level: FeatureLevel
@@ -235,22 +235,22 @@ FEATURE_TABLE: Final[Mapping[str, tuple[FeatureRow, ...]]] = MappingProxyType(
 
 @dataclass(frozen=True, init=False)
 class TensorDesc:
-    """Type and layout of a tensor in a buffer (``DML_TENSOR_DESC`` with ``DML_BUFFER_TENSOR_DESC``).
+    """Type and layout of a tensor in a buffer (``DML_TENSOR_DESC``, ``DML_BUFFER_TENSOR_DESC``).
 
     Args:
         data_type: type of the elements.
-        sizes: 1 to 8 sizes, each at least 1, with at most 2**32 - 1 elements together. Stored as a tuple.
-        strides: elements from one position to the next, per dimension: 0 repeats (broadcast), more than
-            packed leaves padding. None means packed in row-major order, and stays None: see
+        sizes: 1 to 8 sizes of at least 1, together at most 2**32 - 1 elements. Stored as a tuple.
+        strides: elements from one position to the next, per dimension: 0 repeats (broadcast), more
+            than packed leaves padding. None means packed in row-major order, and stays None: see
             `element_strides`.
         total_tensor_size_in_bytes: bytes of the buffer that belong to the tensor; None means
             `minimum_size_in_bytes`, and is stored as that number.
-        guaranteed_base_offset_alignment: alignment in bytes that the tensor's offset in a buffer will have: 0
-            for no promise, or a power of two no smaller than an element.
+        guaranteed_base_offset_alignment: alignment in bytes that the tensor's offset in a buffer
+            will have: 0 for no promise, or a power of two no smaller than an element.
 
     Raises:
-        TypeError: a field is not of the type above (NumPy's integers are integers; bool and float are not).
-        ValueError: a field breaks a rule of ``DML_BUFFER_TENSOR_DESC``, or the extent does not fit 64 bits.
+        TypeError: a field is not of the type above. NumPy's integers are; bool and float are not.
+        ValueError: a broken rule of ``DML_BUFFER_TENSOR_DESC``, or an extent over 64 bits.
     """
 
     data_type: DataType
@@ -332,7 +332,7 @@ class TensorDesc:
 
     @property
     def element_strides(self) -> tuple[int, ...]:
-        """The effective strides, in elements: `strides`, or the packed row-major ones where it is None."""
+        """The strides in elements: `strides`, or the packed row-major ones where it is None."""
         if self.strides is not None:
             return self.strides
         return tuple(math.prod(self.sizes[d + 1 :]) for d in range(self.dimension_count))
@@ -354,21 +354,20 @@ class TensorDesc:
 
 @dataclass(frozen=True)
 class TopKOperatorDesc:
-    """The `k` largest elements of each sequence along `axis`, largest first (``DML_TOP_K_OPERATOR_DESC``).
+    """The `k` largest of each sequence along `axis`, sorted (``DML_TOP_K_OPERATOR_DESC``).
 
     `TopK1OperatorDesc` with DECREASING; ties go to the lower index. From feature level 2_0.
 
     Args:
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
         output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
-        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices count from the start of a
-            sequence.
+        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices within a sequence.
         axis: less than the dimension count.
         k: 1 to the size of `axis` (that size included).
 
     Raises:
         TypeError: a field is not of its type.
-        ValueError: a type that no level takes, a rule above is broken, or an output overlaps itself.
+        ValueError: a type that no level takes, a broken rule above, or an overlapping output.
     """
 
     operator_type: ClassVar[str] = "TOP_K"
@@ -385,23 +384,22 @@ class TopKOperatorDesc:
 
 @dataclass(frozen=True)
 class TopK1OperatorDesc:
-    """The `k` largest or smallest elements of each sequence along `axis` (``DML_TOP_K1_OPERATOR_DESC``).
+    """The `k` largest or smallest of each sequence along `axis` (``DML_TOP_K1_OPERATOR_DESC``).
 
     Values come sorted; ties go to the lower index, in both directions. From feature level 2_1.
 
     Args:
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
         output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
-        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices count from the start of a
-            sequence.
+        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices within a sequence.
         axis: less than the dimension count.
         k: 1 to the size of `axis` (that size included).
-        axis_direction: DECREASING selects the largest, largest first; INCREASING the smallest, smallest
-            first.
+        axis_direction: DECREASING selects the largest, largest first; INCREASING the smallest,
+            smallest first.
 
     Raises:
         TypeError: a field is not of its type.
-        ValueError: a type that no level takes, a rule above is broken, or an output overlaps itself.
+        ValueError: a type that no level takes, a broken rule above, or an overlapping output.
     """
 
     operator_type: ClassVar[str] = "TOP_K1"
@@ -443,19 +441,19 @@ class _ArgOperatorDesc:
 class ArgmaxOperatorDesc(_ArgOperatorDesc):
     """Index of the largest element over one or more axes (``DML_ARGMAX_OPERATOR_DESC``).
 
-    The index is flattened in row-major order over the reduced axes, in ascending axis order. From feature
-    level 3_0.
+    The index is flattened in row-major order over the reduced axes, in ascending axis order. From
+    feature level 3_0.
 
     Args:
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
-        output_tensor: sizes of the input except 1 on each of `axes`; INT64, INT32, UINT64 or UINT32, able to
-            hold every index.
+        output_tensor: sizes of the input except 1 on each of `axes`; INT64, INT32, UINT64 or
+            UINT32, able to hold every index.
         axes: at least one axis, each less than the dimension count, none twice. Stored as a tuple.
         axis_direction: of equal elements, INCREASING takes the first and DECREASING the last.
 
     Raises:
         TypeError: a field is not of its type.
-        ValueError: a type that no level takes, a rule above is broken, or the output overlaps itself.
+        ValueError: a type that no level takes, a broken rule above, or an overlapping output.
     """
 
     operator_type: ClassVar[str] = "ARGMAX"
@@ -473,7 +471,7 @@ class ArgmaxOperatorDesc(_ArgOperatorDesc):
 class ArgminOperatorDesc(_ArgOperatorDesc):
     """Index of the smallest element over one or more axes (``DML_ARGMIN_OPERATOR_DESC``).
 
-    The fields, their rules and the errors are those of `ArgmaxOperatorDesc`. From feature level 3_0.
+    Fields, rules and errors are those of `ArgmaxOperatorDesc`. From feature level 3_0.
     """
 
     operator_type: ClassVar[str] = "ARGMIN"
@@ -492,20 +490,19 @@ class ArgminOperatorDesc(_ArgOperatorDesc):
 class ReduceOperatorDesc:
     """REDUCE with a function that selects (``DML_REDUCE_OPERATOR_DESC``). From feature level 1_0.
 
-    ARGMAX and ARGMIN are `ArgmaxOperatorDesc` and `ArgminOperatorDesc` with INCREASING. MAX and MIN give the
-    value of that element, bit for bit: the first NaN's where there is one, and of -0.0 and +0.0 the first one's.
+    ARGMAX and ARGMIN are `ArgmaxOperatorDesc` and `ArgminOperatorDesc` with INCREASING. MAX and MIN
+    give that element's value, bit for bit: the first NaN's, if any, and of -0.0 and +0.0 the first.
 
     Args:
         function: ARGMAX, ARGMIN, MAX or MIN.
         input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
-        output_tensor: sizes of the input except 1 on each of `axes`. Of ARGMAX and ARGMIN: INT64, INT32, UINT64 or
-            UINT32, able to hold every index. Of MAX and MIN: the type of the input.
+        output_tensor: sizes of the input except 1 on each of `axes`. Of ARGMAX and ARGMIN: INT64,
+            INT32, UINT64 or UINT32, able to hold every index. Of MAX and MIN: the input's type.
         axes: at least one axis, each less than the dimension count, none twice. Stored as a tuple.
 
     Raises:
         TypeError: a field is not of its type.
-        ValueError: another function, a type that no level takes, a rule above is broken, or the output
-            overlaps itself.
+        ValueError: another function, a type of no level, a rule above broken, or an overlap.
     """
 
     operator_type: ClassVar[str] = "REDUCE"
@@ -558,8 +555,7 @@ def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
 
     Raises:
         TypeError: `desc` is not an operator desc, or `level` not a `FeatureLevel`.
-        ValueError: `level` does not take it; names what `desc` uses that the level lacks, and the level that
-            would take it.
+        ValueError: `level` does not take it. It names what the level lacks, and the level needed.
     """
     use = _use_of(desc)
     as_enum("level", level, FeatureLevel)
@@ -574,14 +570,14 @@ def check_feature_level(desc: OperatorDesc, level: FeatureLevel) -> None:
 def supports_data_type(data_type: DataType | int, level: FeatureLevel) -> bool:
     """Whether tensors of `data_type` are supported at `level`, by some operator.
 
-    Answers ``CheckFeatureSupport`` with ``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT`` for the operators here: true
-    from the first row of `FEATURE_TABLE` with `data_type` among its value or index types. That is FLOAT32, FLOAT16
-    and UINT32 from 1_0 (REDUCE), the other integers of up to 32 bits from 2_1 (REDUCE, TOP_K, TOP_K1), INT64 and
-    UINT64 from 3_0 (as indices of ARGMAX, ARGMIN and REDUCE). Never those of `OTHER_DATA_TYPES`.
+    Answers ``CheckFeatureSupport`` with ``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT`` for the operators
+    here: true from the first row of `FEATURE_TABLE` with `data_type` among its types. FLOAT32,
+    FLOAT16 and UINT32 are supported from 1_0 (REDUCE). The other integers of up to 32 bits are from
+    2_1 (REDUCE, TOP_K, TOP_K1). INT64 and UINT64 are from 3_0 (as indices of ARGMAX, ARGMIN and
+    REDUCE). Those of `OTHER_DATA_TYPES` never are.
 
     Raises:
-        TypeError: `data_type` is not a `DataType` nor a number of `OTHER_DATA_TYPES`, or `level` not a
-            `FeatureLevel`.
+        TypeError: `data_type` is no `DataType` nor number of `OTHER_DATA_TYPES`; `level` no level.
     """
     as_enum("level", level, FeatureLevel)
     if type(data_type) is int and data_type in OTHER_DATA_TYPES:
@@ -712,7 +708,7 @@ def _check_sizes(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason:
 
 
 def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
-    """Refuse an output two of whose elements share an address (decided here; DirectML leaves it open)."""
+    """Refuse an output two of whose elements share an address. DirectML leaves that open."""
     for dimension, (size, stride) in enumerate(zip(tensor.sizes, tensor.element_strides, strict=True)):
         if size > 1 and stride == 0:
             raise ValueError(
@@ -729,13 +725,13 @@ def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
 def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether two elements of a tensor share an address.
 
-    They do exactly when ``sum(d_i * stride_i) == 0`` for some integers ``|d_i| < size_i``, not all 0.
+    They do exactly when ``sum(d_i * stride_i) == 0`` for integers ``|d_i| < size_i``, not all 0.
     """
     # How far each dimension reaches, and its stride.
     dims = [(size - 1, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
     if 0 in (stride for _, stride in dims):
         return True
-    # Such dimensions do not matter to the others; nested layouts (packed, padded, transposed) have no others.
+    # Such dimensions do not matter to the others. Nested layouts have no others.
     while (zero := next((i for i in range(len(dims)) if _must_be_zero(dims, i)), None)) is not None:
         del dims[zero]
     return bool(dims) and (any(_meet(a, b) for a, b in combinations(dims, 2)) or _cancel(dims))
@@ -744,8 +740,8 @@ def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 def _cancel(dims: list[tuple[int, int]]) -> bool:
     """Whether steps along some of at least three dimensions undo steps along others.
 
-    The dimensions are parted in two, and the sums of each part's steps are compared. An output has fewer than 2**32 elements:
-    the best parting has at most some 2**24 sums, whatever the layout.
+    The dimensions are parted in two, and the sums of each part's steps are compared. An output has
+    fewer than 2**32 elements, so the best parting has at most some 2**24 sums, whatever the layout.
     """
 
     ways = (few for count in range(1, len(dims) - 1) for few in combinations(range(len(dims)), count))
@@ -762,14 +758,14 @@ def _cancel(dims: list[tuple[int, int]]) -> bool:
 
 
 def _sums_to_make(dims: list[tuple[int, int]], few: tuple[int, ...]) -> int:
-    """How many sums a parting into ``few`` dimensions and the others has. A single dimension needs none."""
+    """The sums of a parting into ``few`` dimensions and the others. A single one needs none."""
     counts = [2 * reach + 1 for reach, _ in dims]
     others = math.prod(count for i, count in enumerate(counts) if i not in few)
     return others + (math.prod(counts[i] for i in few) if len(few) > 1 else 0)
 
 
 def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
-    """``sum(d_i * stride_i)`` of every ``|d_i| <= reach_i``. Below 2**63: two dimensions reach less than 2**31 together."""
+    """``sum(d_i * stride_i)`` of every ``|d_i| <= reach_i``, in 63 bits: two reach below 2**31."""
     sums = np.zeros(1, np.int64)
     for reach, stride in dims:
         sums = np.add.outer(sums, np.arange(-reach, reach + 1, dtype=np.int64) * stride).ravel()
@@ -777,17 +773,17 @@ def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
 
 
 def _must_be_zero(dims: list[tuple[int, int]], i: int) -> bool:
-    """Whether d_i is 0 in every solution; ``dims``: how far each dimension reaches, and its stride."""
+    """Whether d_i is 0 in every solution. ``dims``: how far each dimension reaches, its stride."""
     reach, stride = dims[i]
     others = dims[:i] + dims[i + 1 :]
     if stride > sum(other_reach * other for other_reach, other in others):
         return True  # one step is more than the others can take back
     divisor = math.gcd(*(other for _, other in others))
-    return reach < divisor // math.gcd(divisor, stride)  # no d_i in reach makes a multiple of the divisor
+    return reach < divisor // math.gcd(divisor, stride)  # else some d_i makes a multiple
 
 
 def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    """Whether two dimensions alone have a solution: d_a = stride_b / divisor, d_b = -stride_a / divisor."""
+    """Whether two dimensions solve it: d_a = stride_b / divisor, d_b = -stride_a / divisor."""
     divisor = math.gcd(a[1], b[1])
     return b[1] // divisor <= a[0] and a[1] // divisor <= b[0]
 
@@ -807,9 +803,9 @@ def _store(desc: object, **fields: object) -> None:
 
 
 def _as_int(field: str, value: object) -> int:
-    if not isinstance(value, bool | np.bool_):  # a bool is an int in Python, but never what is meant
+    if not isinstance(value, bool | np.bool_):  # a bool is an int, but never what is meant
         try:
-            return operator.index(value)  # type: ignore[arg-type]  # it raises for what is not an integer
+            return operator.index(value)  # type: ignore[arg-type]  # raises for what is no integer
         except TypeError:
             pass
     raise TypeError(f"{field} is {value!r}, of type {type(value).__name__}; it must be an integer")
@@ -826,7 +822,7 @@ def _as_ints(field: str, values: _Ints, hint: str = "") -> tuple[int, ...]:
 
 
 def as_enum(field: str, value: object, enum: type[_E]) -> _E:
-    """`value`, where it is a member of `enum`. Numbers and names of members are refused with a `TypeError`."""
+    """`value`, where it is a member of `enum`. `TypeError` for numbers and names of members."""
     if not isinstance(value, enum):
         raise TypeError(
             f"{field} is {value!r}, of type {type(value).__name__}; it must be a member of "

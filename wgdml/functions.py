@@ -1,4 +1,4 @@
-"""The functions: NumPy arrays or Tensors in, the same kind out, after the Python array API standard's signatures."""
+"""The functions: NumPy arrays or Tensors in, the same kind out, after the array API standard."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
 _LARGEST = 2**32 - 1  # elements, by the contract
 _KEPT_WHOLE = 256 << 20  # bytes of a file that are worth the device's memory
-_SMALLEST_LARGEST_BUFFER = 256 << 20  # bytes: the least that WebGPU lets a device have as its max-buffer-size
+_SMALLEST_LARGEST_BUFFER = 256 << 20  # bytes: WebGPU's least max-buffer-size of a device
 
 
 def top_k(
@@ -74,18 +74,19 @@ def top_k(
 ) -> TopKResult:
     """The k largest (or smallest) elements along an axis, sorted, and where they are.
 
-    ``x`` has any shape with at least one dimension; ``values`` has x's data type and bits, ``indices`` ``index_dtype`` (int64,
-    int32, uint64 or uint32). Largest come in descending, smallest in ascending order; equal elements (-0.0 and 0.0; all NaNs) in
-    ascending order of index. k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
+    ``x`` has any shape with at least one dimension. ``values`` has x's data type and bits,
+    ``indices`` has ``index_dtype`` (int64, int32, uint64 or uint32). The largest descend, the
+    smallest ascend, and equal elements (-0.0 and 0.0; all NaNs) come in ascending order of index.
+    k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
-    ``sorted=False`` allows the same elements in any order. Today they come sorted all the same, and as fast.
-    ``nan``: "greatest", NaN is greater than every number; or "last", NaN comes after every number in both modes, as in NumPy 2.6.
-    ``out``: two Tensors, for values and for indices, of the results' shapes and types and of any layout without overlap; they
-    are returned.
+    ``sorted=False`` allows any order. Today the elements come sorted all the same, and as fast.
+    ``nan``: with "greatest", NaN is greater than every number; with "last", NaN comes after every
+    number in both modes, as in NumPy 2.6. ``out``: two Tensors for values and indices, which are
+    returned. They have the results' shapes and types, and any layout without overlap.
 
-    Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or ``nan``, an ``out`` of another
-    shape or device, or that overlaps ``x`` or itself; ``TypeError`` for data types without an order, a ``sorted`` that is no
-    bool, an ``out`` of another type.
+    Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or
+    ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself; ``TypeError``
+    for data types without an order, a ``sorted`` that is no bool, an ``out`` of another type.
     """
     order = as_order(mode, nan)
     if sorted is not True:
@@ -111,14 +112,15 @@ def argmax(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The index of the first maximum over an axis, several (flattened row-major in ascending order of axis) or all of them.
+    """The index of the first maximum over an axis, several or all of them.
 
-    NaN wins over every number, the first NaN over later ones; with ``nan="last"`` it wins only where all are NaN.
-    ``select_last_index`` takes the last of several equal ones. The result has x's shape without the reduced axes (of size 1 with
-    ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
+    Several axes are flattened row-major in ascending order. NaN wins over every number, the first
+    NaN over later ones. With ``nan="last"`` it wins only where all are NaN. ``select_last_index``
+    takes the last of several equal ones. The result has x's shape without the reduced axes (of size
+    1 with ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
 
-    Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to reduce; ``TypeError`` for data
-    types without an order; for ``nan`` and ``out`` as ``top_k`` does.
+    Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
+    reduce; ``TypeError`` for data types without an order; for ``nan`` and ``out`` as ``top_k``.
     """
     order = with_nan(Order.MAXIMUM, nan)
     return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
@@ -136,7 +138,7 @@ def argmin(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The index of the first minimum: as ``argmax``; NaN wins over every number here too, as in NumPy."""
+    """The index of the first minimum: as ``argmax``. NaN wins over every number here too."""
     order = with_nan(Order.MINIMUM, nan)
     return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
 
@@ -153,12 +155,13 @@ def max(
     out: Tensor | Sequence[Tensor] | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The maximum over an axis, several or all of them: the element that ``argmax`` points at, bit for bit.
+    """The maximum over an axis, several or all: the element that ``argmax`` points at, bit for bit.
 
-    So the first NaN wins, and of -0.0 and 0.0 the first one; with ``nan="last"`` NaN wins only where all are NaN. The result has
-    x's data type, and x's shape without the reduced axes (of size 1 with ``keepdims``). With ``return_indices`` it is a
-    ``TopKResult`` of values and indices, found together and read with one wait; ``out`` is then two Tensors, else one.
-    ``axis=()`` reduces nothing, as in the array API standard.
+    So the first NaN wins, and of -0.0 and 0.0 the first one. With ``nan="last"`` NaN wins only
+    where all are NaN. The result has x's data type, and x's shape without the reduced axes (of size
+    1 with ``keepdims``). With ``return_indices`` it is a ``TopKResult`` of values and indices,
+    found together and read with one wait; ``out`` is then two Tensors, else one. ``axis=()``
+    reduces nothing, as in the array API standard.
 
     Raises as ``argmax`` does, and ``TypeError`` for a ``return_indices`` that is no bool.
     """
@@ -194,8 +197,8 @@ def sort(
 ) -> Any:
     """The elements sorted along an axis, always stably.
 
-    NaNs come last, and first when descending; with ``nan="last"`` last in both directions, as in NumPy 2.6. ``out``: a Tensor
-    for the result, as of ``top_k``.
+    NaNs come last, and first when descending. With ``nan="last"`` they come last in both
+    directions, as in NumPy 2.6. ``out``: a Tensor for the result, as of ``top_k``.
 
     Raises as ``top_k`` does.
     """
@@ -215,7 +218,7 @@ def argsort(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The indices that sort along an axis, always stably: equal elements keep ascending order of index in both directions.
+    """The indices that sort along an axis, always stably: ties ascend in both directions.
 
     ``nan`` and ``out`` as of ``sort``.
     """
@@ -226,14 +229,17 @@ def argsort(
 def take_along_axis(
     x: ArrayLike | Tensor, indices: ArrayLike | Tensor, /, axis: SupportsIndex = -1, *, device: Device | None = None
 ) -> Any:
-    """The elements of x at ``indices`` along an axis, bit for bit: ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``.
+    """The elements of x at ``indices`` along an axis, bit for bit.
 
-    ``indices`` (int64, int32, uint64 or uint32) have as many dimensions as x; sizes other than the axis's are broadcast. Negative
-    ones count from the end (of axes of up to 2^31 elements). The result has x's data type; it is an array where both are arrays,
-    else a Tensor, and nothing comes back from the device. The signature is NumPy's and the array API standard's.
+    ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (int64, int32, uint64 or
+    uint32) have as many dimensions as x; sizes other than the axis's are broadcast. Negative ones
+    count from the end (of axes of up to 2^31 elements). The result has x's data type. It is an
+    array where both are arrays, else a Tensor, and nothing comes back from the device. The
+    signature is NumPy's and the array API standard's.
 
-    Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices out of range in an array.
-    Indices in a Tensor are not looked at: those out of range take the last element. ``TypeError`` for other data types.
+    Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices
+    out of range in an array. Indices in a Tensor are not looked at: those out of range take the
+    last element. Raises ``TypeError`` for other data types.
     """
     tensors = [t for t in (x, indices) if isinstance(t, Tensor)]
     executor = tensors[0].device if tensors and device is None else as_device(device)
@@ -284,13 +290,13 @@ def _streams(x: Any, device: Device | None) -> bool:
         if x.nbytes <= _SMALLEST_LARGEST_BUFFER:
             return False
         kept_whole = _KEPT_WHOLE if isinstance(x, np.memmap) else sys.maxsize
-    elif not isinstance(x, Tensor) and hasattr(type(x), "chunks") and hasattr(x, "dtype"):  # as HDF5's and Zarr's data sets have
-        kept_whole = _KEPT_WHOLE
+    elif not isinstance(x, Tensor) and hasattr(type(x), "chunks") and hasattr(x, "dtype"):
+        kept_whole = _KEPT_WHOLE  # HDF5's and Zarr's data sets
     else:
         return False
     size = prod(x.shape) * x.dtype.itemsize
     limit = builtins.min(kept_whole, as_device(device).context.limits["max-buffer-size"])
-    # Repeated elements make an array of any size: one that nobody can have meant to read to its end.
+    # Repeated elements make an array of any size, which nobody can have meant to read to its end.
     return bool(limit < size) and not (isinstance(x, np.ndarray) and 0 in x.strides)
 
 
@@ -319,7 +325,7 @@ class _Problem:
         return tuple(0 if d in dropped else next(steps) for d in range(len(self.rows)))
 
 
-# Requests are what calls are kept under. As frozen dataclasses they would take 1 us more to make and to look up, of 10.
+# Requests are what calls are kept under. As frozen dataclasses they would take 1 us more, of 10.
 
 
 class _Select(NamedTuple):
@@ -368,7 +374,7 @@ class _Into(NamedTuple):
 
 
 class _Output(NamedTuple):
-    """One result of a call: its name in the plan, its data type and layout, and the size of a buffer for it."""
+    """One result of a call: its name in the plan, its data type and layout, its buffer's size."""
 
     name: str
     dtype: np.dtype[Any]
@@ -396,7 +402,7 @@ def _select(
     out: Any,
     device: Device | None,
 ) -> list[Any]:
-    """Values and indices of the first k (all, for None) along an axis; only those that are wanted."""
+    """Values and indices of the first k (all, for None) along an axis, where they are wanted."""
     operand, elements, executor = _operand(x, device, out)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
@@ -445,7 +451,7 @@ def _extreme(
 
 
 def _operand(x: ArrayLike | Tensor, device: Device | None, out: Any) -> tuple[Tensor | NDArray[Any], Elements, Executor]:
-    """A Tensor, or a NumPy array that is not uploaded yet; what a plan depends on of it; and the device to work on."""
+    """A Tensor or an array that is not uploaded yet, what a plan depends on of it, the device."""
     if isinstance(x, Tensor):
         if device is not None:
             x = asarray(x, device=device)
@@ -509,7 +515,7 @@ def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, 
 
 
 def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce, out: Any) -> list[Any]:
-    """Runs a request into tensors that exist, and returns them. What is wrong with them raises before anything is done."""
+    """Runs a request into tensors that exist, and returns them. Errors come before any work."""
     _check_size(request.elements)
     problem = request.problem()
     results = problem.results(request.elements)
@@ -523,7 +529,7 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
             check_alive("out", tensor)
         places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
         device.run(_prepare_into(device, request, problem, places), {n: (p.buffer, p.start) for n, p in places.items()})
-    return [out] if len(results) == 1 else list(out)  # Not ``given``: tensors of another Device are there as this one's.
+    return [out] if len(results) == 1 else list(out)  # not ``given``, which may stand for others
 
 
 def _prepare_into(device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound]) -> PreparedPlan:

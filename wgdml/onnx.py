@@ -1,12 +1,12 @@
-"""ONNX's TopK, ArgMax and ArgMin on any WebGPU adapter: an ``onnx.backend.base.Backend`` (``pip install "wgdml[onnx]"``).
+"""ONNX's TopK, ArgMax and ArgMin on any WebGPU adapter (``pip install "wgdml[onnx]"``).
 
-The module itself serves as a backend too, as ONNX's tools expect: ``wgdml.onnx.prepare(model).run(inputs)``.
+``Backend`` is ONNX's. The module serves as one too: ``wgdml.onnx.prepare(model).run(inputs)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -58,10 +58,10 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device) -> 
         k = np.asarray(inputs[1]) if opset >= 10 else np.asarray([attributes["k"]])
         if k.size != 1:
             raise ValueError(f"K must be one number, not an array of shape {k.shape}")
-        mode = "largest" if attributes.get("largest", 1) else "smallest"
+        mode: Literal["largest", "smallest"] = "largest" if attributes.get("largest", 1) else "smallest"
         in_order = bool(attributes.get("sorted", 1))
         axis = attributes.get("axis", -1)
-        return tuple(top_k(x, int(k.reshape(())), axis=axis, mode=mode, sorted=in_order, device=device))  # type: ignore[arg-type]
+        return tuple(top_k(x, int(k.reshape(())), axis=axis, mode=mode, sorted=in_order, device=device))
     return (
         (argmax if node.op_type == "ArgMax" else argmin)(
             x,
@@ -74,7 +74,7 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device) -> 
 
 
 class BackendRep(base.BackendRep):
-    """A model that is checked and whose constants are on the device; ``run`` may be called again and again."""
+    """A checked model whose constants are on the device. ``run`` may be called again and again."""
 
     def __init__(self, graph: GraphProto, opset: int, device: Device) -> None:
         self.device = device
@@ -85,7 +85,7 @@ class BackendRep(base.BackendRep):
         self._outputs = [o.name for o in graph.output]
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The outputs as NumPy arrays, by position and by name; ``inputs`` is a sequence of arrays or a dict by name."""
+        """The outputs as NumPy arrays, by position and name, of arrays or of a dict by name."""
         if not isinstance(inputs, dict):
             given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
             if len(given) != len(self._inputs):
@@ -105,7 +105,7 @@ class BackendRep(base.BackendRep):
 
 
 class Backend(base.Backend):
-    """Runs models of TopK (opsets 1, 10, 11, 24), ArgMax and ArgMin (1, 11, 12, 13), and refuses others, naming their operators."""
+    """Runs models of TopK (opsets 1, 10, 11, 24), ArgMax, ArgMin (1, 11, 12, 13), and no others."""
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
@@ -135,7 +135,7 @@ class Backend(base.Backend):
         outputs_info: Any = None,
         **kwargs: Any,
     ) -> tuple[Any, ...]:
-        """The outputs of one node, of ``opset_version`` (default: the newest) and on ``wgdml_device``."""
+        """The outputs of one node of ``opset_version`` (the newest) on ``wgdml_device``."""
         _check_device(device)
         _check_operators([node])
         super().run_node(node, inputs, device, outputs_info, **kwargs)

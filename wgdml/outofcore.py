@@ -126,7 +126,7 @@ def _check_source(x: Any) -> None:
 def reduce(
     x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, has_values: bool, index_dtype: np.dtype[Any], *how: Any
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
-    """Values, if they are wanted, and indices of the first pair over some axes. ``how``: device, bytes of a block, progress."""
+    """Values, if wanted, and indices of first pairs. ``how``: device, bytes a block, progress."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
     wanted = _Wanted(axes, 1, order, last_index, has_values, index_dtype)

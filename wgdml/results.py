@@ -8,7 +8,7 @@ __all__ = ["TopKResult"]
 
 
 class TopKResult(NamedTuple):
-    """Elements and where they are, of one shape: what ``top_k`` returns, and ``max`` and ``min`` with ``return_indices``."""
+    """Elements and where they are, of one shape. ``max`` and ``min`` give it on request."""
 
     values: Any
     indices: Any

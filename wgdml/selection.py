@@ -1,9 +1,9 @@
-"""Every operator lowered to one problem: take the first k pairs of each sequence under one total order.
+"""Every operator as one problem: the first k pairs of each sequence under one total order.
 
 Pure data: no GPU, no NumPy arrays. A ``Selection`` is what ``wgdml.plan`` plans.
 
-- Elements become unsigned *keys* whose integer order is the wanted order (``shaders/lib/key.wgsl``).
-- (key, index) pairs, ties by index, have a strict total order, so the answer does not depend on how the work is cut.
+- Elements become unsigned *keys* in the wanted order (``shaders/lib/order/key.wgsl``).
+- (key, index) pairs have a strict total order, so how the work is cut does not change the answer.
 - Argmax is k = 1; "the last index wins" is the index order reversed; sort and argsort are k = n.
 """
 
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ElementFormat:
-    """How the bits of an element order: the constants of ``shaders/lib/key.wgsl``, left-aligned in 32 bits (high word of 64)."""
+    """How the bits order: left-aligned constants of ``shaders/lib/order/key.wgsl``."""
 
     bytes: int
     sign_bit: int = 0
@@ -55,7 +55,7 @@ def _float(size: int, infinity: int) -> ElementFormat:
     return ElementFormat(size, 0x80000000, 0x80000000, infinity)
 
 
-#: Element formats by NumPy dtype name. Infinity is where the numbers end: every larger magnitude is a NaN.
+#: Element formats by NumPy dtype name. Infinity is where the numbers end: NaNs have more.
 FORMATS: dict[str, ElementFormat] = {
     "float16": _float(2, 0x7C000000),
     "bfloat16": _float(2, 0x7F800000),
@@ -74,7 +74,7 @@ class Order(Enum):
     ASCENDING = (False, False)  # top-k smallest, ascending sort
     MAXIMUM = (True, True)  # argmax: the first NaN wins (the same keys as DESCENDING)
     MINIMUM = (False, True)  # argmin: the first NaN wins
-    NUMBERS_DESCENDING = (True, False)  # the largest first, NaN after every number; ASCENDING has it there too
+    NUMBERS_DESCENDING = (True, False)  # largest first, NaN last; ASCENDING has it last too
 
     __hash__ = object.__hash__  # Enum's own is Python code, and every call looks a kept plan up
 
@@ -104,7 +104,7 @@ class BatchDim:
 
 @dataclass(frozen=True)
 class AxisDim:
-    """One of the dimensions selected over, outermost first; flattened row-major they make the sequence."""
+    """A dimension selected over, outermost first; flattened row-major they make the sequence."""
 
     size: int
     stride: int
@@ -128,7 +128,7 @@ def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
-    """The strides with which as many elements have another shape in row-major order; None where no strides do."""
+    """The strides of another shape with the same elements, row-major; None where none do."""
     if not prod(shape):
         return packed_strides(target)
     runs: list[tuple[int, int]] = []  # (size, stride), as long as can be
@@ -181,7 +181,7 @@ class Selection:
 
 
 def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
-    """Drops dimensions of size 1, puts the smallest input stride innermost, joins neighbours that are one run in every tensor."""
+    """Drops sizes of 1, sorts by input stride, joins what is one run in every tensor."""
     dims = sorted((d for d in dims if d.size > 1), key=lambda d: -d.input_stride)
     merged: list[BatchDim] = []
     for d in dims:
@@ -222,9 +222,9 @@ def make_selection(
     index_bytes: int = 4,
     last_index: bool = False,
 ) -> Selection:
-    """Builds a Selection from checked layouts of equal rank; ``axes`` are the dimensions selected over.
+    """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
-    ``values`` and ``indices`` are the layouts of the outputs (size k along the axis), or None for an output that is not wanted.
+    ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
     More than eight dimensions left on either side after merging raise ``ValueError``.
     """
     chosen = sorted(axes)
@@ -261,7 +261,7 @@ def make_selection(
 
 
 def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:
-    """One element of a sequence for each index; ``source``, ``values`` and ``indices`` have the same sizes but along ``axis``.
+    """One element of a sequence for each index; the layouts differ in size along ``axis`` alone.
 
     More than eight dimensions left after merging raise ``ValueError``.
     """

@@ -1,7 +1,8 @@
-"""After: the best detections of a YOLO head with wgdml, on any WebGPU adapter; detect.cpp beside it is the DirectML program.
+"""After: the best detections of a YOLO head with wgdml. detect.cpp is the DirectML program.
 
-The steps have the same numbers. What a step of the other has and this one lacks, wgdml does or does not need.
-Then the same once more in three calls of wgdml's functions, and both are compared with NumPy.
+The steps have the same numbers. What a step of the other has and this one lacks, wgdml does or does
+not need. Then the same once more in three calls of wgdml's functions, and both are compared with
+NumPy.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def detect_in_three_calls(gpu: wgpu.GPUDevice, head: wgpu.GPUBuffer) -> Detectio
 
 def main() -> None:
     rng = np.random.default_rng(0)
-    head = rng.integers(0, 1000, (N, ROW)).astype(np.float32) / 1000  # so few different scores that ties decide
+    head = rng.integers(0, 1000, (N, ROW)).astype(np.float32) / 1000  # few scores, so ties decide
     device = wgdml.default_device()
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
     buffer = device.gpu_device.create_buffer_with_data(data=head, usage=usage)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The kernels in a browser: builds a static site from the library's own plans and shader texts, and serves it.
+"""The kernels in a browser: builds a site from the library's plans and shader texts, and serves it.
 
-``python demos/web/serve.py`` prints the address to open. ``--export FOLDER`` only writes the site, which then needs no Python. The
-browser brings the GPU. ``plans.json`` holds whole WGSL texts, so the page assembles nothing. Answers are expected as NumPy gives
-them, and the page compares every bit.
+``python demos/web/serve.py`` prints the address to open. ``--export FOLDER`` only writes the site,
+which then needs no Python. The browser brings the GPU. ``plans.json`` holds whole WGSL texts, so
+the page assembles nothing. Answers are expected as NumPy gives them, and the page compares every
+bit.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from wgdml.selection import Layout, Order, make_selection
 HERE = Path(__file__).resolve().parent
 PAGE = ("index.html", "main.js", "run.js")
 
-#: Name, data type, shape, axis, k, descending?, and a mask of the input's bits: few bits make many ties.
+#: Name, data type, shape, axis, k, descending?, and a mask of the input's bits: few bits make many
+#: ties.
 CASES: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
     ("argmax of 300,000", "float32", (1, 300_000), 1, 1, True, 0xFFFFFFFF),
     ("the first 100 of 200,000", "float32", (1, 200_000), 1, 100, True, 0xFFFFFFFF),
@@ -73,8 +75,8 @@ _SUBGROUPS = re.compile(r"\bsubgroup\w+\(")
 def as_data(dispatch: Dispatch) -> dict[str, Any]:
     """A dispatch as the page runs it. Nothing else here looks inside one.
 
-    ``text`` is complete, and ``slots`` has the type of every binding that it declares. ``bindings`` has a range of a buffer for
-    each; the buffer ``"params"`` holds the bytes of ``params``.
+    ``text`` is complete, and ``slots`` has the type of every binding that it declares. ``bindings``
+    has a range of a buffer for each; the buffer ``"params"`` holds the bytes of ``params``.
     """
     constants = dict(dispatch.constants)
     text = shaders.assemble(dispatch.kernel, constants)
@@ -109,7 +111,8 @@ def case(
     out = Layout(values.shape, (values.shape[1], 1))
     order = Order.DESCENDING if descending else Order.ASCENDING
     selection = make_selection(dtype, Layout(shape, (shape[1], 1)), (axis,), k, order, values=out, indices=out)
-    # Within the specification's minimum limits: any browser that has WebGPU can run it, or, with subgroups, most.
+    # Within the specification's minimum limits: any browser that has WebGPU can run it, or, with
+    # subgroups, most.
     plan = Planner(Machine(subgroups=subgroups)).plan(selection, algorithm=algorithm, vectors=x.nbytes % 16 == 0)
     return {
         "name": f"{name}, by subgroups" if subgroups else name,
@@ -142,7 +145,7 @@ SMALL: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
 
 
 def algorithm_cases() -> dict[str, dict[str, Any]]:
-    """Every algorithm that reads elements, on the first small problem that it can serve, whatever the planner would choose."""
+    """Every algorithm that reads elements, on the first small problem that it can serve."""
     found: dict[str, dict[str, Any]] = {}
     for algorithm in ALGORITHMS:
         for name, *problem in SMALL:

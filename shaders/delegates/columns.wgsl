@@ -1,9 +1,10 @@
-// The best pair of each strided subset of each column, and the least key of the subset's other items: input -> sink (delegates), second_keys.
+// Delegates of each column's strided subsets: input -> sink (delegates), second_keys.
 //
-// Subset p holds the rows p, p + subsets, ... A workgroup serves ACROSS loads side by side by TEAM rows; an invocation
+// Subset p holds the rows p, p + subsets, ... Its delegate is its best pair. Its second key is the
+// least key of the others. A workgroup serves ACROSS loads side by side by TEAM rows. An invocation
 // makes params.spans delegates of each column, one after the other.
 //   SHARED  1 where a team's rows share a subset; else each row is one
-//   UNROLL  rows under way at once, and TAIL of them at the end of a run: to meet an item twice would spoil the second keys
+//   UNROLL  rows under way at once, and TAIL at the end of a run. No item may be met twice.
 #import thread/best_of_columns
 #import workgroup/column_rows
 #import io/sink
@@ -48,7 +49,7 @@ fn delegates_of_rows(start: u32, first: u32, stride: u32) -> Delegates {
 #endfor
 #endfor
   }
-  // What is left; beyond the end, a real position with the last key, which wins nothing that it should not.
+  // The rest. Beyond the end stands a real position with the last key, which wins nothing.
   for (; r < end; r += TAIL * stride) {
 #for u in TAIL
     let step$u = axis_step(min(r + $uu * stride, end - 1u));

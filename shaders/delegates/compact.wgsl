@@ -1,6 +1,5 @@
-// Cuts lists of candidates that are too long: input, delegates, counts, lists and thresholds -> the lists, their lengths.
-//
-// One workgroup serves a sequence.
+// Cuts lists of candidates that are too long; a workgroup serves a sequence.
+// input, delegates, counts, lists and thresholds -> the lists, their lengths
 #import workgroup/compact
 
 @group(0) @binding(4) var<storage, read_write> lengths: array<u32>;  // [sequence]

@@ -1,25 +1,26 @@
-// The best pair of each strided subset, and of each class of those: input -> sink (delegates), best_keys and best_indices, counts (zeros).
+// The best pairs of strided subsets, and of classes of them.
+// input -> sink (delegates), best_keys and best_indices, counts (zeros)
 //
-// Subset p holds the loads p, p + params.subsets, ...; an invocation serves one. Eight neighbouring invocations read neighbouring loads,
-// a line of memory together. The workgroup's next eight lie far away, so that a stretch of memory with all that is best falls to many
-// workgroups. The invocations c, c + classes, ... of a workgroup are a class: no two of them are neighbours.
-//   CLASSES    classes of a workgroup, a power of two from 8 on; 0 where the bests are not wanted
-//   FAN, WIDE  what the first step of their tree brings together, and the second; CLASSES * WIDE * FAN invocations are a workgroup
+// Subset p holds the loads p, p + params.subsets, ... Eight neighbouring invocations share a line
+// of memory. The next eight read far away: a stretch with all the best falls to many workgroups.
+//   CLASSES    classes of a workgroup, a power of two from 8 on; 0 where the bests are not wanted.
+//              Class c has the invocations c, c + classes, ...: no two of them are neighbours.
+//   FAN, WIDE  arity of their tree's two steps; a workgroup has CLASSES * WIDE * FAN invocations
 #import io/sink
 #import thread/scan_loads
 
 const LANES: u32 = 8u;
 
-@group(0) @binding(8) var<storage, read_write> counts: array<u32>;  // [sequence]: of the list that is filled later
+@group(0) @binding(8) var<storage, read_write> counts: array<u32>;  // [sequence]: list lengths
 
 #if CLASSES
-@group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;      // [sequence][workgroup][class]
+// [sequence][workgroup][class]
+@group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;
 @group(0) @binding(7) var<storage, read_write> best_indices: array<u32>;
 
 var<workgroup> tree: array<Stored, WORKGROUP>;
 
-// The best of each class, for its first invocation. Two wide steps in place of many narrow ones: every barrier waits for loads of
-// others.
+// The best of each class, for its first invocation. Wide steps wait at fewer barriers.
 fn best_of_class(local: u32, mine: Pair) -> Pair {
   var best = mine;
   tree[local] = store_of(best);

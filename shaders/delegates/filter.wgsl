@@ -1,14 +1,14 @@
-// Every pair that does not come after a threshold, in any order: input, delegates, best_keys and best_indices -> sink (lists of candidates,
-// then a threshold a sequence), counts. Only the subsets are read again whose delegates do not come after the threshold.
+// Every pair up to a threshold, in any order. It re-reads the subsets whose delegates qualify.
+// input, delegates, best_keys and best_indices -> sink (lists, then thresholds), counts
 //
-// params.parts workgroups serve a sequence. Each finds the threshold by itself, a pair that at least k of the sequence's pairs do not come
-// after: waiting for one workgroup that does would take longer. The bests fall into groups, neighbours in different
-// ones; the k-th of the groups' bests, or one with up to params.slack bests between, is the threshold.
+// params.parts workgroups serve a sequence. Each finds the threshold by itself, as waiting for one
+// would take longer. Neighbouring bests fall into different groups. The threshold is the k-th of
+// the groups' bests, or one up to params.slack later.
 //   CLASSES    1 where there are bests of classes, else the delegates are the bests
 //   EACH       groups of an invocation, EACH * WORKGROUP in all
 //   MERGED     bests of a group
 //   OWN        delegates of an invocation
-//   COLLECTED  pairs that a workgroup collects before it asks for places in the list (lib/workgroup/append.wgsl); 0 where each asks
+//   COLLECTED  pairs collected before a workgroup asks for places (lib/workgroup/append.wgsl), or 0
 #import workgroup/survivors
 #import io/sink
 #import io/delegates

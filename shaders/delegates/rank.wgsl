@@ -1,7 +1,8 @@
-// The first k of each list of candidates, in order: input, delegates, counts, lists and thresholds -> sink.
+// The first k of each list of candidates, in order, by counting.
+// input, delegates, counts, lists and thresholds -> sink
 //
-// params.parts workgroups rank a list by counting, ITEMS pairs each. A list of more than params.longest pairs is cut first; the one
-// workgroup that does so ranks all of it.
+// params.parts workgroups rank a list. One workgroup cuts a list of more than params.longest pairs,
+// and then ranks all of it.
 //   ITEMS  pairs that a workgroup ranks at a time
 #import workgroup/compact
 #import workgroup/rank

@@ -1,5 +1,5 @@
-// Radix select, the end: the pairs that do not come after the threshold, in any order: source, histogram, progress -> sink, listed. They are
-// sorted next.
+// Radix select, the end: the pairs up to the threshold, unsorted.
+// source, histogram, progress -> sink, listed
 #import thread/append_passing
 #import workgroup/append
 #import workgroup/digits

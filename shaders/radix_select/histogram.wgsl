@@ -1,4 +1,4 @@
-// Radix select, one level: how often each digit occurs among the pairs that share the prefix found so far: source -> histogram, progress.
+// Radix select, a level: counts digits of pairs with the prefix: source -> histogram, progress.
 #import io/source
 #import workgroup/digits
 

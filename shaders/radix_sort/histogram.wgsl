@@ -1,6 +1,5 @@
-// Radix sort, step 1 of 3: how often each digit occurs in each group of tiles, and in its earlier tiles: source -> groups, counts.
-//
-// A workgroup counts a group, TILES_AT_ONCE tiles at a time.
+// Radix sort, step 1 of 3: counts each digit in each group of tiles, and in its earlier tiles.
+// A workgroup counts a group, TILES_AT_ONCE tiles at a time: source -> groups, counts.
 //   ITEMS_PER_THREAD  items of a tile that an invocation reads
 //   MAX_GROUP         tiles of the largest group
 #import io/digits
@@ -10,7 +9,7 @@ const TILE: u32 = ITEMS_PER_THREAD * WORKGROUP;
 
 var<workgroup> bins: array<atomic<u32>, MAX_GROUP * BINS>;  // [tile][digit]
 
-// The first `count` items from `first` on. Positions count from there: a sequence may end where one more tile would pass 2^32.
+// Counts `count` items from `first` on. Positions start there: one more tile might pass 2^32.
 fn count_items(row: Row, first: u32, count: u32, local: u32) {
   for (var tile = 0u; tile < params.group; tile += TILES_AT_ONCE) {
     // All loads are under way before the first is used.

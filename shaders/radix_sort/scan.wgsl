@@ -1,8 +1,8 @@
-// Radix sort, step 2 of 3, where groups of tiles are many: the running sum of each digit's counts over the groups, in place, and behind the
-// last one their total: groups.
+// Radix sort, step 2 of 3, for many groups of tiles: sums each digit's counts over the groups.
+// The running sums take their place, and the totals lie behind the last: groups.
 //
-// A line is the counts of a digit of a sequence. A workgroup serves eight neighbouring lines, as memory is read by so many words; an eighth
-// of its invocations share a line, eight groups of each at a time.
+// A line is the counts of a digit of a sequence. A workgroup serves eight neighbouring lines, one
+// read of memory. An eighth of its invocations share a line, eight groups of each at a time.
 #import io/groups
 
 const RUNS: u32 = WORKGROUP / 8u;

@@ -1,7 +1,7 @@
-// Radix sort, step 3 of 3: every pair to its place by this digit, stably: source, counts, groups -> sink.
+// Radix sort, step 3 of 3: every pair to its place by this digit: source, counts, groups -> sink.
 //
-// A tile is a workgroup's, and is first sorted by the digit in workgroup memory, so that neighbours are written together. What is sorted
-// are words of the digit above the position in the tile; keys and indices follow once, by position.
+// A workgroup sorts its tile by the digit first, stably, so that neighbours are written together.
+// It sorts words of the digit above the position. Keys and indices follow once, by position.
 #import order/digit
 #import io/source
 #import io/sink
@@ -12,7 +12,7 @@ const TILE: u32 = ITEMS_PER_THREAD * WORKGROUP;
 
 alias Pairs = array<Pair, ITEMS_PER_THREAD>;
 
-var<workgroup> starts: array<u32, BINS>;  // the rank of the digit's first pair, less that pair's place in the sorted tile
+var<workgroup> starts: array<u32, BINS>;  // first rank, less its place in the sorted tile
 
 // Neighbours read neighbouring items.
 fn read_tile(row: Row, first: u32, local: u32) -> Pairs {
@@ -61,7 +61,6 @@ fn subtract_places(words: ptr<function, Words>, local: u32) {
 #endfor
 }
 
-// The pairs at these positions of the tile.
 fn pairs_at(positions: ptr<function, Words>, pairs: ptr<function, Pairs>, first: u32, local: u32) -> Pairs {
   var found: Pairs;
   var words: Words;

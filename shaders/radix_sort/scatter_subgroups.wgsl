@@ -1,8 +1,8 @@
-// Radix sort, step 3 of 3, with subgroups: every pair to its place by this digit, stably: source, counts, groups -> sink.
+// Radix sort, step 3 of 3, by subgroups: every pair to its place: source, counts, groups -> sink.
 //
-// A tile is a workgroup's, and is first sorted by the digit in workgroup memory, so that neighbours are written together. Ballots tell an
-// item's rank among those of its warp with the same digit, as in Onesweep (Adinets and Merrill, "Onesweep: A faster least significant digit
-// radix sort for GPUs", 2022). A counter for each warp and digit tells how many other warps have before it.
+// A workgroup sorts its tile by the digit first, stably, so that neighbours are written together.
+// Ballots rank an item among those of its warp with its digit, as in Onesweep (Adinets and Merrill,
+// 2022). A counter a warp and digit tells how many other warps have before it.
 #import order/digit
 #import io/source
 #import io/sink
@@ -18,13 +18,13 @@ const ROOM: u32 = max(TILE, WARP_SUMS + 2u * WORKGROUP);
 alias Pairs = array<Pair, ITEMS_PER_THREAD>;
 alias Words = array<u32, ITEMS_PER_THREAD>;
 
-var<workgroup> room: array<atomic<u32>, ROOM>;      // counters, [warp][digit], and sums; then what changes places
-var<workgroup> tile_starts: array<u32, HALF_BINS>;  // the rank in the tile of each digit's first item, as the counters are
-var<workgroup> starts: array<u32, BINS>;            // the rank of the digit's first pair, less that pair's place in the sorted tile
+var<workgroup> room: array<atomic<u32>, ROOM>;      // counters [warp][digit], sums; then items
+var<workgroup> tile_starts: array<u32, HALF_BINS>;  // where digits start in the tile, as halves
+var<workgroup> starts: array<u32, BINS>;            // a digit's first rank, less its place in tile
 
 fn tile_start(digit: u32) -> u32 { return (tile_starts[digit % HALF_BINS] >> (digit / HALF_BINS * 16u)) & 0xffffu; }
 
-// The place in the tile of an invocation's item: neighbours read neighbouring items, warps runs of them.
+// The place in the tile of an invocation's item: neighbours read side by side, warps in runs.
 fn item_place(warp: Warp, i: u32) -> u32 { return warp.first * ITEMS_PER_THREAD + i * warp.lanes + warp.lane; }
 
 fn read_tile(row: Row, first: u32, warp: Warp) -> Pairs {
@@ -35,8 +35,8 @@ fn read_tile(row: Row, first: u32, warp: Warp) -> Pairs {
   return pairs;
 }
 
-// The digits, in the high halves. Past its `count` items the tile is filled with words that sort last. Few registers let many workgroups
-// share a processor: the ranks go below, as they become known.
+// The digits, in the high halves. Words past the tile's `count` items sort last. Ranks join below,
+// as they become known: with few registers many workgroups share a processor.
 fn words_of(pairs: ptr<function, Pairs>, count: u32, warp: Warp) -> Words {
   var words: Words;
 #for i in ITEMS_PER_THREAD
@@ -45,7 +45,7 @@ fn words_of(pairs: ptr<function, Pairs>, count: u32, warp: Warp) -> Words {
   return words;
 }
 
-// Counts the digits of ROWS warps from `start` on, and adds to each word how many of its warp come before it with its digit.
+// Counts the digits of ROWS warps from `start` on. Each word gets its rank within its warp.
 fn count_digits(words: ptr<function, Words>, warp: Warp, start: u32, wide: bool) {
   let mine = warp.number >= start && warp.number < start + ROWS;
   let counters = (warp.number - start) * HALF_BINS;
@@ -65,7 +65,7 @@ fn count_digits(words: ptr<function, Words>, warp: Warp, start: u32, wide: bool)
 #endfor
 }
 
-// Sums of the counters over the warps, in place, for digits `digit` and HALF_BINS + `digit`; `counted`: in earlier rows. Returns the totals.
+// Sums two digits' counters over the warps, in place, from `counted` on. Returns the totals.
 fn sum_rows(digit: u32, counted: u32) -> u32 {
   var sum = counted;
 #for r in 16
@@ -78,7 +78,7 @@ fn sum_rows(digit: u32, counted: u32) -> u32 {
   return sum;
 }
 
-// Adds to each word its rank among those of the tile with its digit. Returns the tile's counts of digits `place` and HALF_BINS + `place`.
+// Ranks each word among the tile's with its digit. Returns the counts of two digits, from `place`.
 fn rank_words(words: ptr<function, Words>, warp: Warp, warps: u32, wide: bool, local: u32) -> u32 {
   let place = warp.first + warp.lane;
   var counted = 0u;
@@ -100,7 +100,7 @@ fn rank_words(words: ptr<function, Words>, warp: Warp, warps: u32, wide: bool, l
   return counted;
 }
 
-// The pairs in the order of their words, a word of each at a time. Elements have positions in the tile for indices.
+// The pairs in order of their words, a word of each at a time. Elements' indices are positions.
 fn sorted(pairs: ptr<function, Pairs>, words: ptr<function, Words>, warp: Warp, local: u32) -> Pairs {
   var found: Pairs;
 #for i in ITEMS_PER_THREAD
@@ -133,7 +133,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let count = select(0u, min(TILE, params.length - first), id / params.tiles < params.sequences);
   let warp = warp_of(local);
   var pairs = read_tile(row_of(sequence), first, warp);
-  let place = warp.first + warp.lane;  // the digits' invocations, in the order that sums are taken in
+  let place = warp.first + warp.lane;  // the order of sums
   var found = Occurrences();
   if (place < BINS) { found = occurrences(sequence, tile, place); }
   var words = words_of(&pairs, count, warp);
@@ -143,7 +143,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   // The low halves all come before the high ones.
   if (place < HALF_BINS) { tile_starts[place] = sums.exclusive.y + (sums.total.y << 16u); }
   workgroupBarrier();
-  // Each digit starts after all smaller digits of the sequence, and the same digit in earlier tiles.
+  // A digit starts after all smaller ones, and after itself in earlier tiles.
   if (place < BINS) { starts[place] = sums.exclusive.x + found.earlier - tile_start(place) - params.first_rank; }
   let out = sorted(&pairs, &words, warp, local);
   let to = target_of(sequence);

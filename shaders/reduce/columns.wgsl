@@ -1,10 +1,10 @@
 // The best pair of every part of every column: input -> sink.
 //
-// A workgroup serves ACROSS loads side by side by TEAM rows, so that loads coalesce whatever the axis. Part p takes the rows
-// p * team + y, and every parts * team-th after.
+// A workgroup serves ACROSS loads side by side by TEAM rows, so that loads coalesce on any axis.
+// Part p takes the rows p * team + y, and every parts * team-th after.
 //   UNROLL      rows under way at once
 //   TREE        1 where a workgroup has several rows; they meet in its memory
-//   TRANSPOSED  1 where results change invocations in workgroup memory, so that neighbours write side by side
+//   TRANSPOSED  1 where results change invocations, so that neighbours write side by side
 #import thread/best_of_columns
 #import io/sink
 #if TREE
@@ -45,7 +45,7 @@ fn best_of_rows(start: u32, first: u32, stride: u32) -> Bests {
 }
 
 #if TREE
-// TOGETHER columns of each load at a time: their rows in memory, then an invocation for each column.
+// TOGETHER columns of each load at a time: rows in memory, then an invocation a column.
 fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
   let row = local / ACROSS;
   let target_ = column_target(at);

@@ -1,7 +1,7 @@
-// The best pair of every sequence, by several workgroups each in one dispatch: source -> sink, by way of `meeting`.
+// The best pair of every sequence, by several workgroups in one dispatch: source -> sink.
 //
-// Each of a sequence's params.parts workgroups begins with a round of loads of its own and comes for more until there are none. So all
-// end together, whatever the memory gave each. Then it publishes what it found; the last one to do so reduces what all have found.
+// The params.parts workgroups of a sequence each begin with a round of loads, and come for more
+// until none are left, so they end together. The last to publish its pair in `meeting` reduces all.
 //   LOADS_EACH  loads of an invocation in a round
 #import thread/scan_loads
 #import io/sink

@@ -1,5 +1,5 @@
-// The best pair of every sequence, by a team of TEAM invocations each, a power of two: source -> sink.
-//   LOADS      loads of an invocation that all are under way at once (lib/thread/tile.wgsl), or 0
+// The best pair of every sequence, by a team of TEAM invocations, a power of two: source -> sink.
+//   LOADS      loads of an invocation, all under way at once (lib/thread/tile.wgsl), or 0
 //   SUBGROUPS  1 where a team is a workgroup and there are subgroup operations
 #import io/sink
 #if LOADS > 0

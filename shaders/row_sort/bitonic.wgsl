@@ -1,11 +1,11 @@
 // The first k pairs of every short sequence, in order, by a bitonic sort: source -> sink.
-// Batcher, "Sorting networks and their applications", 1968; every comparator is ascending, since each merge mirrors its second half.
+// Batcher, "Sorting networks and their applications", 1968; merges mirror, so all sorts ascend.
 //
-// A team sorts one sequence of at most 2^size_bits items, ITEMS_PER_THREAD (8 or 16) an invocation in registers. They hold ITEM_BITS (3 or 4)
-// bits of the position, so that many steps of the network run between two exchanges through workgroup memory: in arrangement s an invocation
-// holds the positions whose bits s to s + ITEM_BITS - 1 are its register's number.
+// A team sorts a sequence of up to 2^size_bits items, ITEMS_PER_THREAD (8 or 16) an invocation in
+// registers. A register's number is ITEM_BITS (3 or 4) bits of the position, from bit s on in
+// arrangement s: so many steps run between two exchanges through workgroup memory.
 //   HALF   half of ITEMS_PER_THREAD: comparators of a step
-//   SPLIT  1 where one word of the pairs moves at a time, for sequences whose pairs do not fit the memory at once
+//   SPLIT  1 where the pairs exceed the memory, so that one word of them moves at a time
 #import io/source
 #import io/sink
 
@@ -20,8 +20,8 @@ var<workgroup> room: array<Stored, WORKGROUP * (ITEMS_PER_THREAD + 1u)>;
 // The positions of an invocation are its first one plus a register's number shifted by s.
 fn first_position(s: u32, t: u32) -> u32 { return ((t >> s) << (s + ITEM_BITS)) | (t & ((1u << s) - 1u)); }
 
-// Where positions lie in memory: one place to spare after ITEMS_PER_THREAD keeps the banks apart. Sums of positions without a common bit
-// add up.
+// Where positions lie in memory: one place to spare after ITEMS_PER_THREAD keeps the banks apart.
+// place(a) + place(b) is place(a + b) where a and b have no bit in common.
 fn place(position: u32) -> u32 { return position + (position >> ITEM_BITS); }
 
 struct Ordered { low: Pair, high: Pair }
@@ -53,7 +53,7 @@ fn sort_registers(x: ptr<function, Items>) {
 #endfor
 }
 
-// The steps of a merge of runs of 2^run that registers hold, in arrangement s, of those for bits of the position from `lowest` on.
+// In arrangement s, the steps of a merge of runs of 2^run for the position's bits from `lowest` on.
 fn merge_registers(x: ptr<function, Items>, s: u32, run: u32, lowest: u32) {
 #for b in ITEM_BITS
   if (s + $[ITEM_BITS - 1 - b]u < run && s + $[ITEM_BITS - 1 - b]u >= lowest) {
@@ -72,13 +72,13 @@ struct Exchange {
   write_shift: u32,
   read: u32,         // The place of the first, in arrangement read_shift.
   read_shift: u32,
-  read_back: u32,    // The same where a run is read backwards, by `back_number` of the register's number; for registers with bit `half`.
+  read_back: u32,    // The same for registers with bit `half`, whose runs are read backwards.
   back_number: u32,
   half: u32,
 }
 
-// From arrangement s to `next`. The first step of a merge reads the second half of each run backwards: there all lower bits of the position
-// are turned over (`turned`), those of the register's number as well as the others.
+// From arrangement s to `next`. A merge's first step reads each run's second half backwards, which
+// turns over all lower bits of the position (`turned`).
 fn exchange_of(s: u32, next: u32, run: u32, turned: u32, home: u32, t: u32) -> Exchange {
   let back = turned & ~((ITEMS_PER_THREAD - 1u) << next);
   return Exchange(home + place(first_position(s, t)), s, home + place(first_position(next, t)), next,

@@ -1,9 +1,9 @@
 // The first k items of every row, in order, by a radix sort in workgroup memory: source -> sink.
 //
-// A team of TEAM invocations sorts one row of at most TEAM * ITEMS_PER_THREAD items in their own order, so that a stable sort by key alone
-// settles ties by index. What is sorted are words of PART bits of the key above INDEX_BITS bits of the position: a pass moves one word an
-// item, and the keys stay in the registers of the invocations that read them until the next part of their bits, or the output, is fetched
-// by position. There are PARTS parts, least significant first.
+// A team of TEAM invocations sorts a row of up to TEAM * ITEMS_PER_THREAD items, stably by key, so
+// that ties stay in order of index. It sorts words: PART bits of the key above INDEX_BITS bits of
+// the position. Keys stay in the registers that read them. The next of the PARTS parts, from the
+// least significant on, or the output is fetched by position.
 //   DIGIT  bits of a digit; COUNTERS is half of its values
 //   LOADS  of an invocation
 //   FETCH  1 where the output has keys that are not in the last words
@@ -56,8 +56,8 @@ fn place_load(row: Row, v: u32, data: Load, w: u32, home: u32) {
 #endfor
 }
 
-// Neighbours read neighbouring loads; memory turns them into consecutive items an invocation. One load more than fill the team may be
-// needed where the row starts amid one.
+// Neighbours read neighbouring loads, which memory turns into consecutive items an invocation. A
+// row that starts amid a load may need one load more than fill the team.
 fn read_keys(row: Row, local: u32) -> Keys {
   let t = local % TEAM;
   var keys: Keys;
@@ -121,7 +121,6 @@ fn sort_words(keys: ptr<function, Keys>, local: u32) -> Words {
   return words;
 }
 
-// The keys of words in order.
 fn keys_of(words: ptr<function, Words>, keys: ptr<function, Keys>, local: u32) -> Keys {
   var sorted: Keys;
 #if FETCH

@@ -1,5 +1,5 @@
-// The first k of short lists of pairs, in order, by counting: the rank of a pair is the number of pairs before it: source -> sink.
-// Work grows with the square of the length, but nothing waits for anything: for a few thousand pairs it is the fastest way.
+// The first k of short lists of pairs, in order: a pair's rank counts those before: source -> sink.
+// Work grows with the square of the length, but nothing waits: the fastest for a few thousand.
 // A workgroup ranks ITEMS pairs.
 #import io/source
 #import workgroup/rank

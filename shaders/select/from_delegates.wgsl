@@ -1,9 +1,9 @@
-// The first k pairs of every sequence, in order, by delegates: source, delegates (delegate_keys, delegate_indices, second_keys) -> sink.
+// The first k pairs of every sequence, in order, by delegates made before: source -> sink.
 //
-// An earlier dispatch left the best pair of each of params.subsets strided subsets, and the least key of its other items. A team of
-// params.team invocations serves a sequence: it finds a threshold among the delegates, reads the subsets again whose delegates do not come
-// after it, and sorts what does not either. A delegate is listed as it is, and its subset not read again, where its second key tells
-// that no other of the subset's items can come before the threshold. k is at most params.team_bests.
+// They are the best pair of each of params.subsets strided subsets. A second key is the least of a
+// subset's others. A team of params.team invocations finds a threshold among the delegates,
+// re-reads the subsets with a delegate up to it, and sorts what is up to it too. Where the second
+// key excludes the others, only the delegate is listed. k is at most params.team_bests.
 //   OWN    delegates of an invocation
 //   AGAIN  loads under way at once where subsets are read again
 #import workgroup/team_threshold
@@ -14,7 +14,7 @@
 @group(0) @binding(3) var<storage, read_write> delegate_indices: array<u32>;
 @group(0) @binding(6) var<storage, read_write> second_keys: array<Key>;
 
-var<workgroup> alone_counts: array<atomic<u32>, MOST_TEAMS>;  // Delegates that are listed as they are.
+var<workgroup> alone_counts: array<atomic<u32>, MOST_TEAMS>;  // Delegates listed alone.
 
 struct Delegate {
   pair: Pair,

@@ -1,9 +1,9 @@
-// The first k pairs of every short sequence, in order, for a small k: input -> sink. One read and a little.
+// The first k pairs of every short sequence, in order, for a small k: input -> sink.
 //
-// A team of params.team invocations, a power of two, serves a sequence; each keeps a sorted list of K pairs in registers. An invocation's
-// loads fall into groups of UNROLL, of which AHEAD are under way at a time. First it inserts the best item of each group (its delegate),
-// in order, so that a tie stays behind; the first K items lie in the groups of the K that are left, whose other items are then inserted
-// where they come before the list's last. At the end the team's lists are merged in a tree.
+// A team of params.team invocations, a power of two, serves a sequence. Each keeps a sorted list of
+// K pairs in registers. Its loads fall into groups of UNROLL, AHEAD under way at a time. It inserts
+// the groups' best items, their delegates, in order. The first K items lie in the groups of the K
+// left, whose other items it inserts then. A tree merges the team's lists.
 //   K       one of a few numbers from params.k on
 //   GROUP   items of a group
 //   SHARED  0 where a team is one invocation
@@ -40,7 +40,7 @@ fn best_of_group(row: Row, q: u32, end: u32, loads: Loads) -> Pair {
 
 #if SOURCE_ROWS && UNROLL > 1
 
-// Where the list is full and all loads have items of the sequence only, the least key tells that most groups hold nothing before its last.
+// The least key tells that most groups hold nothing before a full list's last: whole loads only.
 fn delegate_of_group(row: Row, q: u32, end: u32, loads: Loads, last: Pair) -> Pair {
   if (q < first_whole(row) || q + (UNROLL - 1u) * team_size() >= end_whole(row) || last.index == NO_INDEX) {
     return best_of_group(row, q, end, loads);
@@ -94,7 +94,7 @@ fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
 
 #if GROUP > 1
 
-// The items of a delegate's group that come before a bound, but for the delegate: bits. `q` is the group's first load.
+// The items of a delegate's group before a bound, as bits, without it. `q` is its first load.
 fn others_before(row: Row, q: u32, end: u32, loads: Loads, position: u32, bound: Pair) -> u32 {
   var pending = 0u;
 #for u in UNROLL

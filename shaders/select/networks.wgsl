@@ -1,13 +1,14 @@
-// The first k pairs of every short row, in order, for a small k: input -> sink. One read, and the same work for all data.
+// The first k pairs of every short row, in order, for a small k: input -> sink. One read.
 //
-// A team of TEAM invocations holds a row in registers, LOADS loads each. An item is a word: what its key exceeds the least key by, and its
-// place in the last PLACE_BITS. Each invocation merges its words into a sorted list of KEEP = K + 1; then the team's lists are merged.
-// Of K groups of items or more each has a best one; the first K keys do not come after the last of those, so words need room for no
-// more than that. Where there is not room enough, the last bits of the keys are left out, and words that are alike but for their places
-// may be out of order: if the last of the K is such a one, those like it are merged once more, by the bits that were left out; at the
-// end, whole keys put the others in order (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
+// A team of TEAM invocations holds a row in registers. An item is a word: what its key exceeds the
+// least key by, above its place in PLACE_BITS. Each invocation merges words into a list of KEEP =
+// K + 1; then the team's lists are merged. K groups have a best item each, and the last of those
+// bounds the first K keys, so words need no more room than that. Where it is too little, last bits
+// of keys are dropped, and words alike but for places may be out of order. Words like the last of
+// the K are then merged once more by the dropped bits. At the end whole keys order the others. The
+// work is the same for all data (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
 //   K       one of a few numbers from params.k on
-//   LOADS   of an invocation (lib/io/register_tile.wgsl); LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
+//   LOADS   of an invocation; LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
 //   GROUPS  of an invocation's items, so that the team has K of them
 //   FETCH   loads that are read again at a time; AGAIN fours of items are in them
 #import io/source
@@ -21,7 +22,7 @@ alias Keys = array<u32, LOADS * PER_LOAD>;
 
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
-var<workgroup> loose: array<u32, TEAMS>;  // 0 where words hold whole keys, else one more than the first words that may be out of order.
+var<workgroup> loose: array<u32, TEAMS>;  // 0: words hold whole keys; else 1 + first words in doubt
 
 fn is_inside(row: Row, place: u32) -> bool { return place - row.skew < params.length; }
 
@@ -73,7 +74,7 @@ fn merge_keys(row: Row, lane: u32, keys: ptr<function, Keys>, packing: Packing, 
 #endfor
 }
 
-// Merges the words that are alike but for their places, from `last` on, by the bits that were left out of them.
+// Merges the words like `last` but for their places, by the bits that were dropped.
 fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<function, Words>) {
   for (var l = 0u; l < LOADS; l += FETCH) {
 #for f in FETCH
@@ -94,8 +95,8 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
   }
 }
 
-// Are there more words like the last of the K than those that are kept? Then the bits that were left out tell which to keep. Returns
-// how many words are before those.
+// Words like the last of the K may be more than are kept: the dropped bits then tell which to keep.
+// Returns how many words are before those.
 fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function, Words>) -> u32 {
   let last = (*words)[K - 1u];
   let doubtful = packing.lost > 0u && alike(last, (*words)[K]);
@@ -118,7 +119,7 @@ fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function
   return settled;
 }
 
-// The rank of a pair whose word is at `e`, among words from `begin` to before `stop` that are alike but for their places.
+// The rank of a pair whose word is at `e`, among words from `begin` to before `stop` alike in keys.
 fn rank_among_alike(row: Row, pair: Pair, e: u32, begin: u32, stop: u32) -> u32 {
   let word = best_words[e];
   var rank = e - begin;

@@ -1,13 +1,13 @@
-// The first k pairs of every sequence, in order, by its k-th subset: input -> sink. One read and a little.
+// The first k pairs of every sequence, in order, by its k-th subset: input -> sink. About one read.
 //
-// A workgroup serves a sequence. Subset p holds the loads p, p + params.subsets, ..., and each invocation finds the bests of some. The k-th
-// of those, by histograms (lib/workgroup/kth.wgsl), or one that up to params.slack more do not come after, is a threshold: the first k
-// pairs do not come after it. What does not is listed in workgroup memory, by reading the subsets again that can have some, and sorted
-// there. Of a long list only what does not come after its own k-th is kept; one that overflows gives a nearer threshold, and is made again
-// (benchmarks/LOG.md#a-list-of-twice-k-2026-11-22-e94cd03).
+// A workgroup serves a sequence. Subset p holds the loads p, p + params.subsets, ... The k-th of
+// the subsets' bests (lib/workgroup/kth.wgsl), or one up to params.slack later, is a threshold,
+// which the first k pairs are up to. It re-reads the subsets that can have such pairs, lists and
+// sorts them. A long list is cut at its own k-th. One that overflows gives a nearer threshold, and
+// is made again (benchmarks/LOG.md#a-list-of-twice-k-2026-11-22-e94cd03).
 //   PLACES   of the list, at least LONGEST
-//   LONGEST  list that can be sorted, at least params.longest, which is sorted as it is, and that is at least 2 k
-//   EACH     pairs of an invocation among which the k-th is looked for: its subsets' bests, or its part of the list
+//   LONGEST  list that can be sorted, at least 2 k and params.longest, which is sorted uncut
+//   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
 #import workgroup/survivors
 #import thread/subset_bests
 #import io/sink
@@ -60,7 +60,7 @@ fn keep_passing(sequence: u32, items: ptr<function, Items>, threshold: Pair) {
 #endfor
 }
 
-// The length of the list, which is complete then and short enough to be sorted; `last` is a pair that none of it comes after.
+// The length of the list, complete and short enough to be sorted; no pair of it is after `last`.
 fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Items>, last: ptr<function, Pair>) -> u32 {
   let first = local;
   if (local == 0u) {

@@ -1,12 +1,13 @@
 // The first k pairs of every short row, in order: input -> sink. One read and a little.
 //
-// A team of t = TEAM invocations, a power of two from 4 on, serves a row: LOADS loads each, whose least keys it keeps. The best of
-// an invocation's loads stands for them, and the k-th of those t is a threshold: the first k pairs do not come after it. What does not
-// come after it is listed, about t ln(t / (t - k)) pairs, and each of those put where it belongs by counting the ones before it. A list
-// that would overflow gives a nearer threshold, the k-th of what it holds, and is made again. k is at most t, and each invocation has a
-// load (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae).
+// A team of t = TEAM invocations, a power of two from 4 on, serves a row: LOADS loads each, whose
+// least keys it keeps. The k-th of the t invocations' bests is a threshold, which the first k pairs
+// are up to. About t ln(t / (t - k)) pairs are up to it; they are listed, and placed by counting.
+// A list that would overflow gives a nearer threshold, its own k-th, and is made again. k is at
+// most t. Each invocation has a load.
+// (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae)
 //   LOADS        of an invocation, at most 32; they are under way at once
-//   WHOLE        loads before the WHOLE-th have items of the row alone, but for the first where SKEWED
+//   WHOLE        loads before the WHOLE-th hold the row's items alone; the first does not if SKEWED
 //   SKEWED       1 where rows may begin inside loads
 //   PLACES_EACH  of a list for each invocation, more than 1
 #import io/least

@@ -1,10 +1,10 @@
-// The first k pairs of every part of every sequence, in order: source -> sink. One read and a little.
+// The first k pairs of every part of every sequence, in order: source -> sink. About one read.
 //
-// A team of params.team invocations serves a part. The best pair of each strided subset of its items is the subset's delegate; some k-th of the
-// delegates is a threshold, which the first k pairs do not come after, nor the delegates of the subsets that they lie in. So: find the
-// delegates (one read) and the threshold, read the subsets again whose delegates do not come after it, keep what does not either, and
-// sort the few that are left. Exact for every input, since no two pairs are equal; k is at most params.team_bests.
-//   UNROLL  loads under way at once where the delegates are found; AGAIN where subsets are read again
+// A team of params.team invocations serves a part. A strided subset's best pair is its delegate. A
+// k-th of the delegates is a threshold, which the first k pairs and their subsets' delegates are
+// up to. The team finds it, re-reads the subsets with a delegate up to it, sorts the pairs up to
+// it. Exact for every input, as no two pairs are equal. k is at most params.team_bests.
+//   UNROLL  loads under way at once where delegates are found; AGAIN where subsets are read again
 #import thread/scan_loads
 #import workgroup/team_threshold
 #import workgroup/team_survivors
@@ -19,7 +19,7 @@ fn team_of(workgroup: u32, local: u32) -> Team {
   let part = number % params.parts;
   let live = sequence < params.sequences;
   let row = row_of(min(sequence, params.sequences - 1u));
-  // Contiguous parts, so that neighbouring invocations read neighbouring memory and parts share nothing.
+  // Contiguous parts: neighbours read neighbouring memory, and parts share nothing.
   let chunk = (row.loads + params.parts - 1u) / params.parts;
   let begin = min(part * chunk, row.loads);
   let end = select(begin, min(begin + chunk, row.loads), live);
@@ -27,7 +27,6 @@ fn team_of(workgroup: u32, local: u32) -> Team {
   return Team(slot, lane_of(local), live, sequence, part * params.k, row, begin, end, members, team_size());
 }
 
-// The best pair of an invocation's subset.
 fn find_delegate(team: Team) -> Pair {
   return delegate_of(team.row, scan_loads(team.row, team.begin + team.lane, team.end, team.stride));
 }

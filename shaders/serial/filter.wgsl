@@ -1,12 +1,13 @@
-// Every pair of the chosen subsets that comes before its sequence's threshold, in any order: source, chosen, chosen_counts, thresholds ->
-// lists (sink), list_counts. An invocation reads one of the params.slices of a chosen subset.
+// Lists a chosen subset's pairs before the threshold; params.slices invocations share a subset.
+// source, chosen, chosen_counts, thresholds -> lists (sink), list_counts
 #import io/subsets
 #import io/sink
 
 @group(0) @binding(7) var<storage, read_write> thresholds: array<Stored>;  // [sequence]
 @group(0) @binding(8) var<storage, read_write> chosen_counts: array<u32>;  // [sequence]
 @group(0) @binding(9) var<storage, read_write> list_counts: array<atomic<u32>>;  // [sequence]
-@group(0) @binding(10) var<storage, read_write> chosen: array<u32>;  // [sequence][chosen]: subsets, or the indices of their best
+// [sequence][chosen]: subsets, or the indices of their best.
+@group(0) @binding(10) var<storage, read_write> chosen: array<u32>;
 
 fn subset_of(row: Row, listed: u32) -> u32 {
 #if SOURCE_PAIRS

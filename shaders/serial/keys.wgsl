@@ -1,4 +1,4 @@
-// The items of each sequence as pairs: source -> sink. An invocation serves a run of params.members items.
+// The items of each sequence as pairs, params.members an invocation: source -> sink.
 #import io/subsets
 #import io/sink
 

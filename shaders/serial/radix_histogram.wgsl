@@ -1,4 +1,4 @@
-// Serial radix sort, step 1 of 3: how often each digit occurs in each tile: source -> tile_counts. A tile is an invocation's.
+// Serial radix sort, step 1 of 3: counts each digit of an invocation's tile: source -> tile_counts.
 #import io/digits
 #import io/serial_counts
 

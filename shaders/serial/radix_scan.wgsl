@@ -1,5 +1,5 @@
-// Serial radix sort, step 2 of 3: the running sum of each digit's counts over the tiles, in place, and behind the last one their total:
-// tile_counts. An invocation sums up a digit of a sequence.
+// Serial radix sort, step 2 of 3: an invocation sums a digit's counts over a sequence's tiles. The
+// running sums take their place, and the total lies behind the last: tile_counts.
 #import io/serial_counts
 
 @compute @workgroup_size(WORKGROUP)

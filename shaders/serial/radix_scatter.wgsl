@@ -1,10 +1,10 @@
-// Serial radix sort, step 3 of 3: every pair to its place by this digit, stably: source, tile_counts -> sink. A tile is an invocation's.
+// Serial radix sort, step 3 of 3: every pair of a tile to its place: source, tile_counts -> sink.
 #import order/digit
 #import io/source
 #import io/sink
 #import io/serial_counts
 
-var<workgroup> next: array<u32, BINS * WORKGROUP>;  // [digit][invocation]: the rank of the next pair
+var<workgroup> next: array<u32, BINS * WORKGROUP>;  // [digit][invocation]: next pair's rank
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

@@ -1,5 +1,5 @@
-// The first k pairs of each sequence's list, each placed by counting those before it: pairs (source_keys, source_indices), counts
-// -> sink. An invocation places ITEMS pairs.
+// The first k pairs of each sequence's list, by counting those before: an invocation places ITEMS.
+// pairs (source_keys, source_indices), counts -> sink
 #import io/source
 #import io/sink
 #import io/counts

@@ -1,5 +1,5 @@
-// The best pair of each subset of each sequence: source (input, or source_keys and source_indices) -> sink. One loop, no branch.
-//   UNROLL  loads of a turn of the loop, of which the last ones may be the same again
+// The best pair of each subset, in one loop without a branch: source -> sink.
+//   UNROLL  loads of a turn of the loop; the last ones may be the same again
 #import io/subsets
 #import io/sink
 #import thread/best
@@ -12,8 +12,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(work.sequence);
   let loads = loads_of(row, work.subset);
   let first = loads.x;
-  let last = first + (max(loads.y, first + 1u) - 1u - first) / params.lanes * params.lanes;  // A subset may be empty.
-  // The first load stands where no key comes before the last one. Only it and the last may have items of other sequences.
+  // A subset may be empty.
+  let last = first + (max(loads.y, first + 1u) - 1u - first) / params.lanes * params.lanes;
+  // The first load stands where no key comes before LAST_KEY. Only end loads hold others' items.
   var best = best_of(row, first, load(row, first), Pair(LAST_KEY, select(NO_INDEX, first, IN_ORDER > 0u)));
   for (var v = first + params.lanes; v < last; v += UNROLL * params.lanes) {
 #for u in UNROLL

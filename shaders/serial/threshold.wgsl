@@ -1,8 +1,8 @@
-// Some of each sequence's pairs, the first k among them: pairs (source_keys, source_indices), counts -> the chosen (sink, chosen_counts),
-// thresholds. An invocation chooses from a segment of a sequence: all of up to k + slack pairs, else those before a threshold that at least
-// k and at most k + slack of them come before. It finds that by four bits of the pair at a time, from the top: fifteen counters tell where
-// the k-th lies. Where there is one segment, list_counts become zero, for the list that is filled next.
-//   params.numbered  1 where the chosen are listed by their places in the source in place of their indices
+// Some of each sequence's pairs, the first k among them: pairs, counts -> chosen, thresholds.
+// An invocation chooses from a segment: all of up to k + slack pairs, else those before a threshold
+// that at least k and at most k + slack come before. Fifteen counters find it by four bits of the
+// pair at a time. Where there is one segment, list_counts become zero for the list filled next.
+//   params.numbered  1 where the chosen are listed by places in the source, not by indices
 #import io/source
 #import io/sink
 #import io/counts
@@ -22,7 +22,7 @@ fn next_digit(digit: Digit) -> Digit {
   return Digit(select(digit.word + 1u, digit.word, more), select(top_of(digit.word + 1u), digit.shift - 4u, more));
 }
 
-// What is compared with a digit: the word's bits from the digit on, where all words above it equal the prefix's.
+// What is compared with a digit: the word's bits from it on, if all words above are the prefix's.
 fn seen(pair: Pair, prefix: Pair, digit: Digit) -> i32 {
   let indexed = under(pair.index, key_less(pair.key, prefix.key), key_less(prefix.key, pair.key));
 #if KEY_WORDS == 1
@@ -36,7 +36,6 @@ fn seen(pair: Pair, prefix: Pair, digit: Digit) -> i32 {
 
 fn under(word: u32, less: bool, more: bool) -> u32 { return select(select(word, 0u, less), 0xffffffffu, more); }
 
-// The prefix with bits set in a word.
 fn with_bits(pair: Pair, word: u32, bits: u32) -> Pair {
 #if KEY_WORDS == 1
   return Pair(pair.key | select(0u, bits, word == 0u), pair.index | select(0u, bits, word == 1u));
@@ -63,7 +62,6 @@ fn filled(prefix: Pair, digit: Digit) -> Pair {
   return pair;
 }
 
-// The pair that follows.
 fn next_pair(pair: Pair) -> Pair { return Pair(pair.key, max(pair.index, pair.index + 1u)); }
 
 @compute @workgroup_size(WORKGROUP)
@@ -105,7 +103,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     list_counts[sequence] = 0u;
     thresholds[sequence] = store_of(threshold);
   }
-  // What is not chosen is written where the next one will be, so that nothing branches; there is a place behind the last.
+  // No branch: what is not chosen is written where the next one will be. One place is to spare.
   let to = target_of(sequence);
   var place = atomicAdd(&chosen_counts[sequence], most);
   let end = place + most;

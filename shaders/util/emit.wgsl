@@ -1,4 +1,4 @@
-// Pairs in order to the output tensors: source -> sink. Of several windows of the input, each writes the values that it holds.
+// Pairs in order to the output tensors, each window with the values it holds: source -> sink.
 #import io/source
 #import io/sink
 

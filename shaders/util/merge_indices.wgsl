@@ -1,11 +1,11 @@
-// Global indices of merged pairs: positions, partial indices, first indices -> result, all of 64 bits but the positions.
-//
-// A position among the partial results of several chunks names a chunk and a place within it. The chunk's own first
-// index is added to the index there. params.source_step is the number of indices from one chunk's to the next one's.
+// Global indices of merged pairs: positions, partial indices, first indices -> result.
+// A position names a chunk and a place among its partial results. The chunk's first index, of
+// those params.source_step apart, is added. All but the positions have 64 bits.
 #import io/params
 
 @group(0) @binding(1) var<storage, read> positions: array<u32>;             // [rank]
-@group(0) @binding(2) var<storage, read> partial: array<vec2<u32>>;         // [chunk][row][k]: low word, high word
+// [chunk][row][k]: low word, high word.
+@group(0) @binding(2) var<storage, read> partial: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> first_indices: array<vec2<u32>>;   // [chunk]
 @group(0) @binding(4) var<storage, read_write> result: array<vec2<u32>>;    // [rank]
 

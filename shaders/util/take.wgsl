@@ -1,6 +1,5 @@
-// Elements by their indices: input, indices -> values. Of several windows of the input, each gives the elements that it holds.
-//
-// Every result is a sequence: the batch has strides of the input (0 along the axis), of the values and of the indices.
+// Elements by their indices, each window with those it holds: input, indices -> values.
+// Each result is a sequence: the batch has strides of input (0 along the axis), values and indices.
 #import io/sink
 
 // Negative indices count from the end. What then lies beyond it means the last element.

@@ -1,6 +1,7 @@
-"""What the array API standard asks of the functions that are here: the properties that array-api-tests checks.
+"""What the array API standard asks of the functions here: properties that array-api-tests checks.
 
-That suite itself is run from a checkout of it where ``WGDML_ARRAY_API_TESTS`` names one (docs/interop.md).
+That suite itself is run from a checkout of it where ``WGDML_ARRAY_API_TESTS`` names one
+(docs/interop.md).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def lines(x: np.ndarray, axis: int) -> np.ndarray:
 @given(arrays(hn.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=9)), st.data())
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_searching(device, name, x, data):
-    """test_argmax and test_argmin: default index type, shape, and the first of the extremes, for every axis and keepdims."""
+    """test_argmax and test_argmin: index type, shape, first extreme, every axis and keepdims."""
     axis = data.draw(st.one_of(st.none(), st.integers(-x.ndim, x.ndim - 1)) if x.ndim else st.none())
     keepdims = data.draw(st.booleans())
     out = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
@@ -65,7 +66,7 @@ def test_searching(device, name, x, data):
 @settings(max_examples=30)
 @given(with_axis(), st.booleans(), st.sampled_from([True, False, None]))
 def test_sorting(device, x_axis, descending, stable):
-    """test_sort and test_argsort: same shape, index type, ordered, a permutation, and stable in both directions."""
+    """test_sort and test_argsort: shape, index type, ordered, a permutation, stable both ways."""
     x, axis = x_axis
     options: dict[str, Any] = {"axis": axis, "descending": descending} | ({} if stable is None else {"stable": stable})
     out, indices = xp.sort(x, **options), xp.argsort(x, **options)
@@ -97,7 +98,7 @@ def test_top_k(device, x_axis, data, mode):
 
 
 def test_signatures():
-    """test_signatures: names, kinds and defaults of the standard's parameters; further ones are by keyword alone."""
+    """test_signatures: names, kinds and defaults of the standard; further ones by keyword alone."""
     standard = {
         "argmax": "x, /, *, axis=None, keepdims=False",
         "argmin": "x, /, *, axis=None, keepdims=False",
@@ -118,7 +119,7 @@ def test_signatures():
 @settings(max_examples=30)
 @given(with_axis(), st.booleans())
 def test_max_min_and_take_along_axis(device, x_axis, keepdims):
-    """test_max, test_min and test_take_along_axis: type, shape, the extreme of every line, the elements at indices."""
+    """test_max, test_min, test_take_along_axis: type, shape, each extreme, elements at indices."""
     x, axis = x_axis
     for name, pick in (("max", max), ("min", min)):
         out = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
@@ -130,7 +131,7 @@ def test_max_min_and_take_along_axis(device, x_axis, keepdims):
 
 
 def test_the_suite_itself():
-    """Runs where a checkout of array-api-tests is named; everywhere else the tests above stand for it."""
+    """Runs where a checkout of array-api-tests is named; elsewhere the tests above stand for it."""
     checkout = os.environ.get("WGDML_ARRAY_API_TESTS")
     if checkout is None:
         return

@@ -48,7 +48,7 @@ OPERATORS = ("TOP_K", "TOP_K1", "ARGMAX", "ARGMIN", "REDUCE_ARGMAX", "REDUCE_ARG
 
 
 def raises(error, *phrases):
-    """The error, with a message that holds every phrase in this order: the field, its value and the rule."""
+    """The error, with a message that holds these in order: the field, its value and the rule."""
     return pytest.raises(error, match="(?s)" + ".*".join(re.escape(phrase) for phrase in phrases))
 
 
@@ -331,7 +331,7 @@ def test_extent_does_not_wrap_around_in_32_bits():
     desc = TensorDesc(FLOAT32, (2, 2), (2**32 - 1, 2**31))
     assert desc.minimum_size_in_bytes == 4 * (2**32 + 2**31)
     with raises(ValueError, "total_tensor_size_in_bytes is 2147483648", str(4 * (2**32 + 2**31))):
-        TensorDesc(FLOAT32, (2, 2), (2**32 - 1, 2**31), 2**31)  # enough, if 32 bits were all there is
+        TensorDesc(FLOAT32, (2, 2), (2**32 - 1, 2**31), 2**31)  # enough, were there 32 bits only
 
 
 def test_extent_fits_64_bits():
@@ -382,7 +382,7 @@ def layouts(draw, max_elements=2000, max_stride=40):
 
 
 def addresses_of(sizes, strides):
-    """Address of every element, in elements, from NumPy's own indices rather than from a formula."""
+    """Address of every element, in elements, from NumPy's own indices and not from a formula."""
     return sum(index * stride for index, stride in zip(np.indices(sizes), strides, strict=True)).ravel()
 
 
@@ -476,13 +476,13 @@ def test_broadcast_output():
         ((1000, 1000, 2), (40009, 40013, 7), False),
         ((1000, 1000, 3), (40009, 40013, 8), True),  # twice 4 is 8
         ((2**7, 2**7, 2**7), (2724573685, 2418525393, 3242996796), False),
-        ((1600, 1600, 1600), (2724573685, 2418525393, 3242996796), False),  # as many elements as there may be
+        ((1600, 1600, 1600), (2724573685, 2418525393, 3242996796), False),  # most elements
         ((16,) * 6, (2724573685, 2418525393, 3242996796, 4052739511, 1800035173, 3999971057), False),
         ((22,) * 6 + (9,), (2724573685, 2418525393, 3242996796, 4052739511, 1800035173, 3999971057, 1), True),
     ],
 )
 def test_overlap_of_irregular_layouts_is_decided_quickly(sizes, strides, overlaps):
-    if overlaps is True and len(sizes) > 3:  # the last stride is what steps along the others come to
+    if overlaps is True and len(sizes) > 3:  # the last stride: what steps along the others make
         strides = (*strides[:-1], abs(3 * strides[0] - 5 * strides[1] + 2 * strides[2] - strides[3]))
     start = time.process_time()
     assert contract.overlaps_itself(sizes, strides) is overlaps
@@ -788,7 +788,7 @@ def test_arg_index_type_holds_every_index(make_arg):
     assert longer.element_count == 2**31 + 2**15 - 1
     for index_type in (INT64, DataType.INT32, UINT64, UINT32):
         output = TensorDesc(index_type, (1, 1, 1))
-        make_arg(input_tensor=source, output_tensor=output, axes=(0, 1))  # the last index is 2**31 - 1
+        make_arg(input_tensor=source, output_tensor=output, axes=(0, 1))  # up to index 2**31 - 1
         if index_type is not DataType.INT32:
             make_arg(input_tensor=longer, output_tensor=output, axes=(0, 1))
     with raises(

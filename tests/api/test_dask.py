@@ -124,7 +124,7 @@ def test_the_environment_chooses_the_adapter(device, monkeypatch):
             adapters.choose_adapter()
 
 
-# Worker processes ---------------------------------------------------------------------------------------------------------------
+# Worker processes ---------------------------------------------------------------------------------
 
 
 def slow_block(block: np.ndarray, folder: str) -> np.ndarray:
@@ -136,7 +136,7 @@ def slow_block(block: np.ndarray, folder: str) -> np.ndarray:
 
 @pytest.mark.slow
 def test_a_worker_that_dies(tmp_path, monkeypatch):
-    """Two worker processes, each with a device of its own; one is killed while it works, and the answer is exact."""
+    """Two workers, each with a device; one is killed while it works, and the answer is exact."""
     from distributed import Client, LocalCluster
 
     # The workers have to find this module's function and the package.

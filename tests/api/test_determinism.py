@@ -1,4 +1,4 @@
-"""The same input gives the same bits: at every run, on every adapter here, by every algorithm, from any number of threads."""
+"""The same input gives the same bits: every run, adapter and algorithm, any number of threads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ CALLS: dict[str, Call] = {
     "argmax": lambda x, axis, device: (wgdml.argmax(x, axis=axis, device=device),),
     "argmin": lambda x, axis, device: (wgdml.argmin(x, axis=axis, select_last_index=True, device=device),),
 }
-#: What every algorithm answers of each case. Each call is kernels of its own, so the cases take them in turn.
+#: What every algorithm answers of each case. Each call is kernels of its own, so the cases take
+#: them in turn.
 FORCED = {
     "row": ("top_k", "argsort", "argmax"),
     "rows": ("few", "argsort", "argmin"),

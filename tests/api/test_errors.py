@@ -1,4 +1,4 @@
-"""Bad input: each is refused with a ValueError or TypeError that names the argument, before any GPU work."""
+"""Bad input: a ValueError or TypeError that names the argument, before any GPU work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def refused(error, *words):
     return pytest.raises(error, match=f"(?is)^{ahead}.")
 
 
-# k -----------------------------------------------------------------------------------------------------
+# k ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_k_is_compared_with_the_axis_it_is_for(device):
         wgdml.top_k(X, device=device)  # no k at all
 
 
-# Axes --------------------------------------------------------------------------------------------------
+# Axes ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -116,7 +116,7 @@ def test_one_axis_where_one_is_meant(device, name, axis):
         call(name, X, axis=axis, device=device)
 
 
-# Arrays ------------------------------------------------------------------------------------------------
+# Arrays -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -162,7 +162,7 @@ def test_required_arguments(name):
         getattr(wgdml, name)()
 
 
-# Other arguments ---------------------------------------------------------------------------------------
+# Other arguments ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("mode", "error"), [("biggest", ValueError), ("", ValueError), (None, TypeError), (1, TypeError)])
@@ -200,7 +200,7 @@ def test_tensor_of_another_device(device, other_device, name):
         wgdml.asarray(tensor, device=device)
 
 
-# Tensors over the caller's buffers ---------------------------------------------------------------------
+# Tensors over the caller's buffers ----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_more_elements_than_a_tensor_may_have(device):
             call(name, tensor, device=device)
 
 
-# Operators ---------------------------------------------------------------------------------------------
+# Operators ----------------------------------------------------------------------------------------
 
 
 def top_k_parts(device):
@@ -477,7 +477,7 @@ def test_creating_and_compiling_what_is_no_operator(device, other_device):
         other_device.compile_operator(operator)
 
 
-# Devices -----------------------------------------------------------------------------------------------
+# Devices ------------------------------------------------------------------------------------------
 
 
 def test_device_arguments(device):
@@ -500,7 +500,7 @@ def test_a_level_below_the_operator_s(device):
     assert int(wgdml.argmax(X, device=low)) == 11
 
 
-# No error of wgpu's, and no harm done ------------------------------------------------------------------
+# No error of wgpu's, and no harm done -------------------------------------------------------------
 
 
 def test_a_device_works_on_after_errors(device):

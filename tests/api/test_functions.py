@@ -20,7 +20,7 @@ ARG_OPERATORS = tuple(name for name in OPERATORS if name.startswith(("argmax", "
 LINE_OPERATORS = tuple(name for name in OPERATORS if name not in ARG_OPERATORS)
 
 
-# Types and data ----------------------------------------------------------------------------------------
+# Types and data -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -32,7 +32,8 @@ def test_every_type_and_kind_of_data(device, name, kind, operator):
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("name", oracle.DTYPES)
 def test_tensor_in_tensor_out(device, name, operator):
-    # The problem of the test above, so that nothing is compiled anew; the same goes for the next test.
+    # The problem of the test above, so that nothing is compiled anew; the same goes for the next
+    # test.
     x = data.make("random", name, (3, 130))
     tensor = wgdml.asarray(x, device=device)
     check(operator, x, k=7, given=tensor, device=device)
@@ -51,7 +52,7 @@ def test_results_are_ordinary_arrays(device, name):
         assert type(result) is np.ndarray
         assert result.flags.writeable and result.flags.c_contiguous
         kept = result.copy()
-        wgdml.sort(data.make("random", name, (3, 130), seed=1), device=device)  # must not reuse its memory
+        wgdml.sort(data.make("random", name, (3, 130), seed=1), device=device)  # not its memory
         oracle.assert_same(result, kept)
         result[...] = result[::-1].copy()
 
@@ -114,7 +115,7 @@ def test_a_row_of_infinities_still_has_k_elements(device):
     assert wgdml.top_k(high, 1000, mode="smallest", device=device).indices.tolist() == list(range(1000))
 
 
-# Shapes and axes ---------------------------------------------------------------------------------------
+# Shapes and axes ----------------------------------------------------------------------------------
 
 SHAPES = [
     (1,),
@@ -250,7 +251,7 @@ def test_nothing_to_choose_from(device, function, kind_of_input):
             call(source, axis=axis, device=device)
 
 
-# Sizes -------------------------------------------------------------------------------------------------
+# Sizes --------------------------------------------------------------------------------------------
 
 BOUNDARIES = [edge + step for edge in (512, 1024, 2048, 4096, 8192, 16384, 65536) for step in (-1, 0, 1)]
 
@@ -298,7 +299,7 @@ def test_a_hundred_thousand_rows(device, operator):
     check(operator, data.make("eight_values", "uint8", (70_000, 3, 2)), axis=1, k=2, device=device)
 
 
-# k -----------------------------------------------------------------------------------------------------
+# k ------------------------------------------------------------------------------------------------
 
 K_EDGES = sorted({edge + step for edge in (32, 64, 128, 256, 512, 1024, 2048) for step in (-1, 0, 1)})
 
@@ -332,7 +333,7 @@ def test_large_k_down_the_columns(device):
         check("top_k-largest", long, axis=0, k=k, device=device)
 
 
-# What goes in and what comes out -----------------------------------------------------------------------
+# What goes in and what comes out ------------------------------------------------------------------
 
 
 def test_result_is_a_named_tuple(device):
@@ -414,14 +415,15 @@ def test_the_same_answer_every_time(device):
 
 
 def test_answers_do_not_depend_on_what_ran_before(device):
-    # Scratch and staging buffers are kept: a smaller problem after a larger one sees what the larger left.
+    # Scratch and staging buffers are kept: a smaller problem after a larger one sees what the
+    # larger left.
     for size in (50_000, 10, 3_000, 1, 50_001, 77):
         for name in ("float32", "uint8", "int64"):
             for operator in OPERATORS[::3]:
                 check(operator, data.make("random", name, (2, size)), k=min(5, size), device=device)
 
 
-# Tensors -----------------------------------------------------------------------------------------------
+# Tensors ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Two fuzzers: operators made from random descs, checked to the last byte; and malformed descs, arguments and files.
+"""Two fuzzers: random operators, checked to the last byte; malformed descs, arguments and files.
 
-A few hundred cases a run, the same ones at every run; ``make fuzz`` tries 10,000 of each, which change with ``SEED``. A failure
-that it finds is kept as an ``@example`` or as a test of its own.
+A few hundred cases a run, the same ones at every run; ``make fuzz`` tries 10,000 of each, which
+change with ``SEED``. A failure that it finds is kept as an ``@example`` or as a test of its own.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def sizes_of(draw: st.DrawFn) -> tuple[int, ...]:
 
 @st.composite
 def strides_of(draw: st.DrawFn, sizes: tuple[int, ...], *, output: bool) -> tuple[int, ...] | None:
-    """Absent, packed, padded or permuted strides; of an input also broadcast ones and any that overlap."""
+    """Absent, packed, padded or permuted strides; of inputs also broadcast or overlapping."""
     ways = ["absent", "packed", "padded", "permuted"]
     how = draw(st.sampled_from(ways if output else [*ways, "broadcast", "any"]))
     event(f"{'output' if output else 'input'} strides {how}")
@@ -142,7 +142,7 @@ class Memory:
 
 
 def run_operator(device: wgdml.Device, desc: Any, kind: str, seed: int, before: int, after: int, together: bool) -> None:
-    """Runs an operator with guards before, after and between its tensors' elements, and compares every byte of every buffer."""
+    """Runs an operator with guards around its tensors' elements; compares every byte."""
     names = [n for n in ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor") if hasattr(desc, n)]
     memory = {name: Memory(getattr(desc, name), before, after) for name in names}
     source = memory["input_tensor"]

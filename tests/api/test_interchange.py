@@ -121,7 +121,7 @@ def test_what_cannot_be_exchanged(device):
 
 
 def test_pytorch_bfloat16(device, monkeypatch):
-    """The one type that PyTorch does not give to NumPy, with a stand-in for the few methods of it that are used."""
+    """The one type that PyTorch does not give to NumPy, with a stand-in for its few methods."""
 
     class FakeTensor(OnlyDLPack):
         dtype = "torch.bfloat16"

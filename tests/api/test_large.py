@@ -87,7 +87,7 @@ def test_half_of_a_long_row(device, mode):
     check(f"top_k-{mode}", bits_of(1_000_001, 7), k=500_001, device=device)
 
 
-# More than one binding ---------------------------------------------------------------------------------
+# More than one binding ----------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Tensors at and over every limit: the largest that fits works, one more is refused with the sizes, and the device stays usable."""
+"""Tensors at every limit: the largest works, one more is refused with the sizes, work goes on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def free_memory() -> int:
 
 @pytest.mark.parametrize("over", [-4, 0, 4, 256])
 def test_around_one_binding(device, over):
-    """One byte array of as many bytes as one binding reaches, a little less and a little more; the winner is the last."""
+    """Bytes as many as one binding reaches, a little less and a little more; the last one wins."""
     count = min(device.limits["max-storage-buffer-binding-size"], 128 << 20) // 4 * 4 + over
     buffer = device.gpu_device.create_buffer(size=-(-count // 16) * 16, usage=STORAGE)
     tail = np.arange(1, 5, dtype=np.uint8)
@@ -54,7 +54,7 @@ def test_around_one_binding(device, over):
 
 @pytest.mark.parametrize("most", [1 << 31, 1 << 32], ids=["2^31", "2^32"])
 def test_the_largest_buffer(device, most):
-    """As large as the adapter has them, up to 2^31 and 2^32 bytes and to a third of the memory that is free."""
+    """As large as the adapter has them, up to 2^31 and 2^32 bytes, and a third of free memory."""
     if most > max(1 << 31, device.limits["max-buffer-size"]):
         with pytest.raises(MemoryError, match=str(most)):
             device.buffers.allocate("x", most)
@@ -185,7 +185,7 @@ SELECTIONS = (
 @pytest.mark.parametrize("windows", [False, True], ids=["one binding", "windows"])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_no_algorithm_writes_outside_its_outputs(device, algorithm, windows):
-    """Guards before and behind the outputs and in their padding, also where a tensor is larger than a binding."""
+    """Guards around the outputs and in their padding, also where a tensor exceeds a binding."""
     # Some have counters of more than such a binding.
     limits = {"max_storage_buffer_binding_size": 1 << 16} if windows else {}
     own, planned = planned_device(device, algorithm, None, limits=limits, fallback=True)
@@ -220,7 +220,7 @@ def test_scratch_over_the_largest_buffer():
 def test_no_memory_left(device):
     """The driver itself runs out: MemoryError that names the size, and the device works on."""
     if device.adapter_info["adapter_type"] != "CPU":
-        return  # the limit is on the host's memory, which is the device's on a software adapter only
+        return  # the limit is on the host's memory: a software adapter's alone
     script = """
         import resource
         import numpy as np, wgdml
@@ -247,9 +247,9 @@ def test_no_memory_left(device):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not keep to RLIMIT_AS")
 def test_memory_that_submitted_work_still_uses(device):
-    """Pooled buffers make room even where the work with them still runs: wgpu frees none before it is done."""
+    """Pooled buffers make room while work with them runs: wgpu frees none before it is done."""
     if device.adapter_info["adapter_type"] != "CPU":
-        return  # the limit is on the host's memory, which is the device's on a software adapter only
+        return  # the limit is on the host's memory: a software adapter's alone
     script = """
         import resource
         import numpy as np, wgdml

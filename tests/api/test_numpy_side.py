@@ -1,4 +1,4 @@
-"""What those reach for who know NumPy and the array API: max, min, nan=, sorted=, out= and take_along_axis."""
+"""What those reach for who know NumPy: max, min, nan=, sorted=, out= and take_along_axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 def hostile(dtype: Any, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
-    """A few values, NaNs of several payloads, both zeros and both infinities among them, and a last row of NaN alone."""
+    """A few values, NaNs of several payloads, both zeros and infinities, a last row of NaN."""
     x = data.make("eight_values", oracle.DTYPES.get(dtype, dtype), int(np.prod(shape)), seed)
     if oracle.is_float(x.dtype):
         x[::5] = data.make("nan_payloads", x.dtype, x.size, seed)[::5]
@@ -128,7 +128,7 @@ def test_nan_comes_last_in_every_direction(device, name):
 
 @pytest.mark.parametrize("software", [False, True])
 def test_nan_comes_last_in_every_algorithm(forced, software):
-    """Shapes that lead to other algorithms: short rows, columns, rows in a workgroup, long ones, sorts by digits."""
+    """Shapes for other algorithms: short rows, columns, rows in a workgroup, long ones, digits."""
     own, planned = forced(None, software)
     for shape, axis, k in (((9, 24), 1, 3), ((400, 70), 0, 5), ((3, 3000), 1, 60), ((2, 9001), 1, 300)):
         x = hostile("float32", shape)
@@ -210,7 +210,7 @@ def test_results_go_into_tensors_that_exist(device):
 
 
 def test_out_on_another_device_than_the_default_one(device):
-    """An array goes to where its result is wanted. A tensor of another Device on the same GPU device is one of this."""
+    """An array goes where its result is wanted. Tensors of the same GPU device are ours."""
     other = wgdml.Device()
     x = hostile("float32", (4, 30))
     one = wgdml.empty((4,), "int64", device=other)
@@ -223,7 +223,7 @@ def test_out_on_another_device_than_the_default_one(device):
 
 
 def test_out_of_any_layout(device):
-    """Strided, offset, transposed outputs, one in the input's own buffer; no byte beside them changes."""
+    """Strided, offset, transposed outputs, one in the input's buffer; no byte beside changes."""
     x = hostile("int16", (3, 20))
     before = np.full(200, 77, np.int16)
     before[100:160] = x.ravel()
@@ -328,7 +328,7 @@ def test_take_along_axis_of_views(device):
     x = wgdml.Tensor.from_buffer(buffer, "int32", 3, device=device)
     places = wgdml.Tensor.from_buffer(buffer, "int32", 4, offset=12, device=device)
     assert wgdml.take_along_axis(x, places).numpy().tolist() == [9, 7, 8, 9]
-    beyond = wgdml.asarray(np.array([3, 1000, -4, -1]), device=device)  # not looked at: the last element
+    beyond = wgdml.asarray(np.array([3, 1000, -4, -1]), device=device)  # these take the last one
     assert wgdml.take_along_axis(x, beyond).numpy().tolist() == [9, 9, 9, 9]
 
 

@@ -21,11 +21,11 @@ ALL_TYPES = (*TO_32_BITS, "INT64", "UINT64")
 ARG_INDICES = ("INT64", "INT32", "UINT64", "UINT32")
 
 
-# Helpers -----------------------------------------------------------------------------------------------
+# Helpers ------------------------------------------------------------------------------------------
 
 
 class Placed(NamedTuple):
-    """A tensor in a buffer of the caller's, `offset` elements in, with bytes around it that are not its own."""
+    """A tensor in a caller's buffer, `offset` elements in, with bytes around it not its own."""
 
     buffer: wgpu.GPUBuffer
     before: np.ndarray
@@ -51,7 +51,7 @@ class Placed(NamedTuple):
         return self.view(self.before).copy()
 
     def assert_holds(self, device: wgdml.Device, expected: np.ndarray, case: object = "") -> None:
-        """The tensor's elements are `expected`, and every other byte of the buffer is what it was."""
+        """The tensor's elements are `expected`, and every other byte of the buffer is as it was."""
         after = read(device, self.buffer)
         oracle.assert_same(self.view(after.copy()), expected.astype(self.desc.data_type.numpy_dtype), case)
         allowed = self.before.copy()
@@ -74,7 +74,7 @@ def place(
     seed: int = 0,
     guard: int = 64,
 ) -> Placed:
-    """A tensor in a buffer filled with data of `kind`, with at least `guard` more bytes behind it."""
+    """A tensor in a buffer filled with data of `kind`, with `guard` more bytes behind it."""
     desc = TensorDesc(data_type, sizes, strides)
     itemsize = data_type.itemsize
     count = math.ceil((offset * itemsize + desc.total_tensor_size_in_bytes + guard) / 8) * 8 // itemsize
@@ -126,7 +126,7 @@ def run_top_k(
     indices: Placed | None = None,
     case: object = "",
 ) -> None:
-    """Record one top-k in an encoder of ours, submit, and compare both outputs and all bytes around them."""
+    """Record one top-k in an encoder of ours, submit; compare both outputs and all bytes around."""
     sizes = with_size(x.desc.sizes, (axis,), k)
     values = values or place(device, x.desc.data_type, sizes, seed=1)
     indices = indices or place(device, index_type, sizes, seed=2)
@@ -172,7 +172,7 @@ def upload(device: wgdml.Device, x: np.ndarray) -> Placed:
     return Placed(buffer_of(device, before), before, desc, 0)
 
 
-# The documents' examples -------------------------------------------------------------------------------
+# The documents' examples --------------------------------------------------------------------------
 
 ROWS = [[[[0, 1, 10, 11], [3, 2, 9, 8], [4, 5, 6, 7]]]]
 TIES = [[[[1, 2, 2, 3], [3, 4, 5, 5], [6, 6, 6, 6]]]]
@@ -258,7 +258,7 @@ def test_top_k_examples_in_one_call(device, example):
     oracle.assert_same(result["output_index_tensor"].numpy(), np.array([[indices]], np.uint32))
 
 
-# The feature table -------------------------------------------------------------------------------------
+# The feature table --------------------------------------------------------------------------------
 
 #: operator, level, ranks, input types, index types: the contract's table, row by row.
 FEATURE_ROWS = [
@@ -407,7 +407,7 @@ def test_feature_support(device, at_level):
     assert supported == {"FLOAT32", "FLOAT16", "UINT32"}
 
 
-# Layouts of outputs and inputs -------------------------------------------------------------------------
+# Layouts of outputs and inputs --------------------------------------------------------------------
 
 #: Strides of a (5, 3) output, and the offset in elements at which it lies in its buffer.
 OUTPUT_LAYOUTS = {
@@ -464,8 +464,8 @@ def test_small_types_leave_the_rest_of_a_word(device, data_type):
 
 @pytest.mark.parametrize("data_type", ["INT8", "FLOAT16"])
 def test_interleaved_outputs_of_small_types(device, data_type):
-    # Neighbouring elements of one word belong to different rows, thus to different workgroups: a racing
-    # read-modify-write of words would lose some.
+    # Neighbouring elements of one word belong to different rows, thus to different workgroups: a
+    # racing read-modify-write of words would lose some.
     value_type = DataType[data_type]
     for rows, k, size in [(64, 8, 64), (257, 3, 10), (33, 40, 2_000), (1024, 1, 100)]:
         run_top_k(
@@ -529,7 +529,8 @@ def test_an_output_of_size_one_may_have_stride_zero(device):
 
 @pytest.mark.parametrize("data_type", ["INT8", "FLOAT16", "FLOAT32", "INT64"])
 def test_a_buffer_of_exactly_the_tensors_size(device, data_type):
-    # Not a byte behind the last word: loads and stores past the end are clamped somewhere, perhaps into it.
+    # Not a byte behind the last word: loads and stores past the end are clamped somewhere, perhaps
+    # into it.
     value_type = DataType[data_type]
     for size in (1, 2, 3, 5, 63, 257, 4_097):
         k = min(3, size)
@@ -560,7 +561,7 @@ def test_a_total_size_larger_than_the_minimum(device):
     run_arg(device, x._replace(desc=roomy), (0, 1))
 
 
-# Recording ---------------------------------------------------------------------------------------------
+# Recording ----------------------------------------------------------------------------------------
 
 
 def chain(device, size=500, k=8):
@@ -712,7 +713,7 @@ def test_several_tensors_in_one_buffer(device):
     assert np.array_equal(after, allowed)
 
 
-# Devices -----------------------------------------------------------------------------------------------
+# Devices ------------------------------------------------------------------------------------------
 
 
 def test_binding_properties(device):

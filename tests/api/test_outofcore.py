@@ -1,4 +1,4 @@
-"""Arrays that go through the device block by block: exact, in bounded memory, and stopped cleanly."""
+"""Arrays that go through the device block by block: exact, in bounded memory, stopped cleanly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def small_device(device):
-    """A device whose largest buffer is 256 MiB, which counts the bytes of all the buffers that were ever made on it."""
+    """A device whose largest buffer is 256 MiB. It counts the bytes of all buffers ever made."""
 
     limits = {"max-buffer-size": 256 * MIB, "max-storage-buffer-binding-size": 128 * MIB}
     small = wgdml.Device(device.gpu_device.adapter.request_device_sync(required_limits=limits))
@@ -61,7 +61,7 @@ class DataSet:
         return part.copy()
 
 
-# Exactness ----------------------------------------------------------------------------------------------------------------------
+# Exactness ----------------------------------------------------------------------------------------
 
 CASES = [
     # shape, type, axis, k, bytes of a block
@@ -114,7 +114,7 @@ def test_backwards_and_broadcast_arrays(device):
 
 
 def test_ties_across_blocks(device):
-    """Equal values on both sides of every border, and the issue's classic: positions settle ties as indices would."""
+    """Equal values on both sides of every border: positions settle ties as indices would."""
     x = np.full(640, 5, np.int32)
     x[::9] = 2
     for mode in ("largest", "smallest"):
@@ -166,7 +166,7 @@ def test_blocks(shape, order, axes, k, itemsize, block_bytes):
         assert [r.start for r in ranges] == [0, *(r.stop for r in ranges[:-1])] and ranges[-1].stop == n
 
 
-# Size ---------------------------------------------------------------------------------------------------------------------------
+# Size ---------------------------------------------------------------------------------------------
 
 
 def resident() -> int:
@@ -241,7 +241,7 @@ def test_functions_take_data_sets(device, monkeypatch):
     assert source.largest > 0
 
 
-# On the way ---------------------------------------------------------------------------------------------------------------------
+# On the way ---------------------------------------------------------------------------------------
 
 
 def test_interrupt(device):

@@ -1,4 +1,4 @@
-"""What a DirectML program brings along: offsets that were promised, mapped buffers, tensors of a desc, types by their numbers."""
+"""What a DirectML program brings: promised offsets, mapped buffers, descs, type numbers."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_outputs_of_a_call(device, operator, tensors):
 
 
 def test_a_layout_that_no_nesting_explains(device):
-    """Interleaved output rows: no stride exceeds the extent of the others, and no two elements meet."""
+    """Interleaved output rows: no stride exceeds the others' extent, and no two elements meet."""
     desc = wgdml.ArgmaxOperatorDesc(
         TensorDesc(DataType.FLOAT32, (3, 2, 2, 4)), TensorDesc(DataType.UINT32, (3, 2, 2, 1), (9, 13, 7, 0)), (3,)
     )

@@ -1,6 +1,7 @@
-"""Random problems: shapes, layouts, types, axes, k and data chosen by Hypothesis, compared with the oracle.
+"""Random problems: shapes, layouts, types, axes, k and data by Hypothesis, beside the oracle.
 
-The search is the same at every run. ``HYPOTHESIS_PROFILE=long`` searches further, and differently each time.
+The search is the same at every run. ``HYPOTHESIS_PROFILE=long`` searches further, and differently
+each time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""REDUCE's functions MAX and MIN: the value of the selected element, bit for bit, at every level of the contract's table."""
+"""REDUCE's functions MAX and MIN: the selected element, bit for bit, at every level."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_type_over_every_set_of_axes(device, function, data_type):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_elements_own_bits(device, function):
-    """The first NaN with its payload, and the first of two zeros with its sign, over one axis and over two that lie apart."""
+    """The first NaN's payload and the first zero's sign, over one axis and over two apart."""
     rows = [
         [0x7FC00001, 0xFF812345, 0x3F800000, 0x00000000],  # NaNs: the first one's payload
         [0x3F800000, 0xFF812345, 0x7FC00001, 0x7F800000],
@@ -61,7 +61,7 @@ def test_the_elements_own_bits(device, function):
 
 @pytest.mark.parametrize("software", [False, True])
 def test_plans_of_gpus_and_of_software_adapters(forced, software):
-    """Two axes that cannot be merged, long and short, many sequences and one: each machine's own algorithms."""
+    """Two axes that cannot be merged, long and short, many sequences and one, on each machine."""
     own, _ = forced(None, software)
     for shape, axes in (
         ((3, 700, 5, 40), (1, 3)),

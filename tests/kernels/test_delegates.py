@@ -1,4 +1,4 @@
-"""Top-k by delegates in dispatches of their own, and the radix select with a sample: also the paths that only odd data takes."""
+"""Top-k by delegates in their own dispatches, and radix select with a sample; odd data too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_small_and_large_k(forced, n, k):
 
 
 def test_lists_of_several_sequences(forced):
-    """Ranked in the dispatch that trims them while that takes few comparisons, else in one of their own."""
+    """Ranked in the dispatch that trims them while that is cheap, else in one of their own."""
     device, plans = forced("delegates")
     for sequences in (2, 9):
         for kind in ("random", "sorted", "constant"):
@@ -65,7 +65,7 @@ def test_several_delegates_in_a_group(forced):
 
 
 def test_classes_of_delegates(forced):
-    """More delegates than one workgroup looks through: a first dispatch brings them together class by class."""
+    """More delegates than a workgroup looks through: a first dispatch cuts them class by class."""
     device, plans = forced("delegates", **NARROW, delegates={"total": 1 << 14, "loads": 4})
     for kind in ("random", "sorted", "reversed", "constant"):
         check("top_k-largest", data.make(kind, "float32", (1, 300_001), 1), k=30, device=device, case=kind)
@@ -99,7 +99,7 @@ def test_all_that_counts_in_few_subsets(forced, name, k, software):
 
 
 def test_more_than_a_workgroup_collects(forced):
-    """Nearly all of the candidates in the subsets of one workgroup: those beyond its room ask for places one by one."""
+    """Nearly all candidates in one workgroup's subsets: those beyond its room ask one by one."""
     device, plans = forced("delegates", delegates={"append_length": 1})
     n, k = 300_000, 1000
     rng = np.random.default_rng(3)
@@ -165,7 +165,7 @@ def test_a_team_shares_a_subset_down_columns(forced, name, n, k, workgroups):
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("name", ["float32", "int64"])
 def test_subsets_of_one_or_of_all_down_columns(forced, name, shared):
-    """Subsets with none of the first k, with one, which the delegate is, with two, and with so many that a list overflows."""
+    """Subsets with none of the first k, with one (the delegate), with two, and with too many."""
     k, n, columns = 10, 4096, 8
     device, plans = forced("delegates", **({} if shared else {"occupancy": {"invocations": 1}}))
     check("top_k-largest", np.zeros((n, columns), name), axis=0, k=k, device=device)
@@ -215,7 +215,7 @@ def test_a_sample_of_every_kind_of_data(forced, name, software):
 
 @pytest.mark.parametrize("seen", [-50.0, 50.0])
 def test_a_sample_that_misleads(forced, seen):
-    """What the sample sees is unlike the rest: too much is listed, or too little, and the whole row is done."""
+    """What the sample sees is unlike the rest: too much or too little is listed."""
     device, _ = forced("radix_select", **SAMPLED)
     x = data.make("random", "float32", (1, 100_000), 3)
     x = np.nan_to_num(x, posinf=9.0, neginf=-9.0).clip(-10, 10)

@@ -1,8 +1,9 @@
-"""Every algorithm by force through one list of edges: bit for bit the oracle's values, and its indices.
+"""Every algorithm by force through one list of edges: the oracle's values and indices.
 
-The algorithms are those that are registered; a new one comes here by itself. Edges are counts of ranks, lengths, element types,
-layouts and hostile data. Kernels take long to compile and shapes little to run. So the default run looks for few kernels that meet
-every edge, and runs every shape that they serve. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
+The algorithms are those that are registered; a new one comes here by itself. Edges are counts of
+ranks, lengths, element types, layouts and hostile data. Kernels take long to compile and shapes
+little to run. So the default run looks for few kernels that meet every edge, and runs every shape
+that they serve. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Case:
 
     @property
     def result(self) -> tuple[int, ...]:
-        """The shape of the results: k in the axis's place, or at the end where there are several."""
+        """The shape of the results: k in the axis's place, or at the end for several axes."""
         if len(self.axes) == 1:
             return tuple(self.k if d in self.axes else n for d, n in enumerate(self.shape))
         return (*(n for d, n in enumerate(self.shape) if d not in self.axes), self.k)
@@ -112,7 +113,7 @@ def rows(edge: str, n: int, k: int, element: str = "float32", count: int = 3, **
 
 
 def shapes(every_k: bool) -> Iterator[Case]:
-    """Every length with every count of ranks; or long ones with a third, so that those about one power of two have them all."""
+    """Every length with every count of ranks; of long ones a third, with all about one power."""
     for number, n in enumerate(LENGTHS):
         counts = KS if every_k or n <= KS[-1] else KS[number % 3 :: 3]
         for k in sorted({k for k in counts if k <= n} | {n - 1, n}):
@@ -129,7 +130,7 @@ def types() -> Iterator[Case]:
 
 
 def layouts() -> Iterator[Case]:
-    """Strides, offsets and axes; which element has which is a matter of few kernels, unless everything is wanted."""
+    """Strides, offsets and axes; which element has which is a matter of few kernels."""
     elements = ("float32", "uint8", "int64", "float16")
     for number, (name, make) in enumerate(LAYOUTS.items()):
         for element in elements if EVERYTHING else (elements[number % 4],):
@@ -167,7 +168,7 @@ def many() -> Iterator[Case]:
 
 
 def two_axes() -> Iterator[Case]:
-    """The best over two axes with another between them: every type, and lengths about loads and tiles."""
+    """The best over two axes about another: every type, lengths about loads and tiles."""
     for number, element in enumerate(oracle.DTYPES):
         shape = (21, 3, 9) if number % 2 else (9, 3, 21)
         yield Case(f"two axes, {element}", element, shape, (0, 2), 1, packed(shape), largest=number % 3 > 0)
@@ -186,7 +187,7 @@ class Served:
 
 
 def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> list[Served]:
-    """The cases that ``by`` serves with the algorithm in its plan. What it does not serve it refuses with a reason."""
+    """The cases that ``by`` serves with the algorithm in its plan. It refuses others."""
     found = []
     for case in cases:
         try:

@@ -1,4 +1,4 @@
-"""Radix select, chosen by force: every width of key, thresholds amid equal items, samples that serve and samples that mislead."""
+"""Radix select by force: keys of each width, thresholds amid ties, samples that mislead."""
 
 import data
 import numpy as np

@@ -1,4 +1,4 @@
-"""The radix sort of long sequences: sizes around its tile, every width of key, k below n, windows beyond a binding."""
+"""The radix sort of long sequences: sizes about its tile, keys of each width, k < n, windows."""
 
 import data
 import numpy as np
@@ -12,7 +12,7 @@ from wgdml import shaders
 
 @pytest.fixture(params=[True, False], ids=["subgroups", "no-subgroups"])
 def sorter(request, device):
-    """A device that sorts by radix only, as a GPU would or as a software adapter does, in large tiles, however few the pairs."""
+    """A device that sorts by radix only, as a GPU or as a software adapter does, in large tiles."""
     made = []
 
     def make(software, items=4, tiles=1, base=device, **limits):
@@ -81,7 +81,7 @@ def test_more_than_a_binding_goes_by_windows(sorter):
 
 
 def test_groups_of_tiles(sorter):
-    """Tiles that are groups, groups that are more than one look, and so many that a dispatch sums them up, in several rounds."""
+    """Tiles that are groups, groups of more than one look, and so many that a dispatch sums up."""
     for rows, n, tiles in (
         (2, 3_000, 1),
         (1, 8_000, 40),
@@ -144,7 +144,7 @@ def test_subgroups_beyond_a_word_of_a_ballot(device, sorter, monkeypatch):
             changed.append(kernel)
         return text.replace("atomicStore(&any_wide, 0u);", "atomicStore(&any_wide, 1u);")
 
-    device = sorter(False, base=wgdml.Device(device.gpu_device))  # what is compiled here is for nobody else
+    device = sorter(False, base=wgdml.Device(device.gpu_device))  # keeps its own compiled kernels
     monkeypatch.setattr(shaders, "assemble", assemble)
     check(device, data.make("random", "float32", (2, 5000), 7), 5000)
     check(device, data.make("eight_values", "int64", (1, 5000), 7), 5000)

@@ -1,4 +1,4 @@
-"""Argmax over two axes with others between them, one axis after the other: exact, whichever axis comes first."""
+"""Argmax over two axes, one after the other: exact, whichever comes first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from checks import check, strided_tensor
 
 DIRECTIONS = ("argmax", "argmin", "argmax-last", "argmin-last")
-#: Shapes and axes: the longer axis outside and inside, contiguous or not, and the other one between dimensions of the batch.
+#: The longer axis outside and inside, contiguous or not; the other one between the batch's.
 SHAPES = [
     ((40, 3, 5), (0, 2)),
     ((5, 3, 40), (0, 2)),

@@ -1,4 +1,4 @@
-"""Argmax of sequences that lie side by side (reduce/columns): the oracle's answers from every shape of teams and loads."""
+"""Argmax of sequences side by side (reduce/columns): exact for every shape of teams and loads."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_lengths(forced, length, numbers):
                 check(direction, x, axis=1, device=device, case=(kind, columns))
     for c in constants(plans):
         if c["TEAM"] == 1:
-            assert -(-length // c["UNROLL"]) == -(-length // 8)  # no more rounds than eight loads at a time take
+            assert -(-length // c["UNROLL"]) == -(-length // 8)  # as many rounds as by eights
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])

@@ -1,4 +1,4 @@
-"""Last-block reduction (reduce/last_block): the oracle's answers, and nothing left behind for the next."""
+"""Last-block reduction (reduce/last_block): exact, and nothing left behind for the next."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from wgdml.selection import Layout, Order, make_selection
 
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 
-#: Every sequence is cut, into parts of few loads; and rounds of one load an invocation, so that parts come for many.
+#: Every sequence is cut, into parts of few loads; and rounds of one load an invocation, so that
+#: parts come for many.
 SMALL = {"reduce": {"held_loads": 0, "held_workgroup": 32}, "occupancy": {"loads_each": 1, "workgroups": 64}}
 
 Forced = partial[tuple[wgdml.Device, list[Plan]]]
@@ -103,7 +104,7 @@ def test_strided_elements(forced, number, name):
 
 
 def test_one_after_the_other(forced):
-    """Meetings of many shapes, with others' scratch in between, none of which is read back before all are submitted."""
+    """Meetings of many shapes, others' scratch in between, none read before all are submitted."""
     device, _ = forced(**SMALL)
     answers = []
     for number in range(24):
@@ -120,7 +121,7 @@ def test_one_after_the_other(forced):
 
 
 def test_the_same_every_time(forced):
-    """Which part takes which round and arrives last differs from run to run; the answer does not."""
+    """Which part takes which round and arrives last differs by run; the answer does not."""
     device, _ = forced(**SMALL)
     x = data.make("eight_values", "float32", (2, 50_000), 3)
     tensor = wgdml.asarray(x, device=device)

@@ -1,4 +1,4 @@
-"""The bitonic sort of short sequences, chosen by force: lengths at each capacity's edge, keys of each width, split pairs."""
+"""The bitonic sort of short sequences by force: each capacity's edge, each width, split pairs."""
 
 import data
 import oracle
@@ -9,7 +9,7 @@ from planning import params_of, planned_device
 
 @pytest.fixture
 def sorter(device):
-    """Makes a device that sorts by this kernel alone, as if within these limits; and what it planned."""
+    """Makes a device that sorts by this kernel alone, as within these limits, and its plans."""
 
     def make(software=False, **limits):
         return planned_device(device, "row_sort_bitonic", software, limits=limits)

@@ -1,4 +1,4 @@
-"""The radix sort of whole rows in workgroup memory, chosen by force: the same bits as the oracle's, whatever the row."""
+"""The radix sort of whole rows in workgroup memory, by force: the oracle's bits for any row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def sorter(device):
     assert all(plan.dispatches[0].kernel == "row_sort/radix" for planned in made for plan in planned.plans)
 
 
-# Keys of one to four parts, signed and not, with and without NaNs; between them every width of an element.
+# Keys of one to four parts, signed and not, with and without NaNs; between them every width of an
+# element.
 @pytest.mark.parametrize("name", ["uint8", "int8", "float16", "bfloat16", "int32", "float32", "uint64", "float64"])
 def test_every_order_of_keys(sorter, name):
     device = sorter()
@@ -48,7 +49,8 @@ def test_every_order_of_keys(sorter, name):
 
 
 def test_every_short_length(sorter):
-    # One text serves them all. Rows that start amid a load, k below n, and more rows than a workgroup takes at once.
+    # One text serves them all. Rows that start amid a load, k below n, and more rows than a
+    # workgroup takes at once.
     device = sorter()
     for n in [*range(2, 40), *range(40, 300, 17), 511, 512]:
         x = data.make("eight_values" if n % 2 else "random", "float32", (37, n), n)
@@ -75,7 +77,7 @@ def test_rows_in_pieces(sorter):
     check("top_k-largest", x, k=900, device=device)
 
 
-# The planner ---------------------------------------------------------------------------------------
+# The planner --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ["uint8", "float16", "float32", "float64"])

@@ -1,4 +1,4 @@
-"""Pairs placed by counting: the order of what radix select finds, at every workgroup's size, and of several windows' best."""
+"""Pairs placed by counting: what radix select finds, every workgroup's size, windows' best."""
 
 import data
 import pytest
@@ -8,7 +8,7 @@ from planning import planned_device
 
 @pytest.fixture
 def selector(device):
-    """Makes a device that finds the first k in any order and puts them in order by counting; and what it planned."""
+    """Makes a device that finds the first k and orders them by counting, and what it planned."""
 
     def make(software=False, **limits):
         return planned_device(device, "radix_select", software, limits=limits)

@@ -1,4 +1,4 @@
-"""The last step of top-k down columns: teams of every size, whose delegates are few, many, or alone in what they bring."""
+"""The last step of top-k down columns: teams of every size, delegates few, many, or alone."""
 
 from __future__ import annotations
 

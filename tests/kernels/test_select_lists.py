@@ -1,4 +1,4 @@
-"""Top-k of short sequences by sorted lists in registers: exact for every kind of data, wherever the first k lie."""
+"""Top-k of short sequences by lists in registers: exact for all data, wherever the first k lie."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planning import numbers_of
 
 @pytest.fixture
 def forced(forced):
-    """A device that takes lists, as a GPU would or as a software adapter does, and what it planned."""
+    """A device that takes lists, as a GPU or as a software adapter does, and what it planned."""
     return partial(forced, "select_lists", select_lists={"max_k": 64})
 
 
@@ -45,7 +45,7 @@ def test_the_largest_k(forced, name):
 
 
 def test_few_of_the_groups_have_all(forced):
-    """The first k lie in as few groups of loads as can be, neighbours or far apart, and are equal or all different."""
+    """The first k lie in as few groups of loads as can be, near or far, equal or different."""
     device, plans = forced(True, occupancy={"workgroups": 1})
     k, n, rng = 24, 16_000, np.random.default_rng(5)
     for step in (1, 3, 16, 160):

@@ -61,7 +61,7 @@ def test_every_size_of_network(forced, k, invocations):
 @pytest.mark.parametrize("invocations", [1, 1 << 17])
 @pytest.mark.parametrize(("n", "k"), [(100, 10), (128, 2), (1000, 5), (4096, 7), (4093, 31)])
 def test_keys_that_agree_in_all_that_words_hold(forced, n, k, invocations):
-    """Numbers that differ in their last bits beside others of all magnitudes, so that no word holds what tells them apart."""
+    """Numbers that differ in their last bits beside all magnitudes: no word tells them apart."""
     device, plans = forced(select_networks={"items": 128}, occupancy={"invocations": invocations})
     rng = np.random.default_rng(n)
     rows = 41

@@ -1,4 +1,4 @@
-"""Top-k of rows in a workgroup: delegates, the k-th of them by histograms, their subsets again, a list sorted by buckets."""
+"""Top-k of rows in a workgroup: delegates, their k-th by histograms, subsets again, buckets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_subsets_of_an_invocation(forced, subsets):
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
 def test_many_items_a_load_overflow_the_list(forced, name):
-    """All that comes first in few subsets: far more than 2 k pairs do not come after the k-th subset's best."""
+    """All that is first in few subsets: far more than 2 k pairs up to the k-th subset's best."""
     device, _ = forced()
     for n, direction in zip((6000, 50_000), DIRECTIONS, strict=True):
         for kind in ("sorted", "constant", "eight_values"):
@@ -75,7 +75,7 @@ def test_many_items_a_load_overflow_the_list(forced, name):
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64", "int64"])
 def test_lists_that_fall_into_one_bucket(forced, name):
-    """One item far from all others, and these close together: the first bits that differ say nothing, and lists are merged."""
+    """One item far from all others: the first bits that differ say nothing, lists are merged."""
     device, _ = forced()
     # Far in eight bits and more of a key's first word, which are all that a bucket is told by.
     far = {"int64": 0x12345678 << 32, "float64": 1.2345e300}.get(name, np.inf)
@@ -136,7 +136,7 @@ def test_as_a_software_adapter_plans_them(forced):
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
 def test_subsets_read_again_only_for_a_second_load(forced, name):
-    """Subsets with none of the first k, with one load of them, with two, with so many that the list overflows; and equal keys."""
+    """Subsets with none of the first k, with one load of them, two, too many; and equal keys."""
     device, plans = forced(select_radix={"second_keys": 1 << 62})
     k, n = 20, 40_000
     per_load = 16 // oracle.DTYPES[name].itemsize
@@ -153,7 +153,7 @@ def test_subsets_read_again_only_for_a_second_load(forced, name):
         for number, shape in enumerate(((2, 8003), (3, 701), (1, 40_000))):
             x = data.make(kind, name, shape, number)
             check(DIRECTIONS[number % 2], x, k=(33, 20, 100)[number], device=device, case=kind)
-    tensor, x = strided_tensor(device, "few_distinct", name, (3, 2500), (7503, 3), 5)  # an element a load
+    tensor, x = strided_tensor(device, "few_distinct", name, (3, 2500), (7503, 3), 5)  # one a load
     check("top_k-smallest", x, given=tensor, k=40, device=device)
 
 

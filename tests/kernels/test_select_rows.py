@@ -40,7 +40,7 @@ def test_sizes_of_teams(forced, k, loads):
 
 
 def test_lists_that_overflow(forced):
-    """All that comes first belongs to as few invocations as k, of which each one's best is hardly better than the rest."""
+    """All that is first belongs to k invocations, each one's best hardly better than the rest."""
     device, plans = forced(select_rows={"loads": 16})
     rng = np.random.default_rng(1)
     for k, n in ((2, 1000), (5, 1000), (16, 2048)):

@@ -40,7 +40,7 @@ def test_runs_that_end_early(forced, n):
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
 @pytest.mark.parametrize(("side_by_side", "n", "k", "parts"), [(8, 11_000, 10, 1), (4, 9000, 16, 1), (1, 9000, 7, 2)])
 def test_down_columns(forced, name, side_by_side, n, k, parts):
-    """Neighbouring teams serve neighbouring columns, the last ones fewer; lists overflow where a subset has nothing but firsts."""
+    """Neighbouring teams serve neighbouring columns, the last fewer; a full subset overflows."""
     device, plans = forced(
         "select_teams",
         limits={"max_compute_invocations_per_workgroup": 256},

@@ -1,4 +1,4 @@
-"""Top-k and k = 1 by kernels for software adapters: exact for all data, layouts and lengths, on every adapter."""
+"""Top-k and k = 1 by software adapters' kernels: exact for all data and layouts, on any adapter."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_width_and_kind_of_data(select, name):
 
 
 def test_each_way(select):
-    """Counting alone, lists in registers, all items, and subsets of them each take kernels of their own."""
+    """Counting alone, lists in registers, all items, and subsets each take their own kernels."""
     device, plans = select(True)
     for shape, k, expected in (
         ((3, 60), 60, "serial/keys serial/rank"),
@@ -49,7 +49,7 @@ def test_each_way(select):
 
 @pytest.mark.parametrize("name", ["uint8", "float32", "int64"])
 def test_the_first_k_lie_in_few_subsets(select, name):
-    """Runs of the best, wherever they lie, fill the lists of a threshold's survivors; equal ones are settled by index."""
+    """Runs of the best fill the lists of a threshold's survivors; equal ones go by index."""
     device, plans = select(True)
     rng = np.random.default_rng(3)
     n, k = 200_001, 60
@@ -74,7 +74,7 @@ def test_segments_of_long_lists(select):
 
 
 def test_no_invocation_runs_longer_than_lavapipe_lets_it(device):
-    """Lavapipe ends the loops of an invocation after 65,535 iterations, and what they had not done is missing from the answer."""
+    """Lavapipe ends an invocation's loops after 65,535 iterations, and the rest goes missing."""
     machine = Machine(max_storage_buffer_binding_size=(2 << 30) - 4, max_buffer_size=4 << 30, kind="software")
     planner = Planner(machine)
     for element, n, k in (

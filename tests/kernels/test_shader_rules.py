@@ -1,4 +1,4 @@
-"""What every shader keeps to so that it runs on any driver: rules of the text of the files and of what the planner makes of them.
+"""What shaders keep to so that they run on any driver: rules of the files, and of what is planned.
 
 ``make check-shaders`` has two compilers judge all variants; here a few hundred of each kernel do.
 """
@@ -50,7 +50,8 @@ FLOATS = re.compile(
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_float_anywhere(file):
-    # A driver may assume that NaN and infinity do not occur and may flush denormals: only integers are safe for exact order.
+    # A driver may assume that NaN and infinity do not occur and may flush denormals: only integers
+    # are safe for exact order.
     found = FLOATS.search(code_of((FOLDER / file).read_text(encoding="utf-8")))
     assert found is None, f"shaders/{file} uses {found[0]!r}: elements are ordered as integers only"
 
@@ -142,7 +143,7 @@ def spins(code: str) -> str | None:
 
 
 def published(code: str) -> list[str]:
-    """The words that ``publish`` of lib/workgroup/last_block.wgsl leaves. It counts itself with what leaving each returned."""
+    """The words that ``publish`` of lib/workgroup/last_block.wgsl leaves, counted as it counts."""
     (publish,) = blocks(code, r"fn publish\(")
     counts = re.findall(r"\w+\s*\|?=\s*atomic\w+|return atomic\w+", publish)
     whole = re.fullmatch(r"(?:returned \|= atomicExchange )+return atomicAdd ", " ".join(counts) + " ")
@@ -156,7 +157,8 @@ def test_nothing_waits_for_another_workgroup(every):
     meetings = 0
     for text, variant in texts.items():
         if "fn publish(" in text:
-            # What is consumed was published before its part's arrival was counted, so this looks again without waiting for anyone.
+            # What is consumed was published before its part's arrival was counted, so this looks
+            # again without waiting for anyone.
             (consume,) = blocks(text, r"fn consume\(")
             looks = re.findall(r"while \((\w+) == 0u\) { \1 = atomicExchange\(&(meeting\[.*?\]), 0u\); }", consume)
             assert sorted(word for _, word in looks) == sorted(published(text)), consume
@@ -317,7 +319,8 @@ def test_subgroups_change_no_more_of_a_plan_than_the_size_of_workgroups_and_tile
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_shader_asks_where_its_subgroup_lies(file):
-    # No specification says how invocations map to subgroups, nor that drivers' sizes are what they report.
+    # No specification says how invocations map to subgroups, nor that drivers' sizes are what they
+    # report.
     text = code_of((FOLDER / file).read_text(encoding="utf-8"))
     if file == "lib/subgroup/warps.wgsl":  # which asks a ballot whom it means
         assert text.count("subgroupShuffle(value, warp.bit + countTrailingZeros(peers))") == text.count("subgroupShuffle") == 1

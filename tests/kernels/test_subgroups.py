@@ -1,4 +1,4 @@
-"""Kernels with subgroup operations and without give the oracle's answers, each way by force on one machine."""
+"""Kernels with and without subgroup operations give the oracle's answers on one machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wanted(request) -> bool:
 
 @pytest.fixture(scope="module")
 def plain(wanted) -> wgdml.Device:
-    """A device as the environment makes it. Both are the same where the adapter has no subgroups."""
+    """A device as the environment makes it: both the same where there are no subgroups."""
     with pytest.MonkeyPatch.context() as patch:
         device = opened(patch, wanted)
     assert device.machine.subgroups == (wanted and "subgroup" in device.gpu_device.adapter.features)
@@ -83,7 +83,7 @@ def test_reduce_of_every_width(forced, plain, wanted, number, name):
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
 def test_rows_of_few_loads(forced, name):
-    """All of an invocation's loads under way at once: lengths about whole loads and teams, rows that begin amid a load."""
+    """All of an invocation's loads under way at once: lengths about whole loads, skewed rows."""
     device, plans = forced()
     for number, n in enumerate((2, 3, 17, 64, 255, 256, 257, 1000, 1003, 4099)):
         for kind in ("random", "few_distinct", "constant"):
@@ -105,7 +105,7 @@ def test_rows_of_few_loads(forced, name):
 
 @pytest.mark.parametrize("name", ["uint8", "int32", "float32", "uint64", "float64"])
 def test_the_winner_alone_at_every_kind_of_place(forced, name):
-    """Among them index 0, which the order that takes the last of equals turns into the index that stands for none."""
+    """Among them index 0, which the order of last ties turns into the index that means none."""
     device, _ = forced()
     dtype = oracle.DTYPES[name]
     low, high = (-np.inf, np.inf) if oracle.is_float(dtype) else (np.iinfo(dtype).min, np.iinfo(dtype).max)

@@ -1,4 +1,4 @@
-"""WGSL promises zeros in workgroup memory; Mesa 22.3's lavapipe does not keep it. No kernel may rely on them."""
+"""No kernel relies on zeros in workgroup memory: Mesa 22.3's lavapipe does not write them."""
 
 import data
 import numpy as np
@@ -50,7 +50,8 @@ def poisoned(device, monkeypatch, filled):
             compute_pass.set_bind_group(0, bindings)
             compute_pass.dispatch_workgroups(*grid)
 
-    # Operators that are recorded by the caller have a reference of their own; nothing here records one.
+    # Operators that are recorded by the caller have a reference of their own; nothing here records
+    # one.
     monkeypatch.setattr(executor, "record_steps", record)
     return device
 
@@ -58,7 +59,8 @@ def poisoned(device, monkeypatch, filled):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_sets_its_own(poisoned, filled, algorithm):
     own, _ = planned_device(poisoned, algorithm, algorithm in SERIAL, fallback=True)
-    # The largest all lie in one strided subset of select's, so that its list overflows and has to be trimmed.
+    # The largest all lie in one strided subset of select's, so that its list overflows and has to
+    # be trimmed.
     row = np.arange(60_000, dtype=np.float32)
     row[np.arange(60_000) // 4 % 32 != 0] = -1
     values, indices = wgdml.top_k(row, 3, device=own)

@@ -1,4 +1,4 @@
-"""An algorithm added from outside, as CONTRIBUTING says: its class, its kernel and its rule, and taken away again."""
+"""An algorithm added from outside, as CONTRIBUTING says: class, kernel, rule; then taken away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan layer, without a GPU: what a plan binds, launches and needs, for every kind of selection and adapter."""
+"""The plan layer, without a GPU: what a plan binds, launches and needs, for all selections."""
 
 import ast
 import re
@@ -89,7 +89,7 @@ def test_plans_keep_to_the_limits(adapter, element):
         try:
             plan = make_plan(s, limits)
         except MemoryError:
-            assert adapter == "minimum" and k * s.sequences > 2**20, (shape, k)  # 256 MiB do not hold the scratch
+            assert adapter == "minimum" and k * s.sequences > 2**20, (shape, k)  # no room
             continue
         assert_sound(plan, s, limits)
 
@@ -121,14 +121,15 @@ def test_scratch_is_small_where_k_is():
         assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
     for shape, k in (((2**20,), 100), ((2**20,), 1024), ((2**22,), 1000), ((64, 50_257), 50), ((1024, 1000), 5)):
         plan = make_plan(selection(shape, [len(shape) - 1], k), CPU)
-        # A CPU's candidates are many, where reading them again takes less than another dispatch would.
+        # A CPU's candidates are many, where reading them again takes less than another dispatch
+        # would.
         assert plan.scratch_size <= 1.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
 
 
 def test_scratch_of_a_sort():
     n = 2**24
     both = make_plan(selection((n,), [0], n), GPU)
-    assert both.scratch_size <= 1.05 * (4 * n + 4 * n) + 2 * n  # the input again, indices, and counts
+    assert both.scratch_size <= 1.05 * (4 * n + 4 * n) + 2 * n  # input, indices, and counts
     values = make_plan(make_selection("float32", packed((n,)), [0], n, Order.ASCENDING, values=packed((n,)), indices=None), GPU)
     assert values.scratch_size < 4 * 4 * n
 
@@ -171,7 +172,7 @@ def test_neighbouring_dimensions_merge():
     ("invocations", "memory"), [(1024, 48 << 10), (512, 32 << 10), (512, 20992), (256, 32 << 10), (256, 16 << 10)]
 )
 def test_what_is_chosen_serves_long_sequences(invocations, memory, software):
-    """No k comes to an algorithm that does not take it: along rows, with one element a load too, and down a few columns."""
+    """No k comes to an algorithm that does not take it: rows, an element a load, few columns."""
     limits = Machine(1 << 30, 1 << 31, invocations, memory, kind="software" if software else "discrete")
     for element, n, k in product(
         ("uint8", "float32", "int64"),
@@ -187,7 +188,7 @@ def test_what_is_chosen_serves_long_sequences(invocations, memory, software):
 
 @st.composite
 def problems(draw):
-    """Selections of up to 2^24 elements, their sizes spread by their logarithms, at limits from the least to a large GPU's."""
+    """Selections of up to 2^24 elements, spread by logarithms, at limits from the least on."""
     sizes, room = [], 24.0
     for _ in range(draw(st.integers(1, 3))):
         bits = draw(st.floats(0, room))
@@ -229,7 +230,7 @@ def test_fewer_loads_than_k_have_no_delegates():
 
 @pytest.mark.parametrize("algorithm", ["delegates", "select_lists"])
 def test_a_second_look_by_index_takes_one_axis(algorithm):
-    """Where a box of several axes is cut along an inner one, an item's index no longer tells its place in the box."""
+    """Where a box of axes is cut along an inner one, an index no longer tells its place in it."""
     with pytest.raises(ValueError, match="along one axis"):
         make_plan(selection((64, 500, 32), [0, 2], 1, values=False), GPU, algorithm=algorithm)
 
@@ -289,7 +290,7 @@ def test_only_the_runtime_knows_wgpu():
     limits=st.sampled_from([*ADAPTERS.values(), replace(GPU, subgroups=True)]),
 )
 def test_merges_of_blocks_have_plans(slots, rows, k, element, limits):
-    """The partial results of blocks, k a row each, lie along two axes, which not every algorithm takes."""
+    """The partial results of blocks, k a row each, lie along two axes: not for every algorithm."""
     result = Layout((1, rows, k), (0, k, 1))
     source = Layout((slots, rows, k), (rows * k + 3, k, 1))
     s = make_selection(element, source, (0, 2), k, Order.DESCENDING, values=result, indices=result)

@@ -1,4 +1,4 @@
-"""What goes wrong outside the library, and what a caller then sees: one clear exception, and a next call that works."""
+"""What goes wrong outside, and what a caller sees: a clear exception, a next call that works."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_device_destroyed_under_threads():
 
     def use() -> None:
         works(lost)
-        gate.wait(60)  # wgpu ends the process where a device is destroyed in the middle of a submission
+        gate.wait(60)  # a device destroyed amid a submission would end the process
         gate.wait(60)
         try:
             works(lost)
@@ -229,10 +229,11 @@ def python(script: str, **options) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signals")
 def test_ctrl_c_during_calls():
-    """Whenever it comes, it comes as KeyboardInterrupt, and the next call on the same device is exact.
+    """Whenever it comes, it is KeyboardInterrupt, and the next call on the device is exact.
 
-    Python drops an exception that is raised in a finalizer (wgpu keeps a WeakKeyDictionary, whose own is Python code), so a
-    Ctrl-C that falls there is lost in any program; the timer presses again, as a user does.
+    Python drops an exception that is raised in a finalizer (wgpu keeps a WeakKeyDictionary, whose
+    own is Python code), so a Ctrl-C that falls there is lost in any program; the timer presses
+    again, as a user does.
     """
     script = """
         import random, signal, sys, time
@@ -265,9 +266,10 @@ def test_ctrl_c_during_calls():
 
 
 def test_ctrl_c_while_a_lock_changes_hands():
-    """At each step of threading.Condition and Event in turn: an exception there would leave a lock taken (docs/driver-bugs.md).
+    """At each step of threading.Condition and Event: an exception there would leave a lock taken.
 
-    wgpu-py takes them when a device arrives too, in a callback that native code calls, which drops exceptions and so the device.
+    wgpu-py takes them when a device arrives too, in a callback that native code calls, which drops
+    exceptions and so the device.
     """
     script = """
         import itertools, signal, sys, threading
@@ -420,9 +422,10 @@ def test_no_room(device, monkeypatch):
     works(device)
 
 
-@pytest.mark.parametrize("kind", [wgpu.GPUOutOfMemoryError, wgpu.GPUValidationError])  # wgpu-native raises the second
+# wgpu-native raises the second.
+@pytest.mark.parametrize("kind", [wgpu.GPUOutOfMemoryError, wgpu.GPUValidationError])
 def test_room_is_made(monkeypatch, kind):
-    """The first attempt finds no memory; the buffers that nothing uses are freed, and the second gets it."""
+    """The first attempt finds no memory; buffers not in use are freed, and the second gets it."""
     own = wgdml.Device()
     for tensor in [wgdml.asarray(np.zeros(1 << 20), device=own) for _ in range(3)]:
         tensor.numpy()

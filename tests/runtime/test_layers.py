@@ -1,4 +1,4 @@
-"""The library's files stand one above the other: no circle of imports, no private name of another file, no extra at import."""
+"""The library's files stand one above the other: no circle, no private name, no extra at import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OF_WGPU = {"_device", "_internal", "_create_adapter", "_helpers"}
 
 
 def imported(name: str) -> dict[str, set[str]]:
-    """The modules of the library that a module imports, wherever in its text, and the names that it takes from each."""
+    """The modules that a module imports, wherever in its text, and the names it takes of each."""
     package = name if FILES[name].name == "__init__.py" else name.rpartition(".")[0]
     found: dict[str, set[str]] = {}
     for node in ast.walk(ast.parse(FILES[name].read_text())):

@@ -1,4 +1,4 @@
-"""Much use: threads that share a device, many calls of many shapes; exact answers, flat memory, bounded caches.
+"""Much use: threads that share a device, many calls; exact answers, flat memory, bounded caches.
 
 A short version at every run; ``make soak`` lasts a minute and makes 100,000 calls.
 """

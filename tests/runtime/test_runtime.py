@@ -1,4 +1,4 @@
-"""Devices through thick and thin: lost, closed, forked, interrupted, shared by threads, and in use for a long time."""
+"""Devices through thick and thin: lost, closed, forked, interrupted, shared, in long use."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def python(code, timeout=120):
     )
 
 
-# The end of a device -----------------------------------------------------------------------------------
+# The end of a device ------------------------------------------------------------------------------
 
 
 def test_a_lost_device(own):
@@ -123,7 +123,7 @@ def test_trimming_does_no_harm(own):
     oracle.assert_same(tensor.numpy(), X)
 
 
-# Buffers that the caller sees --------------------------------------------------------------------------
+# Buffers that the caller sees ---------------------------------------------------------------------
 
 
 def test_a_buffer_that_was_shown_is_not_used_again(device):
@@ -175,7 +175,7 @@ def test_buffers_of_no_whole_word(device):
         wgdml.Tensor.from_buffer(odd, "uint8", (6,), device=device)
 
 
-# Forks -------------------------------------------------------------------------------------------------
+# Forks --------------------------------------------------------------------------------------------
 
 FORK = """
     import gc, os, sys, time
@@ -235,11 +235,12 @@ def test_a_fork_before_the_first_use(device):
     assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
 
 
-# Ctrl-C ------------------------------------------------------------------------------------------------
+# Ctrl-C -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signals")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a finalizer may be what is interrupted
+# A finalizer may be what is interrupted.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupted_wait(own):
     calling = False
 
@@ -275,7 +276,7 @@ def test_an_interrupted_wait(own):
     check(own)
 
 
-# Threads -----------------------------------------------------------------------------------------------
+# Threads ------------------------------------------------------------------------------------------
 
 
 def test_many_threads_on_one_device(own):
@@ -312,7 +313,8 @@ def test_many_threads_on_one_device(own):
 
 
 def test_finalizers_inside_the_pool(own):
-    # Collections at every allocation: finalizers run while the pool's and the caches' locks are held.
+    # Collections at every allocation: finalizers run while the pool's and the caches' locks are
+    # held.
     thresholds = gc.get_threshold()
     gc.set_threshold(1)
     try:
@@ -352,7 +354,7 @@ def test_tensors_in_cycles_give_back_whole_buffers(own):
         check(own)
 
 
-# For a long time ---------------------------------------------------------------------------------------
+# For a long time ----------------------------------------------------------------------------------
 
 
 def test_memory_returns_to_the_start(own):
@@ -375,14 +377,15 @@ def test_memory_returns_to_the_start(own):
     gc.collect()
     after = wgpu.diagnostics.object_counts.get_dict()
     for kind in ("Buffer", "BindGroup", "ComputePipeline", "CommandEncoder", "CommandBuffer"):
-        # Tensors that live at once may come in another order, and so take a few more of the pool's buffers.
+        # Tensors that live at once may come in another order, and so take a few more of the pool's
+        # buffers.
         assert after[kind]["count"] <= before[kind]["count"] + 4, kind
     assert own.buffers.pool.bytes <= pooled + (1 << 16)
 
 
 def test_caches_are_bounded(device):
     own = wgdml.Device(device.gpu_device, kept=8)
-    tensor = wgdml.asarray(np.arange(40, dtype=np.int32), device=own)  # lives longer than every plan
+    tensor = wgdml.asarray(np.arange(40, dtype=np.int32), device=own)  # outlives all plans
     for k in range(1, 40):
         oracle.assert_same(wgdml.top_k(tensor, k).values.numpy(), np.arange(40, dtype=np.int32)[::-1][:k])
         wgdml.argmax(tensor.broadcast_to((k, 40)), axis=k % 2)
@@ -445,7 +448,7 @@ def test_the_pool_is_bounded():
 
 
 def at_every_call(use, make, check):
-    """Interrupts ``use(make())`` when its first, second, ... call returns, uses it once more, and ``check``s it."""
+    """Interrupts ``use(make())`` as its first, second, ... call returns, then ``check``s it."""
 
     def interrupted_use(subject, moment):
         calls = 0
@@ -479,7 +482,7 @@ def at_every_call(use, make, check):
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks")
 def test_ctrl_c_works_after_another_signal():
-    """One whose handler raises when Ctrl-C's own handler is to come back; and a program's change of handler is kept."""
+    """A handler that raises as Ctrl-C's own comes back; a program's change of handler is kept."""
     script = """
         import signal, threading
         from wgdml.runtime.process import interruptible
@@ -525,7 +528,7 @@ def test_ctrl_c_at_any_call_leaves_bind_groups_usable():
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_any_call_leaves_the_pool_whole():
-    """Python delivers it when a call returns: there, at each call in turn, also where it is lost in a finalizer."""
+    """Python delivers it as a call returns: at each call in turn, also lost in a finalizer."""
     from wgdml.runtime.buffers import Memory, Pool
 
     class Buffer:

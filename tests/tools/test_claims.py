@@ -1,4 +1,4 @@
-"""What README.md and docs/from-others.md say of NumPy and ONNX, as far as the installed ones can be asked."""
+"""What README.md and docs/from-others.md say of NumPy and ONNX, as far as these can be asked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ X = np.array([[2.0, np.nan, -0.0, 0.0, np.inf, 2.0], [1.0, 1.0, -5.0, 3.0, -np.i
 
 
 def test_numpy_has_top_k_from_2_6(device):
-    """ "from 2.6": its elements are those of nan="last"; which of several equal ones is open there."""
+    """ "from 2.6": its elements are those of nan="last"; which of equal ones is open there."""
     assert hasattr(np, "top_k") == (NUMPY >= (2, 6))
     if NUMPY >= (2, 6):
         for mode in ("largest", "smallest"):

@@ -71,7 +71,7 @@ def save(tmp_path: Path):
     return save
 
 
-# --- The operators ------------------------------------------------------------------------------------------
+# --- The operators --------------------------------------------------------------------------------
 
 
 def test_top_k_gives_the_documents_first_example(save) -> None:
@@ -151,7 +151,7 @@ def test_standard_input() -> None:
     assert document("argmax", "-", stdin=npy(TIES))["file"] == "-"
 
 
-# --- Tables -------------------------------------------------------------------------------------------------
+# --- Tables ---------------------------------------------------------------------------------------
 
 
 def test_table_is_short_and_says_how_many_more(save) -> None:
@@ -183,7 +183,7 @@ def test_file_names_are_shown_as_they_are(save) -> None:
     assert "\n\x1b" not in good("argmax", save(TIES, "a\n\x1b[31m.npy")).stdout
 
 
-# --- Output files -------------------------------------------------------------------------------------------
+# --- Output files ---------------------------------------------------------------------------------
 
 
 def test_top_k_writes_an_npz(save, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_output_to_a_named_pipe_is_written_to_and_not_replaced(save, tmp_path: P
     assert pipe.is_fifo()
 
 
-# --- Bad input ----------------------------------------------------------------------------------------------
+# --- Bad input ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_bad_input_opens_no_device(save, monkeypatch) -> None:
     bad("sort", file, "-o", "/nowhere/at/all.npy")
 
 
-# --- The other endings --------------------------------------------------------------------------------------
+# --- The other endings ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [wgdml.NoAdapterError, wgdml.DeviceLostError])
@@ -393,7 +393,7 @@ def test_help_and_version() -> None:
     assert run().exit_code == 2
 
 
-# --- As a process of its own --------------------------------------------------------------------------------
+# --- As a process of its own ----------------------------------------------------------------------
 
 
 def test_program_prints_clean_json(save) -> None:
@@ -456,7 +456,7 @@ def test_importing_the_library_does_not_import_the_command_line() -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "[]\n", "")
 
 
-# --- info ---------------------------------------------------------------------------------------------------
+# --- info -----------------------------------------------------------------------------------------
 
 
 def test_info_for_programs() -> None:

@@ -1,4 +1,4 @@
-"""The live demo: its pixels against NumPy's argmax and top-k, and its window with real key and mouse events."""
+"""The live demo: its pixels against NumPy's argmax and top-k, its window with real events."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def test_every_pixel_is_what_numpy_says(settings: Settings) -> None:
     assert np.array_equal(found["indices"], indices)
     assert np.array_equal(found["values"], found["saliency"][indices])
 
-    # Off the marks every pixel has its label's colour; on them there is a ring around each of NumPy's points and nowhere else.
+    # Off the marks every pixel has its label's colour; on them there is a ring around each of
+    # NumPy's points and nowhere else.
     plain = expected_picture(found["scores"], found["saliency"], labels)
     marked = (np.abs(image - plain) > 2).any(2)
     y, x = np.indices(marked.shape)
@@ -137,7 +138,7 @@ def test_keys_the_mouse_and_pause_change_what_is_shown() -> None:
     assert np.allclose(live.scene.positions()[nearest], (MAPS[0] * 0.5, MAPS[1] * 0.5))
 
     before = stage.pictures(live, 2)
-    assert np.array_equal(before[:, 300:], stage.pictures(live, 1)[:, 300:])  # paused; the panel's figures go on
+    assert np.array_equal(before[:, 300:], stage.pictures(live, 1)[:, 300:])  # beside the panel
     live.key(" ")
     assert not np.array_equal(before[:, 300:], stage.pictures(live, 1)[:, 300:])
     live.key("r")
@@ -246,7 +247,7 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None
 
 @pytest.fixture
 def display(tmp_path: Path) -> Iterator[str]:
-    """A virtual X display of our own. It must not reset itself when a client leaves: the next one could find it closed."""
+    """A virtual X display. It must not reset when a client leaves, or the next finds it closed."""
     for program in ("Xvfb", "xdotool"):
         assert shutil.which(program), f"{program} is missing: make setup installs it (apt-get install xvfb xdotool)"
     read, write = os.pipe()

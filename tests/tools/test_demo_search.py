@@ -1,4 +1,4 @@
-"""The vector search: its neighbours are those of a plain search, and it notices when they are not."""
+"""The vector search: its neighbours are a plain search's, and it notices when they are not."""
 
 from __future__ import annotations
 

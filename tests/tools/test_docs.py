@@ -1,8 +1,7 @@
-"""The documentation: every Python block runs, the site builds without a warning, and what it says of the code is there."""
+"""The documentation: every Python block runs, the site builds, what it names is there."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -153,10 +152,7 @@ def test_decisions_that_are_named_exist() -> None:
             assert anchor in anchors, f"{path}: {anchor}"
 
 
-def test_results_are_named_and_complete() -> None:
-    named = set(re.findall(r"results/([\w-]+\.json)", (ROOT / "benchmarks/LOG.md").read_text(encoding="utf-8")))
-    files = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "benchmarks/results").glob("*.json")}
-    assert named == set(files)
-    for name, result in files.items():
-        assert name.startswith(result["date"]), name
-        assert {"date", "commit", "adapter", "driver", "what", "unit", "rows"} <= set(result) and result["rows"], name
+def test_results_that_are_named_exist() -> None:
+    for path in (ROOT / "benchmarks/LOG.md", ROOT / "docs/performance.md"):
+        for name in re.findall(r"results/([\w-]+\.json)", path.read_text(encoding="utf-8")):
+            assert (ROOT / "benchmarks/results" / name).is_file(), f"{path}: {name}"

@@ -1,4 +1,4 @@
-"""requirements-dev.lock has every package that the project asks for, at a version that it accepts, with hashes and no addresses."""
+"""requirements-dev.lock has every package that the project asks for, with hashes, no addresses."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ import numpy as np
 import oracle
 import pytest
 
-#: NumPy knows the order of these by itself (of bfloat16 too, through ml_dtypes, but without a NaN-last sort).
+#: NumPy knows the order of these by itself (of bfloat16 too, through ml_dtypes, but without a
+#: NaN-last sort).
 NATIVE = [name for name in oracle.DTYPES if name != "bfloat16"]
 FLOATS = [name for name, dtype in oracle.DTYPES.items() if oracle.is_float(dtype)]
 
@@ -27,7 +28,8 @@ def test_ascending_order_is_numpy_s_stable_sort(name, kind):
 
 @pytest.mark.parametrize(("name", "kind"), cases(NATIVE))
 def test_descending_order_is_numpy_s_stable_sort_of_the_mirrored_row(name, kind):
-    # A stable ascending sort of the reversed row, read backwards, is descending with ties by ascending index.
+    # A stable ascending sort of the reversed row, read backwards, is descending with ties by
+    # ascending index.
     x = data.make(kind, name, (4, 97))
     expected = 96 - np.argsort(x[:, ::-1], axis=1, kind="stable")[:, ::-1]
     oracle.assert_same(oracle.argsort(x, 1, descending=True), expected)

@@ -47,7 +47,8 @@ def python(built: tuple[Path, Path], tmp_path_factory) -> Path:
         *("--no-deps", "--no-index", "--disable-pip-version-check", built[1]),
         cwd=folder,
     )
-    # The dependencies come from this environment; its .pth files (an editable install) are not followed.
+    # The dependencies come from this environment; its .pth files (an editable install) are not
+    # followed.
     query = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = run(interpreter, "-c", query, cwd=folder).strip()
     paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}

@@ -1,4 +1,4 @@
-"""docs/from-directml.md has every name that a DirectML program for these operators touches, and says what becomes of each."""
+"""docs/from-directml.md has every name that a DirectML program for these operators touches."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ COMMANDS = [
     for language, text in BLOCKS
     if language == "sh"
     for line in text.splitlines()
-    if line.startswith("wgdml ") and not line.startswith("wgdml demo ")  # opens a window: tested in test_demo.py
+    if line.startswith("wgdml ") and not line.startswith("wgdml demo ")  # see test_demo.py
 ]
 
 

@@ -1,4 +1,4 @@
-"""The kernels in a real browser: headless Chromium's WebGPU on SwiftShader gives the same bits. ``make test-web`` runs this."""
+"""The kernels in headless Chromium's WebGPU on SwiftShader: the same bits. ``make test-web``."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_the_cases_with_subgroups_use_them():
 
 
 def test_tint_is_a_strict_judge():
-    """It rejects what it should: a barrier that not every invocation reaches, and what only Naga takes."""
+    """It rejects what it should: a barrier not reached by all, and what only Naga takes."""
     head = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;\nvar<workgroup> w: array<u32, 64>;\n"
     main = "@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) "
     texts = {

@@ -1,6 +1,6 @@
-// What the live demo selects from: the score of every class at every pixel, and a saliency map of twinkling points.
+// What the live demo selects from: the score of every class at every pixel, and a saliency map.
 //
-// Scores go down in steps, so that equal scores are common and the rule for ties can be seen: it moves the borders.
+// Scores go down in steps. So equal scores are common, and the rule for ties moves the borders.
 
 const LEVELS: f32 = 24.0;
 const CELL: f32 = 12.0;  // pixels; one point in each cell
@@ -13,8 +13,9 @@ struct Field {
 }
 
 @group(0) @binding(0) var<uniform> field: Field;
-@group(0) @binding(1) var<storage, read_write> scores: array<vec4<f32>>;    // [classes, height, width]
-@group(0) @binding(2) var<storage, read_write> saliency: array<vec4<f32>>;  // [height, width]
+// [classes, height, width], and [height, width].
+@group(0) @binding(1) var<storage, read_write> scores: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> saliency: array<vec4<f32>>;
 
 // Jarzynski and Olano, "Hash functions for GPU rendering", 2020: pcg.
 fn random(state: u32) -> u32 {
@@ -25,7 +26,7 @@ fn random(state: u32) -> u32 {
 
 fn unit(bits: u32) -> f32 { return f32(bits & 0xffffu) / 65535.0; }
 
-// How much a pixel stands out: the middle of its cell's point most. Half of the points are dark: "smallest" finds those.
+// How much a pixel stands out, most so amid its cell's point. "smallest" finds the dark half.
 fn point(column: f32, row: f32) -> f32 {
   let cell = floor(vec2<f32>(column, row) / CELL);
   let bits = random(u32(cell.x) + 4096u * u32(cell.y));
@@ -38,7 +39,7 @@ fn point(column: f32, row: f32) -> f32 {
   return select(strength, -strength, (more & 64u) != 0u);
 }
 
-// Four pixels at once: one store of four numbers costs a software adapter hardly more than a store of one.
+// Four pixels at once: one wide store costs a software adapter hardly more than a narrow one.
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
   let across = field.size.x / 4u;

@@ -13,7 +13,7 @@ __all__ = ["take_plan"]
 
 
 def take_plan(machine: Machine, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
-    """From the input and the indices to the values: one result a sequence, of which the axis has the elements to take from."""
+    """The input and the indices to the values: a result a sequence, taken along the axis."""
     program = Program(selection, machine, Planner(machine).choose, vectors=vectors, shared_input=shared_input)
     pieces = pieces_of(selection, machine)
     for part in parts_of(selection, pieces):

@@ -1,4 +1,4 @@
-// Loads down columns, sequences whose neighbours lie side by side in memory: one brings an item of each of PER_LOAD adjacent columns.
+// Loads down columns: one brings an item of each of PER_LOAD adjacent sequences.
 //   PER_LOAD     columns of a load
 //   LOADS_WHOLE  1 where all of a load is theirs, else it is one element narrower than a word
 #import io/input

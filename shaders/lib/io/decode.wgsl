@@ -1,4 +1,4 @@
-// Elements in words: which word holds an element, and its bits, left-aligned as lib/order/key.wgsl wants them.
+// Which word holds an element, and its bits, left-aligned for lib/order/key.wgsl.
 //   ELEMENT_BYTES  1, 2, 4 or 8
 #import order/key
 

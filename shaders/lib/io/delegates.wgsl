@@ -1,5 +1,5 @@
-// What looks at the subsets of delegates again: the delegates that an earlier dispatch made, and how many pairs asked for a place in each
-// sequence's list of candidates, which is every pair that does not come after its threshold. The thresholds lie behind the lists.
+// What an earlier dispatch left for those who look at subsets again: delegates, and for each
+// sequence how many pairs came up to its threshold. The thresholds lie behind the lists.
 #import order/pair
 #import io/params
 

@@ -1,4 +1,4 @@
-// The digit of each item that a radix sort counts, from `input` or, of pairs, from `digit_words`: one array of them alone is read.
+// The digits that a radix sort counts, from `input` or from `digit_words`, one word of the pairs.
 //   SOURCE_PAIRS  1 where items are pairs that an earlier dispatch left
 //   COUNTED       as lib/io/source.wgsl has it
 #if SOURCE_PAIRS

@@ -1,5 +1,5 @@
-// How often each of 256 digits occurs in each group of a radix sort's tiles, in `groups`. Once they are summed up: in earlier groups, and
-// behind the last one in all of them.
+// Counts of 256 digits in each group of a radix sort's tiles, in `groups`. The scan turns them into
+// counts in earlier groups, with the totals behind the last group.
 #import io/params
 
 const BINS: u32 = 256u;

@@ -1,6 +1,6 @@
-// The input tensor's elements, read from `input` as words; left-aligned bits as lib/order/key.wgsl wants them.
-//   INPUT_WORDS    4 or 2 where the buffer is bound as vectors of so many, else 1
-//   INPUT_SHARED   1 where an output lies in the same buffer: a pass may not bind one buffer both writable and read-only
+// The input tensor's elements, read as words; bits are left-aligned for lib/order/key.wgsl.
+//   INPUT_WORDS     4 or 2 where the buffer is bound as vectors of so many, else 1
+//   INPUT_SHARED    1 where an output lies in the same buffer, which is then bound as writable
 //   MANY_AXIS_DIMS  1 where the sequence has more than one dimension
 #import order/key
 #import io/decode
@@ -34,8 +34,8 @@ fn element_at(offset: u32) -> Key {
 #endif
 }
 
-// Where, relative to its sequence's first element in the window, the element of a flattened index lies, and whether this
-// dispatch's piece of the tensor holds it.
+// The place of a flattened index's element, from its sequence's first one in the window, and
+// whether this dispatch's piece of the tensor holds it.
 struct Place { offset: u32, inside: bool }
 
 fn place_of(index: u32) -> Place {
@@ -54,7 +54,7 @@ fn place_of(index: u32) -> Place {
 #endif
 }
 
-// Element offset (x) and step of the flattened index (y) of a position along the axis, counted within this dispatch's piece.
+// Element offset (x) and step of the flattened index (y) of a position in this dispatch's piece.
 fn axis_step(position: u32) -> vec2<u32> {
 #if !MANY_AXIS_DIMS
   return vec2<u32>(position * params.axes[0].y, position);

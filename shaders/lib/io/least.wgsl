@@ -1,10 +1,10 @@
 // The least key of a load's items, whichever sequence they belong to.
-//   EXTREMES  1 where it is found from the items' bits, for floats whose NaNs come first: three operations an item in place of eight
+//   EXTREMES  1 where the extremes of the items' bits tell it: 3 operations an item, not 8
 #import io/source
 
 #if EXTREMES
 
-// Negative floats have larger bits than positive ones, and the larger the smaller they are. Above all others lie the NaNs of either sign.
+// Negative floats have larger bits than positive ones, in reverse. NaNs lie above all others.
 fn least_in(data: Load) -> Key {
   let bits0 = bits_of(data, 0u);
   var top = bitcast<i32>(bits0);

@@ -1,4 +1,4 @@
-// The one parameter block that every kernel reads (binding 0). wgdml/plan/program.py packs it in this order, by name.
+// The parameter block of every kernel (binding 0), packed by name by wgdml/plan/program.py.
 
 struct Params {
   // The problem.
@@ -12,7 +12,7 @@ struct Params {
   value_step: u32,        // Between consecutive ranks of the value output.
   index_base: u32,        // Of the first index output.
   index_step: u32,        // Between consecutive ranks of the index output.
-  index_words: u32,       // Words of an index: 1, or 2 of which the second is zero. 0 where indices are not wanted.
+  index_words: u32,       // Words of an index: 1, or 2 with a zero. 0: no indices are wanted.
   batch_dims: u32,        // Dimensions of the batch, at least 1.
   axis_dims: u32,         // Dimensions selected over, at least 1.
   // Pairs in scratch.
@@ -20,7 +20,7 @@ struct Params {
   source_step: u32,       // Pairs between consecutive sequences of the source.
   source_item_step: u32,  // Pairs between consecutive items of the source.
   spread_inner: u32,      // Sequences that lie between two items of one.
-  spread_scale: u32,      // Step of the flattened index along the axis that the pairs' indices count.
+  spread_scale: u32,      // Step of the flattened index along the axis that indices count.
   spread_step: u32,       // Step of the flattened index from an item to the next.
   sink_base: u32,         // First pair of the sink.
   sink_step: u32,         // Pairs between consecutive sequences of the sink.
@@ -30,20 +30,20 @@ struct Params {
   team: u32,              // Invocations that serve a part, a power of two.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes.
-  ranks: u32,             // Ranks from first_rank on that the bound sink holds. Others are left alone.
+  ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
   // Delegates and lists of survivors.
   subsets: u32,           // Subsets of each sequence. Subset p holds the loads p, p + subsets, ...
   bests: u32,             // Of delegates, the best of each class; or the delegates themselves.
   members: u32,           // Loads of each subset, at most.
-  team_bests: u32,        // Groups of a team's delegates, among whose bests the threshold is looked for. A power of two.
+  team_bests: u32,        // Groups whose bests give the threshold of a team. A power of two.
   slack: u32,             // Delegates more than k that may precede the threshold or equal it.
   places: u32,            // Places of each sequence's list.
   longest: u32,           // Pairs of a list that is left as it is.
   // Kernels of software adapters.
-  lanes: u32,             // Subsets whose loads lie side by side: those of a run of lanes * members loads.
-  neighbours: u32,        // Neighbouring invocations serve so many neighbouring sequences; 1 where they serve one sequence's subsets.
+  lanes: u32,             // Subsets side by side: they share runs of lanes * members loads.
+  neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   counted: u32,           // 1 where a binding says how many pairs each sequence has, else 0.
-  numbered: u32,          // 1 where chosen delegates are listed by their numbers, 0 where by their indices.
+  numbered: u32,          // 1 where chosen delegates are listed by number, 0 by index.
   segment: u32,           // Pairs that an invocation chooses from.
   segments: u32,          // Such segments of each sequence.
   chosen: u32,            // Subsets of a sequence that may be chosen.
@@ -51,7 +51,7 @@ struct Params {
   key_bits: u32,          // Bits of a key.
   index_bits: u32,        // Bits of an index.
   // Radix select and radix sort.
-  digit_word: u32,        // Word of the pair that holds the digit: 0 is the high key word, KEY_WORDS the index.
+  digit_word: u32,        // Word with the digit: 0 is the high key word, KEY_WORDS the index.
   digit_shift: u32,       // Lowest bit of the digit.
   digit_bits: u32,        // Bits of the digit.
   previous_word: u32,     // Word of the digit one level up.
@@ -63,12 +63,12 @@ struct Params {
   group: u32,             // Tiles of a group.
   scanned: u32,           // 1 where an earlier dispatch has summed up the groups' counts.
   tile: u32,              // Items of a tile, where an invocation has a tile to itself.
-  digit_step: u32,        // Words from an item of the bound words to the next one, of which digit_word is counted from 0.
+  digit_step: u32,        // Words from a bound item to the next. Its words count from 0.
   fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
   size_bits: u32,         // Places of each sequence in a sorting network: two to this power.
-  // One entry a dimension of the batch, innermost first: size, strides of input, values and indices.
+  // One entry a dimension of the batch, innermost first: size, strides of input, values, indices.
   batch: array<vec4<u32>, 8>,
-  // One entry a selected dimension, innermost first: size, input stride, step of the flattened index, whole size.
+  // One entry a selected dimension, innermost first: size, input stride, index step, whole size.
   axes: array<vec4<u32>, 8>,
 }
 
@@ -79,7 +79,7 @@ fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
   return workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
 }
 
-// Offsets further by the dimensions of the batch from `first` on, of which `index` is the flattened index.
+// Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on.
 fn offsets_along(first: u32, index: u32, start: vec3<u32>) -> vec3<u32> {
   var rest = index;
   var offsets = start;

@@ -1,6 +1,6 @@
-// A part of a function that has a `row` and its `lane` of a team of TEAM: all loads of an invocation, held in data0, data1, ...
+// All loads of an invocation, held in data0, data1, ...: for a function with a `row` and a `lane`.
 //   LOADS   of an invocation; they are under way at once
-//   WHOLE   loads before the WHOLE-th have items of the sequence alone, but for the first where SKEWED
+//   WHOLE   loads before the WHOLE-th hold the sequence's items alone; the first does not if SKEWED
 //   SKEWED  1 where sequences may begin inside loads
 #for l in LOADS
 #if WHOLE > $l

@@ -1,5 +1,5 @@
-// How often each digit occurs in each tile of a serial radix sort, in `tile_counts`. Once they are summed up: in earlier tiles, and behind
-// the last one in all of them.
+// Counts of digits in each tile of a serial radix sort, in `tile_counts`. The scan turns them into
+// counts in earlier tiles, with the totals behind the last tile.
 #import io/params
 
 const BINS: u32 = 256u;

@@ -1,7 +1,7 @@
-// Where a kernel's results go: pairs for a later dispatch (SINK_PAIRS = 1), else the output tensors.
-//   HAS_VALUES               1 where values are wanted. Indices are where params.index_words is not 0.
-//   ELEMENT_BYTES            1, 2, 4 or 8: of a value
-//   MANY_BOXES               1 where the bound window of the input holds a part of the elements only: others are left alone
+// Where results go: pairs for a later dispatch (SINK_PAIRS = 1), else the output tensors.
+//   HAS_VALUES     1 where values are wanted. Indices are where params.index_words is not 0.
+//   ELEMENT_BYTES  1, 2, 4 or 8: of a value
+//   MANY_BOXES     1 where the bound window holds a part of the elements. Others are left alone.
 #import order/pair
 #import io/params
 
@@ -29,7 +29,7 @@ fn put_to(start: Target, rank: u32, pair: Pair) {
 #else
 @group(0) @binding(4) var<storage, read_write> values: array<atomic<u32>>;
 
-// Several elements share a word; each is owned by one invocation, which alone flips that element's bits.
+// Several elements share a word. Each is owned by one invocation, which flips its bits alone.
 fn put_bits(word: u32, shift: u32, mask: u32, bits: u32) {
   let old = atomicLoad(&values[word]);
   atomicXor(&values[word], (((old >> shift) ^ bits) & mask) << shift);
@@ -64,8 +64,8 @@ alias Target = vec3<u32>;
 
 fn target_of(sequence: u32) -> Target { return sequence_offsets(sequence); }
 
-// Writes the pair as rank `rank` of the sequence. The value is the element's own bits: its key tells them, but for NaNs and zeros,
-// which are read again from the input.
+// Writes the pair as rank `rank` of the sequence. The key tells the value's bits, except of NaNs
+// and zeros: those are read again from the input.
 fn put_to(offsets: Target, rank: u32, pair: Pair) {
   let index = pair.index ^ INDEX_FLIP;
 #if HAS_VALUES

@@ -3,14 +3,14 @@
 //   SOURCE_ROWS      elements of a contiguous axis, LOAD_WORDS words a load (binding 1)
 //   SOURCE_ELEMENTS  elements anywhere, by strides, one a load (binding 1)
 //   SOURCE_PAIRS     pairs made by an earlier dispatch, one a load (bindings 2 and 3)
-//   SPREAD           1 where pairs' indices count along one of two axes, and the pairs are the items of the other one
-//   COUNTED          1 where binding 8 says how many pairs each sequence has, from k to params.length; any other number means k
+//   SPREAD           1 where pairs are items of an axis, and their indices count along another
+//   COUNTED          1 where binding 8 counts the pairs, from k to params.length; else k
 //   INDEX_FLIP       0xffffffff where the last index of several wins, else 0
 #import order/pair
 #import io/params
 
 struct Row {
-  start: u32,     // rows: first load in the window; elements: offset of the sequence's first element; pairs: first pair
+  start: u32,     // rows: load in the window; elements: offset; pairs: pair. Of the first item.
   skew: u32,      // rows: items of the first load that come before the sequence
   loads: u32,     // loads that cover the sequence
 }
@@ -90,7 +90,7 @@ fn bits_of(data: Load, c: u32) -> Key {
 
 fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
 
-// The index of a load's last item, in the sequence's own order; and of its first, also of a load behind the last one.
+// The indices of a load's last item and of its first, also of a load behind the last one.
 fn last_index_in(row: Row, v: u32) -> u32 {
   return min(v * PER_LOAD + (PER_LOAD - 1u) - row.skew, params.length - 1u) + params.first_index;
 }
@@ -100,7 +100,7 @@ fn first_index_in(row: Row, v: u32) -> u32 { return max(v * PER_LOAD, row.skew) 
 // The load with an index, where the sequence has one axis.
 fn load_of(row: Row, index: u32) -> u32 { return (index - params.first_index + row.skew) / PER_LOAD; }
 
-// The loads from the first to before the end have items of the sequence only, which need no test of each.
+// The loads from the first to before the end hold the sequence's items only: no tests.
 fn first_whole(row: Row) -> u32 { return select(0u, 1u, row.skew > 0u); }
 fn end_whole(row: Row) -> u32 { return (row.skew + params.length) / PER_LOAD; }
 
@@ -138,7 +138,6 @@ fn load_of(row: Row, index: u32) -> u32 { return index - params.first_index; }
 #endif
 
 #if !SOURCE_PAIRS
-// The index of the item at a position of the sequence.
 fn index_at(position: u32) -> u32 { return (axis_step(position).y + params.first_index) ^ INDEX_FLIP; }
 #endif
 

@@ -1,10 +1,10 @@
-// Subsets of a sequence's loads, one an invocation: subset p holds params.members loads, params.lanes apart, of the run
-// that it shares with its neighbours. Eight invocations that a processor runs together so read one line of memory.
+// Strided subsets, one an invocation: subset p holds params.members loads, params.lanes apart, of
+// a run shared with its neighbours. Eight invocations together read one line of memory.
 #import io/source
 
 struct Work { sequence: u32, subset: u32 }
 
-// What an invocation does. Beside neighbouring sequences where these lie side by side in memory, else beside neighbouring subsets.
+// Neighbours serve sequences that lie side by side in memory, or else neighbouring subsets.
 fn work_of(id: u32) -> Work {
   let across = params.neighbours > 1u;
   let inner = select(params.subsets, params.sequences, across);

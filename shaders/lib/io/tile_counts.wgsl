@@ -1,7 +1,7 @@
-// How often each digit occurs in earlier tiles of the same group, in `counts`, and with `groups` in all earlier tiles and in the sequence.
+// Counts of digits in earlier tiles: of the group in `counts`, in all groups with `groups`.
 #import io/groups
 
-@group(0) @binding(6) var<storage, read_write> counts: array<u32>;  // [sequence][tile][digit]; unused where a group is one tile
+@group(0) @binding(6) var<storage, read_write> counts: array<u32>;  // [sequence][tile][digit]
 
 fn count_at(sequence: u32, tile: u32, digit: u32) -> u32 {
   return (sequence * params.groups * params.group + params.first_tile + tile) * BINS + digit;

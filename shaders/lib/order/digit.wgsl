@@ -1,4 +1,4 @@
-// The digit of a pair that a pass of a radix sort looks at. Elements come in the order of their indices: only pairs have digits there.
+// The digit of a pair in one pass of a radix sort. Elements come in order of index: none there.
 #import order/pair
 #import io/digit
 

@@ -1,10 +1,10 @@
 // An element's bits -> its key, and back (lib/order/compare.wgsl).
 //
-// Bits come left-aligned (an 8-bit element in the top byte), so that every type of up to 32 bits is one case; 64-bit types are
-// two words, x high and y low. The constants that tell the types apart fold away: no branch on the data type is left.
+// Bits come left-aligned (an 8-bit element in the top byte): types of up to 32 bits are one case.
+// 64-bit types are two words, x high and y low. No branch on the data type survives folding.
 //   SIGN_BIT   0x80000000 for signed and float types, 0 for unsigned
-//   MINUS      0x80000000 for floats, whose sign stands beside a magnitude and of whose zeros neither comes first; 0 otherwise
-//   LARGEST    the largest magnitude (high word) that is a number; above it lie the NaNs; 0xffffffff where there are none
+//   MINUS      0x80000000 for floats, which are sign and magnitude with two equal zeros; else 0
+//   LARGEST    high word of the largest magnitude; NaNs lie above; 0xffffffff where there are none
 //   NAN_KEY    the word of the key of every NaN
 //   DIRECTION  the used bits of a key to put the largest first, 0 to put the smallest first
 #import order/compare
@@ -21,7 +21,7 @@ fn key_of(bits: Key) -> Key {
   return select(select(ordered, DIRECTION - ordered, DIRECTION != 0u), NAN_KEY, magnitude > LARGEST);
 }
 
-// The element's bits again; `bits_are_known` says whether the key tells them (not which NaN, nor which zero).
+// The element's bits. `bits_are_known` is false for NaNs and zeros, whose key is shared.
 fn bits_from(key: Key) -> Key {
   let number = (key ^ DIRECTION) - SIGN_BIT;
   let minus = minus_of(number);
@@ -34,7 +34,7 @@ fn bits_are_known(key: Key, bits: Key) -> bool {
 
 #else
 
-// Negative numbers are complemented here, as their negative would carry from word to word; -0.0 is told apart.
+// Negative numbers are complemented: a negative would carry from word to word. -0.0 is told apart.
 fn key_of(bits: Key) -> Key {
   let magnitude = bits.x & ~MINUS;
   let minus = select(0u, minus_of(bits.x), (magnitude | bits.y) != 0u);

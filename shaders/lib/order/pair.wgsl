@@ -1,4 +1,4 @@
-// A pair (key, index) and its strict total order: by key, ties by index. No two pairs of a sequence are equal, so every
+// A pair (key, index) and its strict total order: by key, ties by index. No two are equal, so every
 // reduction tree, sorting network and partition of the work gives the same answer.
 // LAST_PAIR stands for "nothing": it comes after every pair.
 #import order/compare
@@ -34,7 +34,6 @@ fn word_of_pair(pair: Pair, word: u32) -> u32 {
 #endif
 }
 
-// The pair with one of its words replaced.
 fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
   if (w == KEY_WORDS) { return Pair(pair.key, word); }
 #if KEY_WORDS == 1

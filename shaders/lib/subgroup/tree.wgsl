@@ -1,13 +1,12 @@
 // The best pair of a workgroup's, by subgroup operations.
-//
-// WGSL promises neither how large a subgroup is nor which invocations share one, so nothing here depends on it: pairs are stored in
-// whatever order subgroups come, as no two are equal.
+// Nothing depends on the size or the members of a subgroup, of which WGSL promises neither: no two
+// pairs are equal, so they are stored in whatever order subgroups come.
 #import order/pair
 
 var<workgroup> team_pairs: array<Stored, WORKGROUP>;  // [subgroup]
 var<workgroup> team_subgroups: atomic<u32>;
 
-// The best of the subgroup's pairs, word by word: each word's least among those that agree in the words before it.
+// The subgroup's best pair, word by word: the least of those that agree in the words before.
 fn best_of_subgroup(mine: Pair) -> Pair {
 #if KEY_WORDS == 1
   let key = subgroupMin(mine.key);

@@ -1,8 +1,8 @@
-// Warps of at most 32 invocations of a subgroup, and ballots among them. Every invocation of a workgroup is a lane of one warp.
+// Warps of up to 32 invocations, and ballots among them. Every invocation is a lane of one warp.
 //
-// WGSL promises neither how large a subgroup is nor which invocations share one, and nothing here depends on either: the lanes of a warp are
-// those of a subgroup that are active and whose bits lie in one word of a ballot. Warps are dealt their places as they come.
-//   WARP_SUMS  the first of 2 WORKGROUP words of the kernel's memory `room` that sums are kept in
+// A warp is what is active of a subgroup within one word of a ballot. Nothing depends on the size
+// or the members of a subgroup, of which WGSL promises neither. Warps take places as they come.
+//   WARP_SUMS  where 2 WORKGROUP words for sums begin in the kernel's memory `room`
 
 struct Warp {
   number: u32,    // earlier warps
@@ -17,7 +17,7 @@ struct Warp {
 }
 
 var<workgroup> warps_dealt: atomic<u32>;  // warps in the high half, lanes in the low one
-var<workgroup> any_wide: atomic<u32>;     // 1 where a subgroup has invocations beyond the first word of a ballot
+var<workgroup> any_wide: atomic<u32>;     // 1 where a subgroup goes beyond a ballot's first word
 var<workgroup> warp_facts: u32;           // twice as many as there are warps, and any_wide
 
 // All ones in the word of a ballot that begins with this bit.
@@ -30,7 +30,7 @@ fn word_of_ballot(ballot: vec4<u32>, mask: vec4<u32>) -> u32 {
   return own.x | own.y | own.z | own.w;
 }
 
-// The bits of the lanes before this one: each differs from it first in a bit of their numbers that only this one has.
+// The bits of the lanes before this one. Each differs from it first in a bit that this one has.
 fn earlier_lanes(lane: u32, bits: u32, mask: vec4<u32>) -> u32 {
   var earlier = 0u;
   var same = bits;
@@ -77,7 +77,7 @@ fn warp_of(local: u32) -> Warp {
 
 struct WarpScan { exclusive: vec2<u32>, total: vec2<u32> }
 
-// Exclusive sums in the order of (first + lane), of `warps` in all. All invocations of the workgroup call it together, once.
+// Exclusive sums over `warps` in the order of (first + lane). All invocations call it once.
 fn warp_scan(warp: Warp, mine: vec2<u32>, warps: u32) -> WarpScan {
   let sums = subgroupAdd(mine);
   let exclusive = subgroupExclusiveAdd(mine);
@@ -95,8 +95,8 @@ fn warp_scan(warp: Warp, mine: vec2<u32>, warps: u32) -> WarpScan {
   return scan;
 }
 
-// Multi-split: the bits of the warp's lanes with the same digit of eight bits. All invocations of a workgroup call it together; `wide`:
-// any_wide.
+// Multi-split: the lanes of the warp with the same digit of eight bits, as bits.
+// All invocations of a workgroup call it together. `wide` is any_wide.
 fn match_any(digit: u32, warp: Warp, wide: bool) -> u32 {
   var peers = warp.bits;
   if (wide) {
@@ -114,7 +114,6 @@ fn match_any(digit: u32, warp: Warp, wide: bool) -> u32 {
   return peers;
 }
 
-// The value of the peers' leader, their first lane. No memory is ordered by it, but what the leader has been answered by an atomic operation
-// before it, later such operations of all of them come after. WGSL promises that a bit's place in a ballot is its invocation's number in a
-// shuffle.
+// The value of the peers' leader, their first lane. It orders no memory. But atomics of peers after
+// it come after the leader's before it. WGSL numbers the bits of a ballot as it does shuffles.
 fn from_leader(value: u32, peers: u32, warp: Warp) -> u32 { return subgroupShuffle(value, warp.bit + countTrailingZeros(peers)); }

@@ -1,5 +1,5 @@
-// Appends pairs to the list of their sequence, which other workgroups fill too. A kernel has `ask`, which gives the first of so many
-// places there. What would lie beyond params.places is left away.
+// Appends to a sequence's list, which other workgroups fill too. The kernel's `ask` gives the first
+// of so many places. What lies beyond params.places is dropped.
 #import io/sink
 
 fn reserve(sequence: u32, count: u32) -> u32 { return ask(sequence, count); }

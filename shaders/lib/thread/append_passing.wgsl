@@ -1,5 +1,5 @@
-// Puts what does not come after a threshold in a list that the kernel has: `reserve` gives the first of so many places there, `enlist` fills
-// one.
+// Lists what is up to a threshold: a kernel's `reserve` gives the first of so many places, and its
+// `enlist` fills one.
 #import io/least
 
 // The items of a load.
@@ -18,7 +18,7 @@ fn list_passing(sequence: u32, row: Row, v: u32, data: Load, threshold: Pair) {
 #endfor
   if (passing > 0u) {
     var at = reserve(sequence, countOneBits(passing));
-    // Most often a single one; and a CPU that runs several invocations together does all that any of them might.
+    // Mostly a single one. A CPU's invocations, run together, all do what any of them does.
     for (var rest = passing; rest > 0u; rest &= rest - 1u) {
       var pair = pair0;
 #for c in PER_LOAD

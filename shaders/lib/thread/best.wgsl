@@ -1,6 +1,6 @@
 // The best item of many loads, for loops that keep one best pair an invocation.
-//   IN_ORDER  1 where an invocation meets its items in ascending order of index. Then what is kept is the best key and, in the place of
-//             the index, the number of the first load that has it: an item costs its key and a minimum, and `settled` looks up the rest.
+//   IN_ORDER  1 where items come in ascending order of index. Then the index holds the number of
+//             the first load with the best key, and `settled` looks up the rest.
 #import io/source
 #import io/least
 

@@ -1,5 +1,5 @@
 // The best pair of each column of a load, kept as an invocation goes down the columns.
-//   IN_ORDER  1 where an invocation meets its items in ascending order of index, so that only keys are compared
+//   IN_ORDER  1 where items come in ascending order of index: only keys are compared
 #import order/pair
 #import io/columns
 

@@ -1,9 +1,9 @@
 // Packed words: what a key exceeds the least key by, and the item's place in the last PLACE_BITS.
 //
-// The order of words is that of keys, then of places, but for the last bits of keys where there is not room for them.
+// Words are ordered by key, then by place. Where there is not room, last bits of keys are dropped.
 
 const PLACES: u32 = (1u << PLACE_BITS) - 1u;   // No place is all ones.
-const UNUSED: u32 = 32u - 8u * ELEMENT_BYTES;  // Last bits of a key, always zero; here keys are without them.
+const UNUSED: u32 = 32u - 8u * ELEMENT_BYTES;  // Last bits of a key, always zero; left out here.
 
 struct Packing {
   least: u32,

@@ -3,8 +3,7 @@
 
 alias List = array<Pair, K>;
 
-// For pairs that come in ascending order of index: a tie stays behind. Once a pair comes before one of the list it comes before all that follow: they
-// move on by one.
+// For pairs in ascending order of index: ties stay behind, and all that follow move on by one.
 fn insert_in_order(list: ptr<function, List>, pair: Pair) {
   var carried = pair;
 #for i in K

@@ -1,7 +1,7 @@
-// The bests of the subsets that are an invocation's own, found together: a kernel has the alias Items, an array of OWN pairs or more.
+// The bests of an invocation's subsets. A kernel has the alias Items: an array of OWN pairs.
 // Subset p holds the loads p, p + stride, ...
-//   OWN      subsets of an invocation, WORKGROUP apart, so that neighbours read neighbouring loads
-//   SECONDS  1 where `nexts` are wanted: that none of a subset's items comes before, but those of the load with the best
+//   OWN      subsets of an invocation, WORKGROUP apart: neighbours read neighbouring loads
+//   SECONDS  1 where `nexts` are wanted: a bound on a subset's items outside the best one's load
 #import thread/best
 
 #if SECONDS

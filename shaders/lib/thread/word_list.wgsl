@@ -1,6 +1,6 @@
-// A sorted list of KEEP words in the registers of an invocation: four words at a time are merged into it by minima and maxima.
+// A sorted list of KEEP words in registers. Minima and maxima merge four words at a time into it.
 //
-// No branches, and two operations a comparison (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
+// Two operations a comparison (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
 //   KEEP       words of a list
 //   STEPS      of a network for 2^STEPS words, of which the first PAD are missing
 //   HALF       comparisons of a step

@@ -1,6 +1,6 @@
-// Pairs that a workgroup collects before it asks for places in the list of their sequence, which other workgroups fill too: asked of one
-// counter one by one, they would wait for each other. A kernel has `ask`, which gives the first of so many places, and `places`, how many
-// there are; a place beyond them is given too, and what belongs there is left away.
+// Collects pairs before a workgroup asks for places in a list that others fill too: requests one by
+// one would wait for each other. The kernel's `ask` gives the first of so many places, and `places`
+// is their number. What belongs beyond them is dropped.
 //   COLLECTED  pairs that there is room for; those beyond ask one by one
 #import io/sink
 

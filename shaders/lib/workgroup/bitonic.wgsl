@@ -1,6 +1,6 @@
-// A bitonic sorting network over pairs in workgroup memory: a list of params.places pairs, a power of two, for each team.
-// Batcher, "Sorting networks and their applications", 1968. Every comparator is its own inverse's mirror, so the first merge of
-// each size compares i with its reflection and all directions are ascending.
+// A bitonic sorting network over each team's list of params.places pairs, a power of two.
+// Batcher, "Sorting networks and their applications", 1968. The first merge of each size compares i
+// with its reflection, so all directions are ascending.
 //   LISTED  places of all lists of a workgroup
 #import workgroup/team
 
@@ -15,7 +15,7 @@ fn compare_exchange(low: u32, high: u32) {
   }
 }
 
-// Sorts the first `size` (a power of two, the same for the whole workgroup) pairs of every team's list, ascending.
+// Sorts the first `size` pairs of every team's list, ascending. `size` is a uniform power of two.
 // All invocations of the workgroup call it together.
 fn sort_lists(local: u32, size: u32) {
   let half_size = size / 2u;

@@ -1,19 +1,19 @@
-// Stable passes of a radix sort over words, by each team of a workgroup for itself: every word to the rank that one of its digits gives it.
-// Merrill and Grimshaw, "High performance and scalable radix sorting", 2011; CUB's block sorts are of this kind.
+// Stable passes of a radix sort, by each team for itself: words to the ranks that a digit gives.
+// Merrill and Grimshaw, "High performance and scalable radix sorting", 2011; as CUB's block sorts.
 //
-// An invocation has consecutive words of its team's in registers (a blocked arrangement). It counts their digits in its own column of
-// 2^DIGIT / 2 counters, two digits of 16 bits a word (d and d + COUNTERS). An exclusive sum over the counters in the order digit, invocation,
-// item tells each item's rank.
+// An invocation has consecutive words in registers (a blocked arrangement). It counts their digits
+// in its own column of 2^DIGIT / 2 counters, two digits of 16 bits a word (d and d + COUNTERS).
+// An exclusive sum in the order digit, invocation, item tells each item's rank.
 //   TEAM              invocations of a team, a multiple of 32
 //   ITEMS_PER_THREAD  words of an invocation, a divisor of 32
 //   COUNTERS          half as many as a digit has values
 #import workgroup/scan
 
-const COLUMN_ROOM: u32 = max(ITEMS_PER_THREAD + 1u, COUNTERS);  // words of memory for each invocation
+const COLUMN_ROOM: u32 = max(ITEMS_PER_THREAD + 1u, COUNTERS);  // words of memory an invocation
 
 alias Words = array<u32, ITEMS_PER_THREAD>;
 
-var<workgroup> room: array<u32, WORKGROUP * COLUMN_ROOM>;  // counters, words on their way and what follows them, one after another
+var<workgroup> room: array<u32, WORKGROUP * COLUMN_ROOM>;  // counters, then words on their way
 
 // The first of the team's words in memory.
 fn home_of(local: u32) -> u32 { return local / TEAM * (TEAM * COLUMN_ROOM); }
@@ -48,7 +48,7 @@ fn write_words(words: ptr<function, Words>, at: Arrangement) {
 #endfor
 }
 
-// Of the words that invocations have in an arrangement, those at the positions wanted. All call it together.
+// Of an arrangement's words, those at the positions wanted. All call it together.
 fn exchanged(words: ptr<function, Words>, arrangement: Arrangement, positions: ptr<function, Words>, local: u32) -> Words {
   let home = home_of(local);
   var found: Words;
@@ -61,12 +61,12 @@ fn exchanged(words: ptr<function, Words>, arrangement: Arrangement, positions: p
   return found;
 }
 
-// One pass, by the digit that begins at bit `shift`: blocked words -> words in order, as `arrangement` has them. All call it together.
+// One pass, by the digit at bit `shift`: blocked words -> words in order. All call it together.
 fn radix_pass(words: ptr<function, Words>, shift: u32, arrangement: Arrangement, local: u32) {
   let home = home_of(local);
   let t = local % TEAM;
-  // This invocation's column of counters, and the counters that it adds up: turned in each 32 so that the banks differ both among
-  // columns and among invocations that add up.
+  // The invocation's column, and the counters that it adds up: turned in each 32 so that the banks
+  // differ both among columns and among invocations that add up.
   let column = home + (t & ~31u) + ((t + t / 32u) & 31u);
   let lane = t * COUNTERS % TEAM;
   let stretch = home + t * COUNTERS - lane % 32u;

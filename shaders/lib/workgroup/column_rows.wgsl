@@ -1,12 +1,12 @@
-// The rows of a workgroup that serves ACROSS loads side by side by TEAM rows: their pairs in workgroup memory.
+// The rows of ACROSS loads side by side by TEAM rows: their pairs in workgroup memory.
 //   TOGETHER  columns of a load that are dealt with at a time, a divisor of PER_LOAD
 #import order/pair
 #import io/params
 
-var<workgroup> team_rows: array<Stored, WORKGROUP * TOGETHER>;  // [column of those TOGETHER][row][load]
+var<workgroup> team_rows: array<Stored, WORKGROUP * TOGETHER>;  // [column][row][load]
 
-// How many rows are left for one invocation to look through, once rows that are many are halved. All invocations call it together, after
-// a barrier.
+// Halves many rows. Returns how many are left for one invocation to look through.
+// All invocations call it together, after a barrier.
 fn halve_rows(local: u32, row: u32) -> u32 {
   var rows = TEAM;
   if (rows <= 32u) { return rows; }

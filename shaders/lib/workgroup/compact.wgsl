@@ -1,13 +1,14 @@
-// Lists of candidates that do not exceed their room: input, delegates, counts, lists and thresholds -> the lists, shorter.
+// Fits lists of candidates to their room: input, delegates, counts, lists, thresholds -> the lists.
 //
-// A list of up to params.longest pairs is left as it is. A longer one is cut to that, or to k; where there were too many pairs to be
-// listed, the subsets are read once more.
+// A list of up to params.longest pairs stays. A longer one is cut to that, or to k. Where there
+// were too many pairs to be listed, the subsets are read again.
 //   EACH  places of a list for each invocation, at least
 #import io/source
 #import io/delegates
 #import workgroup/kth
 
-@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;     // [sequence][place], then a threshold a sequence
+// [sequence][place], then a threshold a sequence.
+@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;
 @group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
@@ -35,12 +36,12 @@ fn asked_for(local: u32, sequence: u32, live: bool) -> u32 {
   return same_for_all(local, count);
 }
 
-// Invocations that read a load each between two looks at the room that is left; and the longest list with room for that.
+// Invocations that read a load between two looks at the room; the longest list with room for them.
 fn readers() -> u32 { return min(WORKGROUP, (params.places - params.k) / PER_LOAD); }
 fn most_listed() -> u32 { return params.places - readers() * PER_LOAD; }
 
-// Keeps the first k of the list's first `count`, or some more where those are found sooner, at its beginning in any order. Returns a pair
-// that none of the first k comes after, nor any that is kept.
+// Keeps the first k of the list's first `count` at its beginning, in any order, or some more where
+// those are found sooner. Returns a pair that no pair kept comes after.
 fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   var items: Items;
 #for i in EACH
@@ -59,7 +60,7 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   return last;
 }
 
-// Chooses among the subsets from `first` on, one an invocation. Returns how many loads those chosen have.
+// Chooses among the subsets from `first` on, one an invocation. Returns the chosen ones' loads.
 fn choose_subsets(local: u32, sequence: u32, first: u32, threshold: Pair) -> u32 {
   if (local == 0u) { atomicStore(&chosen_count, 0u); }
   workgroupBarrier();
@@ -86,14 +87,14 @@ fn list_load(row: Row, start: u32, w: u32, threshold: Pair) {
 #endfor
 }
 
-// The list's length once it has the first k pairs and at most params.longest. Where more than it has room for should have been listed,
-// what was listed is forgotten and the subsets are read once more, a step at a time; a list without room for a step is trimmed first.
+// Cuts a list to params.longest pairs at most, the first k among them. Returns its length. A list
+// that overflowed is made again in steps. One without room for a step is trimmed first.
 fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
   let row = row_of(sequence);
   let fits = wanted <= params.places;
   var threshold = listed(threshold_place(sequence), 0u);
   if (local == 0u) { atomicStore(&filled, 0u); }
-  // The next subset to look at, the loads of those chosen of the last ones, and how many of these have been read.
+  // The next subset to look at, the loads of the chosen of the last ones, and those already read.
   var next = select(0u, params.subsets, fits);
   var count = select(0u, wanted, fits);
   var again = 0u;

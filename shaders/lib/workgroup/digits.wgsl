@@ -1,14 +1,16 @@
-// Radix select, most significant digit first: which digit holds the k-th pair, level by level.
-// A pair is the words (key high, key low, index); every level counts a digit of the pairs that share the prefix found so far.
+// Radix select, most significant digit first: level by level, which digit holds the k-th pair.
+// A level counts a digit of the pairs (key high, key low, index) that share the prefix so far.
 //   BINS, EACH_BINS  counters a digit, and those of each invocation of a workgroup
 #import order/pair
 #import io/params
 #import workgroup/scan
 
-@group(0) @binding(6) var<storage, read_write> histogram: array<atomic<u32>>;  // [level][sequence][BINS]
-@group(0) @binding(7) var<storage, read_write> progress: array<u32>;           // [level][sequence][4]: prefix words, rank left
+@group(0) @binding(6) var<storage, read_write> histogram: array<atomic<u32>>;
+// [level][sequence][BINS], and [level][sequence][4]: the prefix's words, the rank that is left.
+@group(0) @binding(7) var<storage, read_write> progress: array<u32>;
 
-@group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;     // [fallback][sequence]: pairs that asked for a place
+// [fallback][sequence]: pairs that asked for a place.
+@group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;
 
 fn count_at(sequence: u32) -> u32 { return params.fallback * params.sequences + sequence; }
 
@@ -25,7 +27,7 @@ fn threshold_of(prefix: Prefix) -> Pair {
 #endif
 }
 
-// The loads of an invocation in a part of a sequence: the first, the end of them, and the step from one to the next.
+// The loads of an invocation in a part of a sequence: the first, their end, and their step.
 fn run_of(part: u32, local: u32, loads: u32) -> vec3<u32> {
   return vec3<u32>(part * WORKGROUP + local, loads, params.parts * WORKGROUP);
 }
@@ -35,7 +37,7 @@ fn slot_of(level: u32, sequence: u32) -> u32 { return level * params.sequences +
 var<workgroup> shared_rank: u32;
 var<workgroup> shared_listed: u32;
 
-// Whether a threshold from a sample has listed enough pairs and not too many. The whole workgroup calls it together.
+// Whether a sample's threshold has listed enough pairs, not too many. All call it together.
 fn is_listed(local: u32, sequence: u32) -> bool {
   if (params.fallback == 0u) { return false; }
   if (local == 0u) { shared_listed = atomicLoad(&listed[sequence]); }
@@ -46,15 +48,15 @@ var<workgroup> found_digit: u32;
 var<workgroup> found_earlier: u32;
 var<workgroup> found_count: u32;
 
-// The prefix with the digit of the level before this one filled in; the whole workgroup calls it together. One invocation of the
-// whole dispatch (`keeper`) leaves it for the next level.
+// The prefix with the digit of the level before. The whole workgroup calls it together. One
+// invocation of the dispatch (`keeper`) leaves it for the next level.
 fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
   var prefix = Prefix(array<u32, 3>(0u, 0u, 0u), params.k);
   if (params.level > 0u) {
     let slot = slot_of(params.level - 1u, sequence);
     for (var w = 0u; w < 3u; w++) { prefix.words[w] = progress[slot * 4u + w]; }
     if (local == 0u) { shared_rank = progress[slot * 4u + 3u]; }
-    // On its own, for Tint takes a struct with one member from storage to differ between invocations, and scan has barriers.
+    // scan has barriers, and Tint takes a struct with a member from storage for non-uniform.
     let rank = workgroupUniformLoad(&shared_rank);
     prefix.rank = rank;
     if (rank != SETTLED) {

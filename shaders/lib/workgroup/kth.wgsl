@@ -1,5 +1,5 @@
-// The k-th pair of those that a workgroup holds in registers, EACH an invocation, up to 32, by histograms of digits in workgroup memory, most
-// significant first. Each digit begins with a bit that differs anywhere: data of few values have few of those.
+// The k-th of the pairs that a workgroup holds in registers, EACH an invocation, at most 32.
+// It counts digits, most significant first. A digit begins with a bit that differs anywhere.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import order/pair
 
@@ -12,7 +12,7 @@ var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
 var<workgroup> kth_sums: array<u32, 2u * WORKGROUP>;
 var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
 var<workgroup> kth_words: vec3<u32>;
-var<workgroup> kth_found: vec3<u32>;                 // digit, pairs in the bins before it, pairs in its own
+var<workgroup> kth_found: vec3<u32>;                 // digit, pairs below its bin, pairs in it
 
 fn words_of(pair: Pair) -> vec3<u32> {
 #if KEY_WORDS == 1
@@ -32,7 +32,7 @@ fn word_of(words: vec3<u32>, word: u32) -> u32 {
 
 fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
 
-// Sums over the invocations up to this one. Few steps, each of four at a time: the one workgroup that runs is bound by latency.
+// Sums over the invocations up to this one. Latency bounds it: few steps, four sums at a time.
 fn kth_scan(local: u32, mine: u32) -> u32 {
   var sum = mine;
   var page = 0u;
@@ -61,14 +61,14 @@ fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
   return workgroupUniformLoad(&kth_words);
 }
 
-// Empties the bins that are an invocation's own: workgroup memory holds anything at first (docs/driver-bugs.md).
+// Empties an invocation's own bins: workgroup memory is not zeroed (docs/driver-bugs.md).
 fn kth_clear(local: u32) {
   for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
 }
 
-// All invocations call it together, with at least k pairs among them and any pair that is the same for all: one that has bits in common
-// with theirs spares digits. `k` counts from 1; nothing (LAST_PAIR) does not count. Up to `slack` pairs more may not come after what is
-// returned, where that spares digits. It leaves all bins empty.
+// All invocations call it together, with k pairs or more among them, LAST_PAIR not counted.
+// `any_pair` is the same for all; bits in common with theirs spare digits. As many as `slack` pairs
+// more may precede or equal the pair returned, where that spares digits. All bins are left empty.
 fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
 #for i in EACH
   let words$i = words_of((*items)[$i]);
@@ -76,7 +76,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
   kth_clear(local);
   let first = words_of(any_pair);
   var mine = vec3<u32>();
-  var open = 0u;  // a bit for each item that may still be the k-th: a truth value each would take the registers of many items
+  var open = 0u;  // a bit an item that may be the k-th: booleans take registers
 #for i in EACH
   let there$i = (*items)[$i].index != NO_INDEX;
   mine |= select(vec3<u32>(), words$i ^ first, there$i);

@@ -1,10 +1,10 @@
-// Last-block reduction: the workgroups that serve the parts of a sequence each publish a pair, and the last one to do so consumes them
-// all. `meeting` lies in scratch, is zero before every dispatch that uses it, and is left so.
+// Last-block reduction: the workgroups of a sequence each publish a pair; the last consumes all.
+// `meeting` lies in scratch, is zero before every dispatch that uses it, and is left so.
 //
-// WGSL's atomics are relaxed: by the memory model alone, who counts the last arrival may still not see what others published before
-// theirs. So every published word has its highest bit set, and who consumes it looks until that bit is there; the bits that this hides
-// are in one word more. Nobody waits for another workgroup to go on: an arrival is counted with what publishing the words returned,
-// thus once they are published.
+// WGSL's atomics are relaxed: who counts the last arrival may not see what others published before.
+// So a published word has its highest bit set, and its consumer looks until that bit is there. The
+// bits that this hides are in one word more. Nobody waits for another workgroup to go on: arrivals
+// add what publishing the words returned, so they count once those are published.
 #import order/pair
 
 const MEETING_WORDS: u32 = PAIR_WORDS + 1u;

@@ -1,4 +1,4 @@
-// Merges the lists of each team's invocations, in a tree -> `lists`, at the place of the team's first invocation.
+// Merges the lists of a team's invocations, in a tree -> `lists`, at its first invocation's place.
 #import io/params
 #import thread/pair_list
 

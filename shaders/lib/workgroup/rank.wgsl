@@ -1,5 +1,5 @@
-// Places pairs by counting those before each, a block of ITEMS at a time, each by WORKGROUP / ITEMS invocations. The kernel says what
-// `listed(start, at)` is: the pair at a place of a list.
+// Places ITEMS pairs at a time by counting those before, WORKGROUP / ITEMS invocations each. The
+// kernel's `listed(start, at)` is the pair at a place of a list.
 //   ITEMS  a divisor of WORKGROUP
 #import order/pair
 #import io/params

@@ -1,14 +1,13 @@
-// Exclusive prefix sums over the invocations of each team of a workgroup, in two levels: runs of 16 invocations, then the runs of a team.
+// Exclusive prefix sums over each team of a workgroup: of runs of 16 invocations, then of the runs.
 //   TEAM  invocations of a team, a multiple of 16; WORKGROUP where the whole workgroup is one
 
 const SCAN_RUNS: u32 = WORKGROUP / 16u;
 
-var<workgroup> scan_words: array<u32, WORKGROUP + SCAN_RUNS>;  // a place to spare after each run keeps the banks apart
+var<workgroup> scan_words: array<u32, WORKGROUP + SCAN_RUNS>;  // a spare place a run: banks differ
 var<workgroup> scan_runs: array<u32, SCAN_RUNS>;
 
 struct Scan { exclusive: u32, total: u32 }
 
-// The sums of each run of invocations.
 fn sum_runs(local: u32, mine: u32) {
   scan_words[local + local / 16u] = mine;
   workgroupBarrier();

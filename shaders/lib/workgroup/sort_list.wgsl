@@ -1,6 +1,6 @@
-// Sorts a list in workgroup memory: into buckets by the first bits that differ, and inside a bucket by counting. Where a bucket has more
-// than FULLEST, by merging: a pair's place in two runs is its own in one and the number before it in the other, which a binary search
-// tells. No two pairs are equal, so no two places are.
+// Sorts a list in workgroup memory: into buckets by the first bits that differ, then by counting.
+// Where a bucket has over FULLEST pairs, by merging: a pair's place is its own in its run and, by
+// binary search, the number before it in the other.
 //   PLACES   of the list
 //   LONGEST  that is sorted
 #import workgroup/kth
@@ -13,8 +13,8 @@ var<workgroup> list: array<Stored, PLACES>;
 var<workgroup> fullest: atomic<u32>;
 var<workgroup> shared_fullest: u32;
 
-// Words in the order of pairs that do not come after `last`. A key's first is its distance to the last one's, not to wherever a leading
-// bit happens to change: half of the numbers from 1 to 3 differ from the others in all bits of their exponent.
+// Words in the order of pairs up to `last`. The first is a distance to the last key: leading bits
+// may mislead, as half of the numbers from 1 to 3 differ from the others in their whole exponent.
 fn distances_of(pair: Pair, last: Pair) -> vec3<u32> {
   return words_of(pair) - vec3<u32>(words_of(last).x + 1u, 0u, 0u);
 }
@@ -37,7 +37,7 @@ fn bucket_of(words: vec3<u32>, differing: vec3<u32>) -> u32 {
   return bucket;
 }
 
-// How many pairs of the list's places from `begin` to before `end`, which are in order, come before a pair.
+// How many pairs of the ordered places from `begin` to before `end` come before a pair.
 fn count_before(begin: u32, end: u32, pair: Pair) -> u32 {
   var low = begin;
   var high = end;
@@ -55,8 +55,8 @@ fn count_all_before(begin: u32, end: u32, pair: Pair) -> u32 {
   return count;
 }
 
-// Puts the list's first `length` pairs in order, of which none comes after `last`. All invocations call it together, after a barrier behind
-// `kth_of` or `kth_clear`, with the same arguments.
+// Sorts the list's first `length` pairs, all up to `last`. All invocations call it together, after
+// a barrier behind `kth_of` or `kth_clear`, with the same arguments.
 fn sort_list(local: u32, length: u32, last: Pair) {
   var carried: array<Stored, CARRIED>;
   var places: array<u32, CARRIED>;

@@ -1,4 +1,4 @@
-// Reads chosen subsets of a sequence's loads again, a workgroup together, and lists what does not come after a threshold (lib/thread/append_passing.wgsl).
+// Re-reads a sequence's chosen subsets; lists what is up to a threshold (thread/append_passing).
 //   ROOM     for the numbers of chosen subsets and loads
 //   AGAIN    loads under way at once
 //   SECONDS  1 where single loads are chosen too

@@ -1,7 +1,7 @@
-// A team of params.team invocations, a power of two from 32 on, and what it serves: a sequence, or a part of one, whose items fall
-// into strided subsets of loads.
-//   WHOLE_TEAM    1 where a team is a workgroup, so that the compiler knows what all of a workgroup share
-//   SIDE_BY_SIDE  1 where neighbouring invocations serve neighbouring teams, whose sequences lie side by side in memory
+// A team of params.team invocations, a power of two from 32 on, and what it serves: a sequence or a
+// part of one, whose items fall into strided subsets of loads.
+//   WHOLE_TEAM    1 where a team is a workgroup: the compiler then knows what is uniform
+//   SIDE_BY_SIDE  1 where neighbours serve neighbouring teams, whose sequences lie side by side
 #import io/source
 
 const MOST_TEAMS: u32 = WORKGROUP / 32u;
@@ -41,7 +41,7 @@ struct Team {
 var<workgroup> most: atomic<u32>;
 var<workgroup> shared_most: u32;
 
-// The largest of all teams' numbers, known to every invocation alike. `most` is zero before it and after it.
+// The largest of all teams' numbers, known to all. `most` is zero before it and after it.
 fn largest_of_all(local: u32, mine: u32) -> u32 {
   atomicMax(&most, mine);
   workgroupBarrier();

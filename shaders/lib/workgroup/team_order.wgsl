@@ -1,9 +1,9 @@
-// The first k pairs of each team's list, in order: `list` -> sink. A few are placed by counting, more by a sorting network.
+// The first k of each team's list, in order: `list` -> sink. By counting if few, else by a network.
 #import workgroup/team_threshold
 #import workgroup/bitonic
 #import io/sink
 
-// An invocation a pair counts those before it; the invocations beyond the pairs share the counting. `places` are zeros.
+// An invocation a pair counts those before it; invocations to spare share that. `places` are zeros.
 fn put_by_counting(team: Team, count: u32, largest: u32) {
   var width = 32u;
   while (width < largest) { width *= 2u; }

@@ -1,7 +1,7 @@
-// The survivors of each team: chosen subsets -> `list`, every pair of them that does not come after the team's threshold.
+// The survivors of each team: the chosen subsets' pairs up to the team's threshold -> `list`.
 //
-// A list that does not hold all of them is made again in steps, and cut to its first k pairs whenever it is full. The kernel has
-// `listed_before(slot)`, how many pairs it listed itself.
+// A list too short for all is made again in steps, and cut to its first k whenever it is full.
+// The kernel's `listed_before(slot)` is how many pairs it listed itself.
 //   OWN       subsets of an invocation
 //   AGAIN     loads under way at once
 #import workgroup/team
@@ -24,12 +24,12 @@ fn choose(team: Team, first: u32) {
   chosen[team.slot * team_size() * OWN + atomicAdd(&chosen_counts[team.slot], 1u)] = first;
 }
 
-// The load at a place among all those of the chosen subsets: the first of each subset, then the second of each, and so on.
+// The load at a place among the chosen subsets' loads: the first of each, the second of each, ...
 fn chosen_load(team: Team, place: u32, choices: u32) -> u32 {
   return chosen[team.slot * team_size() * OWN + place % choices] + place / choices * team.stride;
 }
 
-// Reads the chosen subsets again. Returns how many pairs should be listed. All invocations call it together, after the last `choose`.
+// Re-reads the chosen subsets; returns the pairs that belong in the list. All call it together.
 fn append_survivors(team: Team, threshold: Pair) -> u32 {
   workgroupBarrier();
   let first_place = listed_before(team.slot);
@@ -61,7 +61,7 @@ fn append_survivors(team: Team, threshold: Pair) -> u32 {
   return first_place + atomicLoad(&counts[team.slot]);
 }
 
-// Lists what of a load does not come after the threshold, a bit an item; returns what there was no place for.
+// Lists a load's items up to the threshold, a bit each; returns those without a place.
 fn append_pending(team: Team, v: u32, data: Load, items: u32, threshold: Pair) -> u32 {
   var pending = items;
 #for c in PER_LOAD
@@ -81,7 +81,7 @@ fn append_pending(team: Team, v: u32, data: Load, items: u32, threshold: Pair) -
   return pending;
 }
 
-// Cuts every team's list to its first k, in order. Returns the team's threshold: the k-th pair, where there are so many.
+// Cuts every list to its first k, in order. Returns the threshold: the k-th pair, if there is one.
 fn cut_lists(team: Team, local: u32, threshold: Pair) -> Pair {
   let filled = min(atomicLoad(&counts[team.slot]), params.places);
   workgroupBarrier();
@@ -94,7 +94,7 @@ fn cut_lists(team: Team, local: u32, threshold: Pair) -> Pair {
   return pair_of(list[team.slot * params.places + params.k - 1u]);
 }
 
-// The same as `append_survivors`, after it, where any team's list is too short: in steps of one load an invocation.
+// As `append_survivors`, after it, where a team's list is too short: a load an invocation a step.
 fn append_in_steps(team: Team, local: u32, first_threshold: Pair) -> u32 {
   var threshold = first_threshold;
   let choices = atomicLoad(&chosen_counts[team.slot]);

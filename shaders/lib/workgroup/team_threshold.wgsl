@@ -1,7 +1,8 @@
-// The threshold of each team: a pair that none of its first k pairs comes after. Delegates, one an invocation -> `thresholds`.
+// The threshold of each team, a pair no earlier than its k-th: delegates -> `thresholds`.
 //
-// A team's delegates fall into params.team_bests groups, a power of two from 32 to params.team. The k-th of the groups' bests is the threshold,
-// since each of the first k of those has its own subset. It is found by counting how many come before each.
+// A team's delegates, one an invocation, fall into params.team_bests groups, a power of two from 32
+// to params.team. The k-th of the groups' bests is the threshold: the first k of those have subsets
+// of their own. Counting those before each finds it.
 #import workgroup/team
 
 const COUNTED_TOGETHER: u32 = 8u;  // Pairs that an invocation compares at once: no wait for each.
@@ -41,12 +42,12 @@ fn count_bests(slot: u32, first: u32, step: u32, pair: Pair) -> u32 {
   return count;
 }
 
-// All invocations call it together; `delegate` is the best of an invocation's. Where a team has fewer than k, it is nothing.
+// All invocations call it together, each with its own best. The answer is nothing for fewer than k.
 fn find_threshold(team: Team, local: u32, delegate: Pair) -> Pair {
   atomicStore(&places[local], 0u);
   if (team.lane == 0u) { thresholds[team.slot] = store_of(last_pair()); }
   find_bests(team, local, delegate);
-  // The invocations beyond the groups share the counting, as long as each has pairs enough to compare at once.
+  // Invocations beyond the groups share the counting, while each has pairs enough.
   let shift = firstTrailingBit(params.team_bests);
   let slices = min(team_size() >> shift, params.team_bests / COUNTED_TOGETHER);
   let slice = team.lane >> shift;

@@ -1,13 +1,13 @@
-// The best pair of each team of neighbouring invocations, by a tree in workgroup memory. A kernel has `team_size()`, a power of two
-// that all invocations agree on.
+// The best pair of each team of neighbouring invocations, by a tree in workgroup memory. A kernel
+// has `team_size()`, a power of two that all invocations agree on.
 #import order/pair
 
 var<workgroup> team_pairs: array<Stored, WORKGROUP>;
 
-// lib/subgroup/tree.wgsl has an answer of its own, which comes before the work that `best_of_team` ends.
+// lib/subgroup/tree.wgsl has its own answer, which precedes the work that `best_of_team` ends.
 fn place_in_team(local: u32) -> u32 { return local; }
 
-// All invocations call it together; the first of each team gets the answer. Between two calls lies a barrier.
+// All invocations call it together; a team's first gets the answer. A barrier parts two calls.
 fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
   var best = mine;
   let lane = local & (team_size() - 1u);

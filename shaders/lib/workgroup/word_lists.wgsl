@@ -1,4 +1,4 @@
-// What a team of TEAM invocations does together with its lists of words: the first of all its words, and least and largest numbers.
+// What a team does together with its lists of words: the first words of all, least, largest.
 //
 // A team of one needs neither memory nor barriers.
 #import thread/word_list

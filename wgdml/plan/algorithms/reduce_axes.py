@@ -15,7 +15,7 @@ _SHORTEST = 4  # Items of the longer axis. Pairs of shorter ones would take as l
 
 
 class ReduceAxes(Algorithm):
-    """The best pair along the longer axis, for each position of the other one; then the best of those.
+    """The best pair along the longer axis, for each position of the other; then the best of those.
 
     Of pairs that share a position of one axis, the order of flattened indices is that along the
     other axis. So either axis may be the first.

@@ -29,7 +29,7 @@ _RANKED = 64
 _DELEGATES = 32
 #: Longest list that is placed by counting in any case, and most comparisons for longer ones.
 _RANKED_LIST, _COMPARISONS = 600, 4 << 20
-#: Sorted lists in registers: largest k, longest row and column, and fewest of them, one an invocation.
+#: Sorted lists in registers, one an invocation: largest k, longest row and column, and fewest.
 _LIST_K, _LIST_LENGTH, _LIST_COLUMN, _LIST_SEQUENCES = 16, 4096, 96, 64
 #: Comparisons that hostile data may cost before lists are cut by a second threshold.
 _HOSTILE = 1 << 20
