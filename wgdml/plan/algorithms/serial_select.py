@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...selection import Selection
-from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..machine import Machine, ceil_div, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
