@@ -18,7 +18,7 @@ from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduc
 
 # Figures: benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
 
-_ITEMS = 4  # pairs that an invocation places
+_ITEMS = 8  # pairs that an invocation places
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
 _LANES = 32  # invocations that keep a few processors at work
 _SLICES = 8  # invocations that read a subset again
