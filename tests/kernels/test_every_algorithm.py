@@ -35,7 +35,7 @@ LENGTHS = (*(n + d for n in (1 << b for b in range(4, 15)) for d in (-1, 0, 1)),
 SERVED = ((1003, 17), (1003, 40), (203, 9), (1003, 250), (301, 300), (5003, 100), (90, 2), (1003, 1))
 #: Cases that each algorithm must serve at least.
 FEWEST = 20
-FEWEST_OF_STEPS = 10
+FEWEST_OF_STEPS = 5
 
 
 @dataclass(frozen=True)
