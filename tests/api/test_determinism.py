@@ -25,6 +25,11 @@ CASES = {
 AXES = {"columns": 0}
 K = 37
 
+def in_tens(x: np.ndarray) -> np.ndarray:
+    """With a third dimension, of ten elements."""
+    return x.reshape(len(x), -1, 10)
+
+
 Answers = dict[str, tuple[np.ndarray, ...]]
 Call = Callable[[np.ndarray, int, wgdml.Device], tuple[np.ndarray, ...]]
 
@@ -35,6 +40,7 @@ CALLS: dict[str, Call] = {
     "argsort": lambda x, axis, device: (wgdml.argsort(x, axis=axis, device=device),),
     "argmax": lambda x, axis, device: (wgdml.argmax(x, axis=axis, device=device),),
     "argmin": lambda x, axis, device: (wgdml.argmin(x, axis=axis, select_last_index=True, device=device),),
+    "two axes": lambda x, axis, device: (wgdml.argmax(in_tens(x), axis=(0, 2), device=device),),
 }
 #: What every algorithm answers of each case. Each call is kernels of its own, so the cases take
 #: them in turn.
@@ -42,7 +48,7 @@ FORCED = {
     "row": ("top_k", "argsort", "argmax"),
     "rows": ("few", "argsort", "argmin"),
     "columns": ("smallest", "argmax"),
-    "bytes": ("smallest", "argmin"),
+    "bytes": ("smallest", "argmin", "two axes"),
 }
 
 
@@ -67,6 +73,7 @@ def reference(name: str) -> Answers:
         "argsort": (oracle.argsort(x, axis),),
         "argmax": (oracle.argmax(x, axis),),
         "argmin": (oracle.argmin(x, axis, select_last=True),),
+        "two axes": (oracle.argmax(in_tens(x), (0, 2)),),
     }
 
 
