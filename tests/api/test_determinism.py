@@ -25,6 +25,7 @@ CASES = {
 AXES = {"columns": 0}
 K = 37
 
+
 def in_tens(x: np.ndarray) -> np.ndarray:
     """With a third dimension, of ten elements."""
     return x.reshape(len(x), -1, 10)
