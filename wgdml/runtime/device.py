@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, cast
@@ -14,13 +15,16 @@ from .. import contract
 from ..plan import Machine, Planner
 from . import default
 from .adapter import NoAdapterError, choose_adapter, describe
+from .context import Context
 from .executor import KEPT, Executor, MakesPlans
 from .operator import CompiledOperator, Operator
 from .process import uninterrupted, use_gpu
 
-__all__ = ["Device", "default_device"]
+__all__ = ["Device", "default_device", "open_default"]
 
 _WANTED_FEATURES = ("subgroup", "timestamp-query", "timestamp-query-inside-passes")
+#: Variables that ask for a device of wgdml's own.
+_OWN = ("WGDML_ADAPTER", "WGDML_LIMITS", "WGDML_SUBGROUPS")
 #: The least that WebGPU's specification promises of any adapter, as far as computing is concerned.
 _MINIMUM_LIMITS = {
     "max-bind-groups": 4,
@@ -100,8 +104,9 @@ class Device(Executor):
             raise TypeError(f"gpu_device must be a wgpu.GPUDevice, not {type(gpu_device).__name__}")
         if adapter is not None and not isinstance(adapter, wgpu.GPUAdapter):
             raise TypeError(f"adapter must be a wgpu.GPUAdapter, not {type(adapter).__name__}")
-        self.adapter_reason = "given by the caller"
+        self.adapter_reason = self.gpu_device_reason = "given by the caller"
         if gpu_device is None:
+            self.gpu_device_reason = "of its own"
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
             gpu_device = _open(adapter)
@@ -186,9 +191,54 @@ class Device(Executor):
         self.close()
 
 
-default.made_by(Device)
+def _shared() -> tuple[Any, str]:
+    """wgpu's shared default device where it will do, else None; and the reason."""
+    use_gpu()
+    gpu_device = wgpu.utils.device.helper._the_device
+    if gpu_device is None:
+        return None, "of its own, as nobody uses wgpu's shared default device"
+    if named := next((name for name in _OWN if os.environ.get(name)), None):
+        return None, f"of its own, as {named} is set"
+    if Context(gpu_device).lost:
+        return None, "of its own, as wgpu's shared default device is lost"
+    own, allowed = gpu_device.limits, gpu_device.adapter.limits
+    if less := next((n for n in _MINIMUM_LIMITS if n.startswith("max-") and own[n] < allowed[n]), None):
+        return None, f"of its own, as wgpu's shared default device has {less} {own[less]} of the adapter's {allowed[less]}"
+    return gpu_device, "wgpu's shared default device"
+
+
+def open_default(**options: Any) -> Device:
+    """The default device: on wgpu's shared one where somebody uses that, else on one of its own."""
+    gpu_device, reason = _shared()
+    device = Device(gpu_device, **options)
+    device.gpu_device_reason = reason
+    if gpu_device is not None:
+        device.adapter_reason = f"that of {reason}"
+    return device
+
+
+def _before_fork() -> None:
+    """Who has opened wgpu's shared device has used the GPU, with wgdml or without."""
+    if wgpu.utils.device.helper._the_device is not None:
+        with suppress(RuntimeError):  # in a fork already
+            use_gpu()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+with suppress(RuntimeError):  # of a shared device that is there already, with what it has
+    # The limits are the adapter's, as long as nobody asks for less.
+    wgpu.preconfigure_default_device("wgdml", preferred_features=set(_WANTED_FEATURES))
+default.made_by(open_default)
 
 
 def default_device() -> Device:
-    """The device that functions use when none is named: made at the first call, and again when it was lost or closed."""
+    """The device that functions use when none is named.
+
+    It is made at the first call, and again when it was lost or closed. It works on wgpu's shared
+    default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where somebody uses
+    that already and it offers the limits of its adapter; so buffers are shared. Else it opens a GPU
+    device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or ``WGDML_SUBGROUPS`` is set.
+    Its ``gpu_device_reason`` says which and why.
+    """
     return cast(Device, default.get())
