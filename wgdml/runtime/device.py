@@ -14,11 +14,12 @@ import wgpu
 from .. import contract
 from ..plan import Machine, Planner
 from . import default
-from .adapter import NoAdapterError, choose_adapter, describe
+from .adapter import NoAdapterError, choose_adapter, describe, resolved
 from .context import Context
 from .executor import KEPT, Executor, MakesPlans
 from .operator import CompiledOperator, Operator
 from .process import uninterrupted, use_gpu
+from .promises import in_thread
 
 __all__ = ["Device", "default_device", "open_default"]
 
@@ -63,7 +64,10 @@ def _open(adapter: Any) -> Any:
     if no_subgroups and "subgroup" in features:
         features.remove("subgroup")
     limits = _MINIMUM_LIMITS if least else None
-    request = partial(adapter.request_device_sync, label="wgdml", required_features=features, required_limits=limits)
+
+    def request() -> Any:
+        return resolved(adapter.request_device_async(label="wgdml", required_features=features, required_limits=limits))
+
     try:
         return uninterrupted(request)  # an exception in wgpu-py's callback would be lost, and the device with it
     except (RuntimeError, wgpu.GPUError) as error:
@@ -117,6 +121,15 @@ class Device(Executor):
         self.features = self.context.features
         self.counters = self.context.counters
 
+    @classmethod
+    def open_async(cls, *arguments: Any, **options: Any) -> wgpu.GPUPromise[Device]:
+        """A promise of a ``Device`` of these arguments, while the event loop's other tasks go on.
+
+        ``device = await wgdml.Device.open_async()`` on asyncio, trio or rendercanvas. Awaiting
+        raises what ``Device`` raises. Raises ``RuntimeError`` where no event loop runs.
+        """
+        return in_thread("Device.open_async", partial(cls, *arguments, **options))
+
     def __repr__(self) -> str:
         return f"<wgdml.Device {describe(self.gpu_device.adapter)}, {self.feature_level.name}>"
 
@@ -154,6 +167,15 @@ class Device(Executor):
         if isinstance(operator, Operator) and operator.device is not self:
             raise ValueError(f"operator was created by another device, {operator.device!r}, than {self!r}")
         return CompiledOperator(operator)
+
+    def compile_operator_async(self, operator: Operator) -> wgpu.GPUPromise[CompiledOperator]:
+        """A promise of what ``compile_operator`` returns; the event loop's other tasks go on.
+
+        ``compiled = await device.compile_operator_async(operator)`` on asyncio, trio or
+        rendercanvas. Awaiting raises what ``compile_operator`` raises. Raises ``RuntimeError``
+        where no event loop runs.
+        """
+        return in_thread("Device.compile_operator_async", partial(self.compile_operator, operator))
 
     @property
     def lost(self) -> bool:
