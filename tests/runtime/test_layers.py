@@ -30,6 +30,7 @@ OF_WGPU = {
     "_poller",
     "_wgpu_set_input",
     "_wgpu_set_error",
+    "_call_soon_threadsafe",
 }
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,31 @@ def test_who_stops_waiting(device) -> None:
     asyncio.run(on_asyncio())
     trio.run(on_trio)
     oracle.assert_same(tensor.numpy(), X)
+
+
+@pytest.mark.parametrize("name", ["asyncio", "trio"])
+def test_a_loop_that_ends_before_its_promises(device, name: str) -> None:
+    """Nobody is told, nothing is raised in a thread or a callback, and others read on."""
+    long = wgdml.asarray(np.arange(700_001, dtype=np.float32)[::-1], device=device)
+    operator = argmax_of(device, 4321)
+    wgdml.sort(long).numpy()
+    seen = []
+
+    async def work() -> None:
+        seen.extend([wgdml.sort(long).numpy_async() for _ in range(3)])
+        seen.append(device.compile_operator_async(operator))
+
+    LOOPS[name](work)
+    end = time.monotonic() + 30
+    while seen[-1]._state == "pending":
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    expected = wgdml.sort(long).numpy()  # after all that was under way
+
+    async def again() -> None:
+        assert np.array_equal(await wgdml.sort(long).numpy_async(), expected)
+
+    LOOPS[name](again)
 
 
 def test_what_is_refused_at_once(device) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import wgpu
 from wgpu._async import detect_current_call_soon_threadsafe
 
-__all__ = ["in_thread", "promised"]
+__all__ = ["in_thread", "outliving", "promised"]
 
 
 def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
@@ -24,7 +24,22 @@ def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
     soon = detect_current_call_soon_threadsafe()
     if soon is None:
         raise RuntimeError(f"{title} needs a running event loop, of asyncio, trio or rendercanvas, that awaits its promise")
-    return wgpu.GPUPromise(title, handler, _call_soon_threadsafe=soon)
+    return outliving(wgpu.GPUPromise(title, handler, _call_soon_threadsafe=soon))
+
+
+def outliving(promise: Any) -> Any:
+    """The promise, which tells nobody where its event loop has ended before.
+
+    wgpu-py's own raises then, in a thread or a callback where nobody can catch that.
+    """
+    soon = promise._call_soon_threadsafe
+
+    def call(callback: Callable[..., Any], *arguments: Any) -> None:
+        with suppress(RuntimeError):
+            soon(callback, *arguments)
+
+    promise._call_soon_threadsafe = call
+    return promise
 
 
 def in_thread(title: str, work: Callable[[], Any]) -> Any:
@@ -35,13 +50,12 @@ def in_thread(title: str, work: Callable[[], Any]) -> Any:
     promise = promised(title)
 
     def run() -> None:
-        with suppress(RuntimeError):  # of a loop that has ended: nobody waits any more
-            try:
-                result = work()
-            except Exception as error:
-                promise._wgpu_set_error(error)
-            else:
-                promise._wgpu_set_input(result)
+        try:
+            result = work()
+        except Exception as error:
+            promise._wgpu_set_error(error)
+        else:
+            promise._wgpu_set_input(result)
 
     threading.Thread(target=run, name=title).start()
     return promise

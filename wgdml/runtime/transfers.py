@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .buffers import Buffers, Pool
 from .context import Context
 from .process import interruptible, uninterrupted
+from .promises import outliving
 
 __all__ = ["CHUNK", "Span", "Transfers", "UploadRing"]
 
@@ -280,7 +281,7 @@ class _Reading:
     def ask(self) -> None:
         """Asks for the next staging buffer."""
         size = self._download.sizes[self._number]
-        uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size).then(self._take, self.fail)
+        outliving(uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size)).then(self._take, self.fail)
 
     def _take(self, _: None) -> None:
         try:
