@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import shutil
 import signal
+import subprocess
 import tempfile
 import weakref
 from contextlib import suppress
@@ -101,3 +103,20 @@ def forced(device):
         return own, planned.plans
 
     return make
+
+
+@pytest.fixture
+def display():
+    """A virtual X display. It must not reset when a client leaves, or the next finds it closed."""
+    for program in ("Xvfb", "xdotool"):
+        assert shutil.which(program), f"{program} is missing: make setup installs it (apt-get install xvfb xdotool)"
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24", "-nolisten", "tcp", "-noreset"]
+    server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(write)
+    try:
+        with os.fdopen(read) as pipe:
+            yield f":{pipe.readline().strip()}"
+    finally:
+        server.terminate()
+        server.wait(10)

@@ -34,6 +34,7 @@ from .runtime import (
     default_device,
     empty,
     to_numpy,
+    to_numpy_async,
 )
 
 __all__ = [
@@ -69,5 +70,6 @@ __all__ = [
     "sort",
     "take_along_axis",
     "to_numpy",
+    "to_numpy_async",
     "top_k",
 ]

@@ -31,8 +31,8 @@ from wgdml.selection import Layout, Order, make_selection
 HERE = Path(__file__).resolve().parent
 PAGE = ("index.html", "main.js", "run.js")
 
-#: Name, data type, shape, axis, k, descending?, and a mask of the input's bits: few bits make many
-#: ties.
+#: Name, data type, shape, axis (2: two axes about another), k, descending?, and a mask of the
+#: input's bits: few bits make many ties.
 CASES: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
     ("argmax of 300,000", "float32", (1, 300_000), 1, 1, True, 0xFFFFFFFF),
     ("the first 100 of 200,000", "float32", (1, 200_000), 1, 100, True, 0xFFFFFFFF),
@@ -107,10 +107,18 @@ def case(
 ) -> dict[str, Any]:
     """A problem, its input and expected answer, and the dispatches that solve it."""
     x = input_of(dtype, shape, mask)
-    values, indices = answer(x, axis, k, descending)
-    out = Layout(values.shape, (values.shape[1], 1))
+    source, axes = Layout(shape, (shape[1], 1)), (axis,)
+    if axis == 2:
+        # Over the rows and the third of three dimensions, which has ten elements.
+        tens = (shape[0], shape[1] // 10, 10)
+        source, axes = Layout(tens, (shape[1], 10, 1)), (0, 2)
+        values, indices = answer(x.reshape(tens).swapaxes(0, 1).reshape(tens[1], -1), 1, k, descending)
+        out = Layout((1, tens[1], 1), (tens[1], 1, 1))
+    else:
+        values, indices = answer(x, axis, k, descending)
+        out = Layout(values.shape, (values.shape[1], 1))
     order = Order.DESCENDING if descending else Order.ASCENDING
-    selection = make_selection(dtype, Layout(shape, (shape[1], 1)), (axis,), k, order, values=out, indices=out)
+    selection = make_selection(dtype, source, axes, k, order, values=out, indices=out)
     # Within the specification's minimum limits: any browser that has WebGPU can run it, or, with
     # subgroups, most.
     plan = Planner(Machine(subgroups=subgroups)).plan(selection, algorithm=algorithm, vectors=x.nbytes % 16 == 0)
@@ -141,6 +149,7 @@ SMALL: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
     ("the first 9 of 100 rows of 96", "float32", (100, 96), 1, 9, True, 0xFFFFFFFF),
     ("the first 50 of 2 rows of 40,000", "float32", (2, 40_000), 1, 50, True, 0xFFFFFFFF),
     ("the best of 100 rows of 1,000", "float32", (100, 1_000), 1, 1, True, 0xFFFFFFFF),
+    ("the best of two axes of 30 and 10", "float32", (30, 1_000), 2, 1, True, 0xFFFFFFFF),
 ]
 
 

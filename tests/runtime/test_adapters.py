@@ -29,7 +29,8 @@ def machine(monkeypatch):
         compute = [a for a in adapters if a.info["backend_type"] != "OpenGL"] if native else []
         monkeypatch.setattr(adapter, "_of_compute_backends", lambda: compute)
         monkeypatch.setattr(adapter, "_may_have_hardware", lambda: gpu)
-        monkeypatch.setattr(adapter.wgpu.gpu, "enumerate_adapters_sync", lambda: listed.append(1) or list(adapters))
+        monkeypatch.setattr(adapter.wgpu.gpu, "enumerate_adapters_async", lambda: listed.append(1) or list(adapters))
+        monkeypatch.setattr(adapter, "resolved", lambda found: found)
         return listed
 
     return make

@@ -19,7 +19,19 @@ FILES = {
 }
 
 #: What wgpu-py has no public name for.
-OF_WGPU = {"_device", "_internal", "_create_adapter", "_helpers"}
+OF_WGPU = {
+    "_device",
+    "_internal",
+    "_create_adapter",
+    "_helpers",
+    "_the_device",
+    "_resolve",
+    "_poll",
+    "_poller",
+    "_wgpu_set_input",
+    "_wgpu_set_error",
+    "_call_soon_threadsafe",
+}
 
 
 def imported(name: str) -> dict[str, set[str]]:

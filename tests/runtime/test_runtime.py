@@ -557,6 +557,6 @@ def test_an_adapter_without_a_device_is_refused(device, monkeypatch):
     def refuse(self, **_):
         raise RuntimeError("Request device failed (3): Validation Error\n\nParent device is lost")
 
-    monkeypatch.setattr(type(adapter), "request_device_sync", refuse)
+    monkeypatch.setattr(type(adapter), "request_device_async", refuse)
     with pytest.raises(wgdml.NoAdapterError, match="gives no device that can compute: Request device failed"):
         wgdml.Device(adapter=adapter)

@@ -467,6 +467,7 @@ def test_info_for_programs() -> None:
     assert len(chosen) == 1
     assert chosen[0]["name"] == wgdml.default_device().adapter_info["device"]
     assert result["reason"]
+    assert result["gpu_device"] == wgdml.default_device().gpu_device_reason
     assert result["limits"]["max_storage_buffer_binding_size"] >= 1 << 27
     assert isinstance(result["features"], list)
     assert result["feature_level"] == wgdml.default_device().feature_level.name
@@ -475,7 +476,7 @@ def test_info_for_programs() -> None:
 def test_info_for_people() -> None:
     out = good("info").stdout
     assert wgdml.default_device().adapter_info["device"] in out
-    for word in ("chosen", "numpy", "wgpu", "Vulkan" if sys.platform == "linux" else ""):
+    for word in ("chosen", "GPU device     of its own", "numpy", "wgpu", "Vulkan" if sys.platform == "linux" else ""):
         assert word in out
 
 

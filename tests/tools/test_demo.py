@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -243,23 +242,6 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None
     while not condition():
         assert time.monotonic() < end, f"waited {seconds} s for {what}"
         time.sleep(0.1)
-
-
-@pytest.fixture
-def display(tmp_path: Path) -> Iterator[str]:
-    """A virtual X display. It must not reset when a client leaves, or the next finds it closed."""
-    for program in ("Xvfb", "xdotool"):
-        assert shutil.which(program), f"{program} is missing: make setup installs it (apt-get install xvfb xdotool)"
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1000x700x24", "-nolisten", "tcp", "-noreset"]
-    server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    os.close(write)
-    try:
-        with os.fdopen(read) as pipe:
-            yield f":{pipe.readline().strip()}"
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Xvfb, which only Linux has")

@@ -14,6 +14,8 @@ import yaml
 
 import wgdml
 from wgdml import shaders
+from wgdml.runtime import default
+from wgdml.runtime.device import open_default
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -33,6 +35,9 @@ BUGS = "driver-bugs.md"  # its programs end their process
 def test_every_python_block_runs(page: str, device, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # some pages write files
     monkeypatch.setenv("RENDERCANVAS_FORCE_OFFSCREEN", "1")
+    if "get_default_device()" in "".join(blocks(TEXTS[page])):  # no other default device is open then
+        monkeypatch.setattr(default, "_device", None)
+        monkeypatch.setattr(default, "_make", open_default)
     namespace = {"__name__": "__main__"}  # one for all the blocks of a page
     for number, block in enumerate(blocks(TEXTS[page]), 1):
         exec(compile(block, f"docs/{page}, Python block {number}", "exec"), namespace)

@@ -16,6 +16,10 @@ DEMOS = {
     "interchange": ([], "pyarrow    pyarrow.lib.FloatArray"),
     "wgpu_buffer": ([], "best scores at [ 1040 11047 21054 31061 41068]"),
     "pygfx_buffer": ([], "sorted 500 heights in pygfx's buffer"),
+    "pygfx_nearest": (
+        ["--offscreen", "--points", "20000", "-k", "100", "--frames", "3"],
+        "as NumPy finds",
+    ),
     "from_directml/detect": ([], "detect_in_three_calls: the 100 best of 10647 rows, the first three are rows [17 20 25]"),
     "onnx_model": ([], "refused: model has operators that wgdml does not run: Softmax"),
     "out_of_core": (["--gigabytes", "0.03", "--block-mib", "4"], "% of the bare upload"),

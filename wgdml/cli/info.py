@@ -60,6 +60,7 @@ def info_command(as_json: bool) -> None:
                 break
         document |= {
             "reason": device.adapter_reason,
+            "gpu_device": device.gpu_device_reason,
             "feature_level": device.feature_level.name,
             "limits": {key.replace("-", "_"): value for key, value in sorted(device.limits.items())},
             "features": sorted(device.features),
@@ -75,7 +76,7 @@ def info_command(as_json: bool) -> None:
             lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
         if problem is None:
             lines += [f"  * chosen: {device.adapter_reason}", ""]
-            lines += [f"feature level  {device.feature_level.name}", "limits"]
+            lines += [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}", "limits"]
             for key in _SHOWN_LIMITS:
                 lines.append(f"  {key:40} {device.limits[key]:>15,}")
             lines += ["features", "  " + ", ".join(document["features"])]

@@ -4,7 +4,7 @@ from .adapter import NoAdapterError, adapters
 from .device import Device, default_device
 from .errors import DeviceLostError
 from .operator import BindingProperties, CompiledOperator, Operator
-from .tensor import Tensor, asarray, empty, to_numpy
+from .tensor import Tensor, asarray, empty, to_numpy, to_numpy_async
 
 __all__ = [
     "BindingProperties",
@@ -19,4 +19,5 @@ __all__ = [
     "default_device",
     "empty",
     "to_numpy",
+    "to_numpy_async",
 ]

@@ -103,7 +103,12 @@ def equal_adapters() -> list[Any]:
 
 def _all() -> list[Any]:
     """The adapters of all backends, best first."""
-    return sorted(wgpu.gpu.enumerate_adapters_sync(), key=rank)
+    return sorted(resolved(wgpu.gpu.enumerate_adapters_async()), key=rank)
+
+
+def resolved(promise: Any) -> Any:
+    """The result of a promise that wgpu-native has kept already, as those of adapters and devices."""
+    return promise._resolve()
 
 
 def _best() -> list[Any]:

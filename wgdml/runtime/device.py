@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, cast
@@ -13,14 +14,18 @@ import wgpu
 from .. import contract
 from ..plan import Machine, Planner
 from . import default
-from .adapter import NoAdapterError, choose_adapter, describe
+from .adapter import NoAdapterError, choose_adapter, describe, resolved
+from .context import Context
 from .executor import KEPT, Executor, MakesPlans
 from .operator import CompiledOperator, Operator
 from .process import uninterrupted, use_gpu
+from .promises import in_thread
 
-__all__ = ["Device", "default_device"]
+__all__ = ["Device", "default_device", "open_default"]
 
 _WANTED_FEATURES = ("subgroup", "timestamp-query", "timestamp-query-inside-passes")
+#: Variables that ask for a device of wgdml's own.
+_OWN = ("WGDML_ADAPTER", "WGDML_LIMITS", "WGDML_SUBGROUPS")
 #: The least that WebGPU's specification promises of any adapter, as far as computing is concerned.
 _MINIMUM_LIMITS = {
     "max-bind-groups": 4,
@@ -59,7 +64,10 @@ def _open(adapter: Any) -> Any:
     if no_subgroups and "subgroup" in features:
         features.remove("subgroup")
     limits = _MINIMUM_LIMITS if least else None
-    request = partial(adapter.request_device_sync, label="wgdml", required_features=features, required_limits=limits)
+
+    def request() -> Any:
+        return resolved(adapter.request_device_async(label="wgdml", required_features=features, required_limits=limits))
+
     try:
         return uninterrupted(request)  # an exception in wgpu-py's callback would be lost, and the device with it
     except (RuntimeError, wgpu.GPUError) as error:
@@ -100,8 +108,9 @@ class Device(Executor):
             raise TypeError(f"gpu_device must be a wgpu.GPUDevice, not {type(gpu_device).__name__}")
         if adapter is not None and not isinstance(adapter, wgpu.GPUAdapter):
             raise TypeError(f"adapter must be a wgpu.GPUAdapter, not {type(adapter).__name__}")
-        self.adapter_reason = "given by the caller"
+        self.adapter_reason = self.gpu_device_reason = "given by the caller"
         if gpu_device is None:
+            self.gpu_device_reason = "of its own"
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
             gpu_device = _open(adapter)
@@ -111,6 +120,15 @@ class Device(Executor):
         self.limits = self.context.limits
         self.features = self.context.features
         self.counters = self.context.counters
+
+    @classmethod
+    def open_async(cls, *arguments: Any, **options: Any) -> wgpu.GPUPromise[Device]:
+        """A promise of a ``Device`` of these arguments, while the event loop's other tasks go on.
+
+        ``device = await wgdml.Device.open_async()`` on asyncio, trio or rendercanvas. Awaiting
+        raises what ``Device`` raises. Raises ``RuntimeError`` where no event loop runs.
+        """
+        return in_thread("Device.open_async", partial(cls, *arguments, **options))
 
     def __repr__(self) -> str:
         return f"<wgdml.Device {describe(self.gpu_device.adapter)}, {self.feature_level.name}>"
@@ -150,6 +168,15 @@ class Device(Executor):
             raise ValueError(f"operator was created by another device, {operator.device!r}, than {self!r}")
         return CompiledOperator(operator)
 
+    def compile_operator_async(self, operator: Operator) -> wgpu.GPUPromise[CompiledOperator]:
+        """A promise of what ``compile_operator`` returns; the event loop's other tasks go on.
+
+        ``compiled = await device.compile_operator_async(operator)`` on asyncio, trio or
+        rendercanvas. Awaiting raises what ``compile_operator`` raises. Raises ``RuntimeError``
+        where no event loop runs.
+        """
+        return in_thread("Device.compile_operator_async", partial(self.compile_operator, operator))
+
     @property
     def lost(self) -> bool:
         """Whether the GPU device is lost, asked now (``IDMLDevice::GetDeviceRemovedReason``). A closed device is not.
@@ -186,9 +213,54 @@ class Device(Executor):
         self.close()
 
 
-default.made_by(Device)
+def _shared() -> tuple[Any, str]:
+    """wgpu's shared default device where it will do, else None; and the reason."""
+    use_gpu()
+    gpu_device = wgpu.utils.device.helper._the_device
+    if gpu_device is None:
+        return None, "of its own, as nobody uses wgpu's shared default device"
+    if named := next((name for name in _OWN if os.environ.get(name)), None):
+        return None, f"of its own, as {named} is set"
+    if Context(gpu_device).lost:
+        return None, "of its own, as wgpu's shared default device is lost"
+    own, allowed = gpu_device.limits, gpu_device.adapter.limits
+    if less := next((n for n in _MINIMUM_LIMITS if n.startswith("max-") and own[n] < allowed[n]), None):
+        return None, f"of its own, as wgpu's shared default device has {less} {own[less]} of the adapter's {allowed[less]}"
+    return gpu_device, "wgpu's shared default device"
+
+
+def open_default(**options: Any) -> Device:
+    """The default device: on wgpu's shared one where somebody uses that, else on one of its own."""
+    gpu_device, reason = _shared()
+    device = Device(gpu_device, **options)
+    device.gpu_device_reason = reason
+    if gpu_device is not None:
+        device.adapter_reason = f"that of {reason}"
+    return device
+
+
+def _before_fork() -> None:
+    """Who has opened wgpu's shared device has used the GPU, with wgdml or without."""
+    if wgpu.utils.device.helper._the_device is not None:
+        with suppress(RuntimeError):  # in a fork already
+            use_gpu()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+with suppress(RuntimeError):  # of a shared device that is there already, with what it has
+    # The limits are the adapter's, as long as nobody asks for less.
+    wgpu.preconfigure_default_device("wgdml", preferred_features=set(_WANTED_FEATURES))
+default.made_by(open_default)
 
 
 def default_device() -> Device:
-    """The device that functions use when none is named: made at the first call, and again when it was lost or closed."""
+    """The device that functions use when none is named.
+
+    It is made at the first call, and again when it was lost or closed. It works on wgpu's shared
+    default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where somebody uses
+    that already and it offers the limits of its adapter; so buffers are shared. Else it opens a GPU
+    device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or ``WGDML_SUBGROUPS`` is set.
+    Its ``gpu_device_reason`` says which and why.
+    """
     return cast(Device, default.get())

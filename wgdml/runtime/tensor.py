@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple, SupportsIndex, cast
 
 import numpy as np
@@ -18,6 +20,7 @@ from .bindings import Range, aligned, check_overlap, fits_vectors
 from .buffers import Memory
 from .default import as_device
 from .executor import Executor
+from .promises import promised
 from .transfers import Span
 
 __all__ = [
@@ -39,6 +42,7 @@ __all__ = [
     "packed_tensor",
     "tensor_of",
     "to_numpy",
+    "to_numpy_async",
 ]
 
 _BYTES = np.dtype(np.uint8)
@@ -212,6 +216,14 @@ class Tensor:
     def numpy(self) -> NDArray[Any]:
         """The elements as a new NumPy array, after all submitted work; ``to_numpy`` reads several tensors at once."""
         return to_numpy(self)[0]
+
+    def numpy_async(self) -> wgpu.GPUPromise[NDArray[Any]]:
+        """A promise of the elements as a new NumPy array, as they are after all submitted work.
+
+        ``await tensor.numpy_async()`` on asyncio, trio or rendercanvas, whose other tasks go on
+        meanwhile. ``to_numpy_async`` says the rest.
+        """
+        return _promise("Tensor.numpy_async", (self,), itemgetter(0))
 
     def _span(self) -> Span:
         """The bytes of all elements, from a whole word on."""
@@ -416,22 +428,69 @@ def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
     where ``numpy()`` waits for each. NumPy arrays among them are returned as they are. Raises ``TypeError`` for anything else,
     ``ValueError`` for a tensor whose buffer is destroyed, mapped or without usage COPY_SRC.
     """
-    arrays: list[Any] = [None] * len(tensors)
-    places: dict[Executor, list[int]] = {}
-    for place, tensor in enumerate(tensors):
-        if isinstance(tensor, np.ndarray):
-            arrays[place] = tensor
-        elif not isinstance(tensor, Tensor):
-            raise TypeError(f"tensors must be wgdml.Tensors or NumPy arrays, not {type(tensor).__name__}")
-        elif tensor.size:
-            places.setdefault(tensor.device, []).append(place)
-        else:
-            arrays[place] = np.empty(tensor.shape, tensor.dtype)
-    spans = {device: [tensors[place]._span() for place in wanted] for device, wanted in places.items()}  # type: ignore[union-attr]
-    for device, wanted in places.items():
-        for place, data in zip(wanted, device.transfers.read(spans[device]), strict=True):
-            arrays[place] = tensors[place]._elements(data)  # type: ignore[union-attr]
-    return tuple(arrays)
+    wanted = _Wanted(tensors)
+    for device, spans in wanted.spans.items():
+        wanted.put(device, device.transfers.read(spans))
+    return tuple(wanted.arrays)
+
+
+def to_numpy_async(*tensors: Tensor | NDArray[Any]) -> wgpu.GPUPromise[tuple[NDArray[Any], ...]]:
+    """A promise of what ``to_numpy`` returns, as it is after all work submitted so far.
+
+    ``values, indices = await wgdml.to_numpy_async(*wgdml.top_k(x, k))`` on asyncio, trio or
+    rendercanvas. The loop's other tasks go on meanwhile, and any number of reads may be under way.
+    Who stops waiting loses the arrays and nothing else. Where one cannot await,
+    ``.then(callback)`` calls back.
+
+    Raises what ``to_numpy`` raises, and ``RuntimeError`` where no event loop runs, before anything
+    is submitted. Awaiting raises ``DeviceLostError`` where the device is lost meanwhile, and
+    ``MemoryError`` where it has no room for the copies.
+    """
+    return _promise("to_numpy_async", tensors, tuple)
+
+
+class _Wanted:
+    """Arrays that are to come from tensors; those of one device come together."""
+
+    def __init__(self, tensors: Sequence[Tensor | NDArray[Any]]) -> None:
+        self._tensors: Any = tensors
+        self._places: dict[Executor, list[int]] = {}
+        self.arrays: list[Any] = [None] * len(tensors)
+        for place, tensor in enumerate(tensors):
+            if isinstance(tensor, np.ndarray):
+                self.arrays[place] = tensor
+            elif not isinstance(tensor, Tensor):
+                raise TypeError(f"tensors must be wgdml.Tensors or NumPy arrays, not {type(tensor).__name__}")
+            elif tensor.size:
+                self._places.setdefault(tensor.device, []).append(place)
+            else:
+                self.arrays[place] = np.empty(tensor.shape, tensor.dtype)
+        #: What is to be read of each device.
+        self.spans = {device: [tensors[place]._span() for place in places] for device, places in self._places.items()}  # type: ignore[union-attr]
+
+    def put(self, device: Executor, read: Sequence[NDArray[Any]]) -> bool:
+        """Takes what was read of a device; True where that was the last."""
+        for place, data in zip(self._places.pop(device), read, strict=True):
+            self.arrays[place] = self._tensors[place]._elements(data)
+        return not self._places
+
+
+def _promise(title: str, tensors: Sequence[Tensor | NDArray[Any]], result: Callable[[list[Any]], Any]) -> Any:
+    """A promise of what ``result`` makes of the tensors' arrays."""
+    wanted = _Wanted(tensors)
+    for device in wanted.spans:
+        device.context.check()
+    promise = promised(title, result)
+
+    def arrived(device: Executor, read: list[NDArray[Any]]) -> None:
+        if wanted.put(device, read):
+            promise._wgpu_set_input(wanted.arrays)
+
+    for device, spans in wanted.spans.items():
+        device.transfers.read_async(spans, partial(arrived, device), promise._wgpu_set_error)
+    if not wanted.spans:
+        promise._wgpu_set_input(wanted.arrays)
+    return promise
 
 
 def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:

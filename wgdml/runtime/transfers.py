@@ -6,7 +6,10 @@ two of them by turns, so that the device fills or empties one while the host wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any, NamedTuple
@@ -18,12 +21,15 @@ from numpy.typing import NDArray
 from .buffers import Buffers, Pool
 from .context import Context
 from .process import interruptible, uninterrupted
+from .promises import outliving
 
 __all__ = ["CHUNK", "Span", "Transfers", "UploadRing"]
 
 CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
 _KEPT_BYTES = 8 * CHUNK  # for each direction
+_PART = 1 << 20  # bytes of a staging buffer of a read that a loop awaits: it copies one at a time
+_READING = "reading from the device"  # as errors say it
 
 _READ = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
 _WRITE = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
@@ -103,6 +109,8 @@ class Transfers:
         self._buffers = buffers
         self._reading = buffers.new_pool(_KEPT_BYTES)
         self._writing = buffers.new_pool(_KEPT_BYTES)
+        self._under_way: weakref.WeakSet[_Reading] = weakref.WeakSet()
+        self._polled = False
 
     @contextmanager
     def _staging(self, pool: Pool, usage: int, sizes: Sequence[int]) -> Iterator[list[Any]]:
@@ -110,8 +118,7 @@ class Transfers:
         staging: list[Any] = []
         try:
             for size in sizes:
-                rounded = min(CHUNK, 1 << max(12, (size - 1).bit_length()))
-                staging.append(pool.take(rounded) or self._buffers.create(rounded, usage))
+                staging.append(self._take(pool, usage, size))
             yield staging
         except BaseException:
             for buffer in staging:
@@ -119,6 +126,10 @@ class Transfers:
             raise
         for buffer in staging:
             pool.give(buffer.size, buffer)
+
+    def _take(self, pool: Pool, usage: int, size: int) -> Any:
+        rounded = min(CHUNK, 1 << max(12, (size - 1).bit_length()))
+        return pool.take(rounded) or self._buffers.create(rounded, usage)
 
     # -- to the device --
 
@@ -144,46 +155,34 @@ class Transfers:
 
     # -- from the device --
 
-    def read(self, spans: Sequence[Span], encoder: Any = None, doing: str = "reading from the device") -> list[NDArray[Any]]:
+    def read(self, spans: Sequence[Span], encoder: Any = None, doing: str = _READING) -> list[NDArray[Any]]:
         """The arrays that lie in buffers, as new arrays, after all submitted work.
 
         ``encoder``: commands to submit before. All takes one submission and one wait where one staging buffer holds the arrays.
         """
         self._context.check()
         try:
-            rounds = _rounds(spans)
-            with self._staging(self._reading, _READ, [pieces[-1].place + pieces[-1].size for pieces in rounds[:2]]) as staging:
-                return self._read(spans, rounds, staging, encoder or self._context.gpu_device.create_command_encoder())
+            download = _Download(spans, CHUNK)
+            with self._staging(self._reading, _READ, download.sizes[:2]) as staging:
+                return self._read(download, staging, encoder or self._context.gpu_device.create_command_encoder())
         except (wgpu.GPUError, RuntimeError, AttributeError) as error:
             self._context.fail(error, doing)
 
-    def _read(
-        self, spans: Sequence[Span], rounds: Sequence[Sequence[_Piece]], staging: Sequence[Any], encoder: Any
-    ) -> list[NDArray[Any]]:
-        arrays: list[Any] = [None] * len(spans)
-        self._fetch(spans, rounds[0], staging[0], encoder)
-        for number, pieces in enumerate(rounds):
+    def _read(self, download: _Download, staging: Sequence[Any], encoder: Any) -> list[NDArray[Any]]:
+        gpu = self._context.gpu_device
+        download.copy(0, staging[0], encoder)
+        gpu.queue.submit([encoder.finish()])
+        for number, size in enumerate(download.sizes):
             buffer = staging[number % 2]
-            mapped = self.map(buffer, -(-(pieces[-1].place + pieces[-1].size) // 8) * 8)
-            if number + 1 < len(rounds):
+            mapped = self.map(buffer, size)
+            if number + 1 < len(download.sizes):
                 # Only now, as mapping waits for everything that was submitted before.
-                encoder = self._context.gpu_device.create_command_encoder()
-                self._fetch(spans, rounds[number + 1], staging[1 - number % 2], encoder)
-            for span, start, size, place in pieces:
-                _, _, shape, dtype = spans[span]
-                if arrays[span] is None:
-                    whole: NDArray[Any] = np.empty(shape, dtype)
-                    arrays[span] = whole
-                bytes_of = arrays[span].reshape(-1).view(np.uint8)
-                bytes_of[start : start + size] = np.frombuffer(mapped, np.uint8, size, place)
+                encoder = gpu.create_command_encoder()
+                download.copy(number + 1, staging[1 - number % 2], encoder)
+                gpu.queue.submit([encoder.finish()])
+            download.take(number, mapped)
             buffer.unmap()
-        return arrays
-
-    def _fetch(self, spans: Sequence[Span], pieces: Sequence[_Piece], staging: Any, encoder: Any) -> None:
-        for span, start, size, place in pieces:
-            buffer, offset, _, _ = spans[span]
-            encoder.copy_buffer_to_buffer(buffer, offset + start, staging, place, -(-size // 4) * 4)
-        self._context.gpu_device.queue.submit([encoder.finish()])
+        return download.arrays
 
     @staticmethod
     def map(buffer: Any, size: int) -> Any:
@@ -191,18 +190,136 @@ class Transfers:
         interruptible(uninterrupted(buffer.map_async, _MAP_READ, 0, size).sync_wait)
         return buffer.read_mapped(0, size, copy=False)
 
+    def read_async(
+        self, spans: Sequence[Span], arrived: Callable[[list[NDArray[Any]]], None], failed: Callable[[Exception], None]
+    ) -> None:
+        """Has this thread's event loop give the arrays to ``arrived``, or the error to ``failed``.
 
-def _rounds(spans: Sequence[Span]) -> list[list[_Piece]]:
+        The arrays are as they are after the work that is submitted by now.
+        """
+        download = _Download(spans, _PART)
+        reading = _Reading(self._context, self._reading, download, arrived, failed)
+        try:
+            if not self._polled:
+                _poll_at_the_end(self._context.gpu_device, self._under_way)
+                self._polled = True
+            self._under_way.add(reading)
+            encoder = self._context.gpu_device.create_command_encoder()
+            for number, size in enumerate(download.sizes):
+                reading.staging.append(self._take(self._reading, _READ, size))
+                download.copy(number, reading.staging[-1], encoder)
+            self._context.gpu_device.queue.submit([encoder.finish()])
+            reading.ask()
+        except Exception as error:
+            reading.fail(error)
+
+
+def _poll_at_the_end(gpu_device: Any, under_way: weakref.WeakSet[_Reading]) -> None:
+    """Has a thread poll the device once more when it is destroyed with reads under way.
+
+    wgpu-py's own thread stops then. Without another poll, who awaits them would wait for ever.
+    """
+    poller, found = gpu_device._poller, weakref.ref(gpu_device)
+
+    def poll() -> None:
+        poller.join()
+        left = found()
+        if left is not None and under_way:
+            left._poll(True)
+
+    threading.Thread(target=poll, name="wgdml", daemon=True).start()
+
+
+class _Download:
+    """Arrays that come from spans through staging buffers of at most ``most`` bytes."""
+
+    def __init__(self, spans: Sequence[Span], most: int) -> None:
+        self._spans = spans
+        self._rounds = _rounds(spans, most)
+        self.arrays: list[Any] = [None] * len(spans)
+        #: Bytes that are mapped of each staging buffer.
+        self.sizes = [-(-(pieces[-1].place + pieces[-1].size) // 8) * 8 for pieces in self._rounds]
+
+    def copy(self, number: int, staging: Any, encoder: Any) -> None:
+        """Records the copies into a staging buffer."""
+        for span, start, size, place in self._rounds[number]:
+            buffer, offset, _, _ = self._spans[span]
+            encoder.copy_buffer_to_buffer(buffer, offset + start, staging, place, -(-size // 4) * 4)
+
+    def take(self, number: int, mapped: Any) -> None:
+        """Copies what a staging buffer holds into the arrays."""
+        for span, start, size, place in self._rounds[number]:
+            if self.arrays[span] is None:
+                self.arrays[span] = np.empty(self._spans[span].shape, self._spans[span].dtype)
+            bytes_of = self.arrays[span].reshape(-1).view(np.uint8)
+            bytes_of[start : start + size] = np.frombuffer(mapped, np.uint8, size, place)
+
+
+class _Reading:
+    """A download that an event loop waits for, in staging buffers that nobody else uses meanwhile.
+
+    They are filled by one submission, and mapped one after the other: the loop turns between the
+    copies on the host.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        pool: Pool,
+        download: _Download,
+        arrived: Callable[[list[NDArray[Any]]], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        self._context = context
+        self._pool = pool
+        self._download = download
+        self._arrived = arrived
+        self._failed = failed
+        self._number = 0
+        self.staging: deque[Any] = deque()
+
+    def ask(self) -> None:
+        """Asks for the next staging buffer."""
+        size = self._download.sizes[self._number]
+        outliving(uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size)).then(self._take, self.fail)
+
+    def _take(self, _: None) -> None:
+        try:
+            if lost := self._context.probe(_READING):
+                raise lost  # the device went with the buffer: reading that would end the process
+            staging = self.staging[0]
+            self._download.take(self._number, staging.read_mapped(0, self._download.sizes[self._number], copy=False))
+            staging.unmap()
+            self._number += 1
+            self._pool.give(staging.size, self.staging.popleft())
+            if self.staging:
+                self.ask()
+            else:
+                self._arrived(self._download.arrays)
+        except Exception as error:
+            self.fail(error)
+
+    def fail(self, error: Exception) -> None:
+        """Tells the error, and gives up the staging buffers: one of them may be mapped."""
+        for staging in self.staging:
+            staging.destroy()
+        try:
+            self._context.fail(error, _READING)
+        except Exception as known:
+            self._failed(known)
+
+
+def _rounds(spans: Sequence[Span], most: int) -> list[list[_Piece]]:
     """What goes through a staging buffer at a time. Places are multiples of eight, as wgpu-py maps."""
     rounds: list[list[_Piece]] = [[]]
     used = 0
     for number, (_, _, shape, dtype) in enumerate(spans):
         start, size = 0, prod(shape) * dtype.itemsize
         while start < size:
-            if used == CHUNK:
+            if used == most:
                 rounds.append([])
                 used = 0
-            count = min(size - start, CHUNK - used)
+            count = min(size - start, most - used)
             rounds[-1].append(_Piece(number, start, count, used))
             start += count
             used += -(-count // 8) * 8

@@ -1,0 +1,61 @@
+"""What event loops wait for: wgpu's promises.
+
+A ``wgpu.GPUPromise`` is awaited on asyncio, trio and rendercanvas, and calls back by ``then``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import wgpu
+from wgpu._async import detect_current_call_soon_threadsafe
+
+__all__ = ["in_thread", "outliving", "promised"]
+
+
+def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
+    """A promise to the event loop of this thread; ``handler`` makes its result of what it is given.
+
+    Raises ``RuntimeError`` where no event loop runs.
+    """
+    soon = detect_current_call_soon_threadsafe()
+    if soon is None:
+        raise RuntimeError(f"{title} needs a running event loop, of asyncio, trio or rendercanvas, that awaits its promise")
+    return outliving(wgpu.GPUPromise(title, handler, _call_soon_threadsafe=soon))
+
+
+def outliving(promise: Any) -> Any:
+    """The promise, which tells nobody where its event loop has ended before.
+
+    wgpu-py's own raises then, in a thread or a callback where nobody can catch that.
+    """
+    soon = promise._call_soon_threadsafe
+
+    def call(callback: Callable[..., Any], *arguments: Any) -> None:
+        with suppress(RuntimeError):
+            soon(callback, *arguments)
+
+    promise._call_soon_threadsafe = call
+    return promise
+
+
+def in_thread(title: str, work: Callable[[], Any]) -> Any:
+    """A promise of what ``work`` returns in a thread of its own.
+
+    It is for what wgpu-native has only as calls that return when all is done.
+    """
+    promise = promised(title)
+
+    def run() -> None:
+        try:
+            result = work()
+        except Exception as error:
+            promise._wgpu_set_error(error)
+        else:
+            promise._wgpu_set_input(result)
+
+    threading.Thread(target=run, name=title).start()
+    return promise
