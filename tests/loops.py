@@ -36,7 +36,7 @@ def compute_seconds(device: wgdml.Device) -> float:
 
 
 def without_core() -> float:
-    """Seconds in which other programs had the cores that this thread waited for. Linux alone says."""
+    """Seconds in which other programs had this thread's cores. Linux alone says."""
     try:
         with open("/proc/thread-self/schedstat") as figures:
             return int(figures.read().split()[1]) / 1e9

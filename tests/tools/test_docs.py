@@ -35,7 +35,7 @@ BUGS = "driver-bugs.md"  # its programs end their process
 def test_every_python_block_runs(page: str, device, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)  # some pages write files
     monkeypatch.setenv("RENDERCANVAS_FORCE_OFFSCREEN", "1")
-    if "get_default_device()" in "".join(blocks(TEXTS[page])):  # no other default device is open then
+    if "get_default_device()" in "".join(blocks(TEXTS[page])):  # no other is open yet
         monkeypatch.setattr(default, "_device", None)
         monkeypatch.setattr(default, "_make", open_default)
     namespace = {"__name__": "__main__"}  # one for all the blocks of a page
