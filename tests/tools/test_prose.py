@@ -13,19 +13,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 100
-LATER = ROOT / "wgdml/runtime"  # its docstrings are still wider
 
 WGSL_COMMENT = re.compile(r"(^\s*|\s{2})//")  # in $[...] a single space stands before a division
 PRAGMA = re.compile(r"# (type: ignore|noqa)(\[[\w, -]+\])?$")
 
 
 def files(suffix: str, *folders: str) -> list[Path]:
-    return [
-        path
-        for folder in folders
-        for path in sorted((ROOT / folder).rglob(f"*{suffix}"))
-        if "node_modules" not in path.parts and LATER not in path.parents
-    ]
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob(f"*{suffix}")) if "node_modules" not in path.parts]
 
 
 PYTHON = files(".py", "wgdml", "tests", "scripts", "demos", "benchmarks")

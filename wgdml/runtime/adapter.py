@@ -107,7 +107,7 @@ def _all() -> list[Any]:
 
 
 def resolved(promise: Any) -> Any:
-    """The result of a promise that wgpu-native has kept already, as those of adapters and devices."""
+    """The result of a promise that wgpu-native has kept already, of an adapter for one."""
     return promise._resolve()
 
 

@@ -15,7 +15,10 @@ _lock = threading.Lock()
 
 
 def made_by(make: Callable[[], Executor]) -> None:
-    """Says how the default device is made. ``device.py`` does, which stands above all that use the default."""
+    """Says how the default device is made.
+
+    ``device.py`` does, which stands above all that use the default.
+    """
     global _make
     _make = make
 

@@ -55,9 +55,9 @@ def _checked_environment(name: str, wanted: str) -> bool:
 
 
 def _open(adapter: Any) -> Any:
-    """The GPU device of an adapter, with all that its limits allow and the features that kernels use."""
+    """The GPU device of an adapter, with its limits and the features that kernels use."""
     use_gpu()
-    # "minimum" is for tests: the device that any adapter would give at least, without optional features.
+    # "minimum" is for tests: what any adapter gives at least, without optional features.
     least = _checked_environment("WGDML_LIMITS", "minimum")
     no_subgroups = _checked_environment("WGDML_SUBGROUPS", "off")
     features = [] if least else [f for f in _WANTED_FEATURES if f in adapter.features]
@@ -69,7 +69,8 @@ def _open(adapter: Any) -> Any:
         return resolved(adapter.request_device_async(label="wgdml", required_features=features, required_limits=limits))
 
     try:
-        return uninterrupted(request)  # an exception in wgpu-py's callback would be lost, and the device with it
+        # An exception in wgpu-py's callback would be lost, and the device with it.
+        return uninterrupted(request)
     except (RuntimeError, wgpu.GPUError) as error:
         # Some drivers list an adapter, OpenGL's for one, that cannot compute.
         reason = " ".join(str(error).split())
@@ -79,17 +80,21 @@ def _open(adapter: Any) -> Any:
 class Device(Executor):
     """A WebGPU device and everything that wgdml keeps on it.
 
-    ``gpu_device``: a ``wgpu.GPUDevice`` that the caller has, so that buffers are shared; without one an adapter is chosen (hardware
-    first, then software; ``WGPUPY_WGPU_ADAPTER_NAME`` and ``WGPU_BACKEND_TYPE`` are honoured) or ``adapter`` is used.
-    ``feature_level``: the highest level whose operators this device takes (DirectML's ``DML_FEATURE_LEVEL``). ``planner`` makes
-    what chooses the kernels, for the device as plans see it. ``kept``: the most plans that are kept, and the most compiled kernels,
-    each of which takes 2 to 4 MB on a software adapter; the least recently used leave.
+    ``gpu_device``: a ``wgpu.GPUDevice`` that the caller has, so that buffers are shared; without
+    one an adapter is chosen (hardware first, then software; ``WGPUPY_WGPU_ADAPTER_NAME`` and
+    ``WGPU_BACKEND_TYPE`` are honoured) or ``adapter`` is used. ``feature_level``: the highest level
+    whose operators this device takes (DirectML's ``DML_FEATURE_LEVEL``). ``planner`` makes what
+    chooses the kernels, for the device as plans see it. ``kept``: the most plans that are kept, and
+    the most compiled kernels, each of which takes 2 to 4 MB on a software adapter; the least
+    recently used leave.
 
-    May be used from several threads, and as a context manager that closes it. Processes that are forked from one with a Device
-    cannot use the GPU: start them by "spawn", or make the first call in the child.
+    May be used from several threads, and as a context manager that closes it. Processes that are
+    forked from one with a Device cannot use the GPU: start them by "spawn", or make the first call
+    in the child.
 
-    Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds. Its methods raise
-    ``DeviceLostError`` when the GPU device is gone, ``MemoryError`` when it has no room.
+    Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds.
+    Its methods raise ``DeviceLostError`` when the GPU device is gone, ``MemoryError`` when it has
+    no room.
     """
 
     def __init__(
@@ -137,22 +142,25 @@ class Device(Executor):
 
     @property
     def feature_levels(self) -> tuple[contract.FeatureLevel, ...]:
-        """The levels that exist up to this device's (DirectML's ``DML_FEATURE_QUERY_FEATURE_LEVELS``)."""
+        """The levels up to this device's (DirectML's ``DML_FEATURE_QUERY_FEATURE_LEVELS``)."""
         return tuple(level for level in contract.FeatureLevel if level <= self.feature_level)
 
     def check_feature_support(self, data_type: contract.DataType | int) -> bool:
-        """Whether tensors may have this data type at the device's level (``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT``).
+        """Whether tensors may have this data type at the device's level
+        (``DML_FEATURE_TENSOR_DATA_TYPE_SUPPORT``).
 
-        DirectML's types that are not here go by their numbers, 9 (FLOAT64), 12 (UINT4) and 13 (INT4), and are not supported.
-        Raises ``TypeError`` for anything else.
+        DirectML's types that are not here go by their numbers, 9 (FLOAT64), 12 (UINT4) and 13
+        (INT4), and are not supported. Raises ``TypeError`` for anything else.
         """
         self.context.check()
         return contract.supports_data_type(data_type, self.feature_level)
 
     def create_operator(self, desc: Any) -> Operator:
-        """Checks an operator desc against the device's feature level (``IDMLDevice::CreateOperator``).
+        """Checks an operator desc against the device's feature level
+        (``IDMLDevice::CreateOperator``).
 
-        Raises ``TypeError`` for other objects and ``ValueError``, naming the level that would take it, for a desc over the level.
+        Raises ``TypeError`` for other objects and ``ValueError``, naming the level that would take
+        it, for a desc over the level.
         """
         self.context.check()
         return Operator(self, desc)
@@ -160,8 +168,9 @@ class Device(Executor):
     def compile_operator(self, operator: Operator) -> CompiledOperator:
         """Chooses kernels and makes their pipelines (``IDMLDevice::CompileOperator``).
 
-        Raises ``TypeError`` for other objects, ``ValueError`` for another device's operator and for tensors that no buffer of
-        the device can hold, ``MemoryError`` where the scratch would exceed the largest buffer.
+        Raises ``TypeError`` for other objects, ``ValueError`` for another device's operator and for
+        tensors that no buffer of the device can hold, ``MemoryError`` where the scratch would
+        exceed the largest buffer.
         """
         self.context.check()
         if isinstance(operator, Operator) and operator.device is not self:
@@ -179,7 +188,8 @@ class Device(Executor):
 
     @property
     def lost(self) -> bool:
-        """Whether the GPU device is lost, asked now (``IDMLDevice::GetDeviceRemovedReason``). A closed device is not.
+        """Whether the GPU device is lost, asked now (``IDMLDevice::GetDeviceRemovedReason``). A
+        closed device is not.
 
         Every call on a lost device raises ``DeviceLostError``, which says what was being done.
         """

@@ -39,7 +39,8 @@ class PreparedPlan:
     def __init__(self, executor: Executor, plan: Plan) -> None:
         self.plan = plan
         self.scratch_size = plan.scratch_size
-        # Not the executor itself, which keeps its plans: a device that nobody uses any more goes at once, and its kernels with it.
+        # Not the executor itself, which keeps its plans: a device that nobody uses goes at once,
+        # and its kernels with it.
         self._context, self._buffers, self._groups = executor.context, executor.buffers, executor.groups
         self._number = -next(_numbers)  # buffers have positive ones
         self._pipelines = [executor.pipelines.get(d) for d in plan.dispatches]

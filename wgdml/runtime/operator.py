@@ -27,7 +27,10 @@ _ENCODERS = {
 
 @dataclass(frozen=True)
 class BindingProperties:
-    """Bytes that an operator needs beside its tensors (``DML_BINDING_PROPERTIES``); the device provides them."""
+    """Bytes that an operator needs beside its tensors (``DML_BINDING_PROPERTIES``).
+
+    The device provides them.
+    """
 
     temporary_size: int
     persistent_size: int = 0
@@ -89,14 +92,17 @@ class CompiledOperator:
         return BindingProperties(self._prepared.plan.scratch_size)
 
     def record(self, encoder: Any, /, **tensors: Any) -> None:
-        """Records the operator into a ``wgpu.GPUCommandEncoder`` (a compute pass of its own) or ``wgpu.GPUComputePassEncoder``.
+        """Records the operator into a ``wgpu.GPUCommandEncoder`` (a compute pass of its own) or
+        ``wgpu.GPUComputePassEncoder``.
 
-        One keyword for each tensor of the desc (``input_tensor``, ``output_value_tensor`` and so on): a Tensor, or a
-        ``wgpu.GPUBuffer`` bound from its start. Neither submits nor waits; may be called any number of times.
+        One keyword for each tensor of the desc (``input_tensor``, ``output_value_tensor`` and so
+        on): a Tensor, or a ``wgpu.GPUBuffer`` bound from its start. Neither submits nor waits; may
+        be called any number of times.
 
-        Raises ``TypeError`` and ``ValueError``, before anything is recorded, for missing tensors, buffers that are too small,
-        destroyed, mapped or not usable as storage, an offset that breaks ``guaranteed_base_offset_alignment``, an output that
-        shares its buffer range with another tensor, and an encoder that has ended. A buffer that is mapped or destroyed after
+        Raises ``TypeError`` and ``ValueError``, before anything is recorded, for missing tensors,
+        buffers that are too small, destroyed, mapped or not usable as storage, an offset that
+        breaks ``guaranteed_base_offset_alignment``, an output that shares its buffer range with
+        another tensor, and an encoder that has ended. A buffer that is mapped or destroyed after
         ``record`` and before the submission cannot be seen here: submitting it may end the process.
         """
         if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
@@ -124,10 +130,12 @@ class CompiledOperator:
             raise ValueError(f"encoder cannot be recorded into: {why}") from error
 
     def __call__(self, input_tensor: Any, /, **outputs: Any) -> dict[str, Any]:
-        """Runs the operator; submits and does not wait. Returns the outputs by the desc's field names.
+        """Runs the operator; submits and does not wait. Returns the outputs by the desc's field
+        names.
 
-        Those that are not given as keywords, Tensors or ``wgpu.GPUBuffer``s as ``record`` takes them, are new Tensors. Raises as
-        ``record`` does, and ``MemoryError`` where a new output does not fit.
+        Those that are not given as keywords, Tensors or ``wgpu.GPUBuffer``s as ``record`` takes
+        them, are new Tensors. Raises as ``record`` does, and ``MemoryError`` where a new output
+        does not fit.
         """
         tensors = {"input_tensor": input_tensor, **outputs}
         for name, desc in self.tensors.items():

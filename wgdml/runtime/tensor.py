@@ -47,7 +47,8 @@ __all__ = [
 
 _BYTES = np.dtype(np.uint8)
 _DLPACK_CPU = (1, 0)
-_DLPACK_HOST = (1, 3, 11, 13)  # memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA
+#: Memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA.
+_DLPACK_HOST = (1, 3, 11, 13)
 
 
 class Elements(NamedTuple):
@@ -61,7 +62,7 @@ class Elements(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A tensor as an operand: its buffer, the byte at which the binding begins, the byte behind its last element."""
+    """An operand: its buffer, where the binding begins, the byte behind its last element."""
 
     buffer: Any
     start: int
@@ -70,10 +71,12 @@ class Bound(NamedTuple):
 
 
 class Tensor:
-    """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer`` and by the functions.
+    """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer``
+    and by the functions.
 
-    ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from the buffer's start.
-    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer.
+    ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from
+    the buffer's start. Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the
+    buffer.
     """
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
@@ -103,11 +106,12 @@ class Tensor:
     ) -> Tensor:
         """Wraps a ``wgpu.GPUBuffer`` without copying.
 
-        ``dtype`` is a ``DataType`` or what NumPy takes as one. ``strides`` are in elements (0 broadcasts; default row-major),
-        ``offset`` in bytes, a multiple of the element size. The buffer needs usage STORAGE, and COPY_SRC for ``numpy()``.
-        ``device`` defaults to the default device, which must own the buffer. Raises ``TypeError`` for other objects and data types,
-        ``ValueError`` for a buffer that is too small, of another device, destroyed or without STORAGE usage, and for negative sizes
-        and strides.
+        ``dtype`` is a ``DataType`` or what NumPy takes as one. ``strides`` are in elements (0
+        broadcasts; default row-major), ``offset`` in bytes, a multiple of the element size. The
+        buffer needs usage STORAGE, and COPY_SRC for ``numpy()``. ``device`` defaults to the default
+        device, which must own the buffer. Raises ``TypeError`` for other objects and data types,
+        ``ValueError`` for a buffer that is too small, of another device, destroyed or without
+        STORAGE usage, and for negative sizes and strides.
         """
         device = as_device(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
@@ -140,7 +144,10 @@ class Tensor:
 
     @property
     def buffer(self) -> Any:
-        """The ``wgpu.GPUBuffer``. It may be kept: once it was asked for, its memory is not used again for other tensors."""
+        """The ``wgpu.GPUBuffer``.
+
+        It may be kept: once it was asked for, its memory is not used again for other tensors.
+        """
         if self._memory is not None:
             self._memory.shared = True
         return self._buffer
@@ -187,10 +194,11 @@ class Tensor:
         return self._view(tuple(self.shape[a] for a in wrapped), tuple(self.strides[a] for a in wrapped))
 
     def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
-        """The elements in row-major order under another shape, without a copy. One size may be -1: what is left for it.
+        """The elements in row-major order under another shape, without a copy. One size may be -1:
+        what is left for it.
 
-        Raises ``TypeError`` for sizes that are no integers; ``ValueError`` for another number of elements, and where the strides
-        allow the shape only with a copy.
+        Raises ``TypeError`` for sizes that are no integers; ``ValueError`` for another number of
+        elements, and where the strides allow the shape only with a copy.
         """
         sizes = as_ints("shape", shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
         known = prod(n for n in sizes if n != -1)
@@ -203,7 +211,10 @@ class Tensor:
         return self._view(target, strides)
 
     def broadcast_to(self, shape: SupportsIndex | Sequence[SupportsIndex]) -> Tensor:
-        """The tensor repeated along new dimensions and those of size 1, without a copy. ``ValueError`` where that cannot be."""
+        """The tensor repeated along new dimensions and those of size 1, without a copy.
+
+        ``ValueError`` where that cannot be.
+        """
         target = as_sizes(shape)
         extra = len(target) - self.ndim
         if extra < 0 or any(n not in (1, t) for n, t in zip(self.shape, target[extra:], strict=True)):
@@ -214,7 +225,10 @@ class Tensor:
     # -- out of the device --
 
     def numpy(self) -> NDArray[Any]:
-        """The elements as a new NumPy array, after all submitted work; ``to_numpy`` reads several tensors at once."""
+        """The elements as a new NumPy array, after all submitted work.
+
+        ``to_numpy`` reads several tensors at once.
+        """
         return to_numpy(self)[0]
 
     def numpy_async(self) -> wgpu.GPUPromise[NDArray[Any]]:
@@ -249,7 +263,7 @@ class Tensor:
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The CPU, where ``__dlpack__`` puts its copy: a WebGPU buffer has no address that another library could take over."""
+        """The CPU, where ``__dlpack__`` puts its copy: a WebGPU buffer has no address."""
         return _DLPACK_CPU
 
     def __dlpack__(
@@ -260,7 +274,10 @@ class Tensor:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule of a new copy in host memory. ``BufferError`` where a copy or the CPU is not wanted."""
+        """A DLPack capsule of a new copy in host memory.
+
+        ``BufferError`` where a copy or the CPU is not wanted.
+        """
         if stream is not None:
             raise ValueError(f"stream must be None for memory of the CPU, not {stream!r}")
         if copy is False:
@@ -303,7 +320,10 @@ def packed_tensor(device: Executor, dtype: np.dtype[Any], shape: tuple[int, ...]
 
 
 def tensor_of(device: Executor, desc: TensorDesc, name: str = "a tensor") -> Tensor:
-    """A new tensor as a desc describes it. ``MemoryError``, naming ``name``, where it does not fit."""
+    """A new tensor as a desc describes it.
+
+    ``MemoryError``, naming ``name``, where it does not fit.
+    """
     memory = device.buffers.allocate(name, desc.total_tensor_size_in_bytes)
     return new_tensor(device, memory.buffer, desc.data_type.numpy_dtype, desc.sizes, desc.element_strides, memory=memory)
 
@@ -314,13 +334,14 @@ def empty(
     *,
     device: Executor | None = None,
 ) -> Tensor:
-    """A new Tensor whose elements are whatever its memory holds: an output for ``record``, or for ``out=``.
+    """A new Tensor whose elements are whatever its memory holds: an output for ``record``, or for
+    ``out=``.
 
-    ``shape`` and ``dtype`` (a ``DataType``, or what NumPy takes as one), packed row-major; or a ``TensorDesc`` alone, whose
-    strides and total size the tensor then has.
+    ``shape`` and ``dtype`` (a ``DataType``, or what NumPy takes as one), packed row-major; or a
+    ``TensorDesc`` alone, whose strides and total size the tensor then has.
 
-    Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``, ``ValueError`` for negative sizes,
-    ``MemoryError`` where the tensor does not fit.
+    Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``,
+    ``ValueError`` for negative sizes, ``MemoryError`` where the tensor does not fit.
     """
     device = as_device(device)
     if isinstance(shape, TensorDesc):
@@ -348,7 +369,7 @@ def is_foreign(tensor: Tensor) -> bool:
 
 
 def keep_memory(tensor: Tensor) -> None:
-    """Never uses the tensor's memory for others: nobody knows when an encoder that has it will be submitted."""
+    """Never uses the tensor's memory for others: an encoder that has it may be submitted."""
     if tensor._memory is not None:
         tensor._memory.shared = True
 
@@ -361,7 +382,7 @@ def check_alive(name: str, tensor: Tensor) -> None:
 
 
 def check_buffer(name: str, buffer: Any, device: Executor) -> None:
-    """``ValueError`` unless the buffer is the device's own, usable as storage and large enough to be bound."""
+    """``ValueError`` unless the buffer is the device's, usable as storage and large enough."""
     if buffer._device is not device.context.gpu_device:
         raise ValueError(f"{name} belongs to another device than {device!r}")
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
@@ -371,7 +392,7 @@ def check_buffer(name: str, buffer: Any, device: Executor) -> None:
 
 
 def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]], device: Executor) -> list[Tensor]:
-    """The tensors for results of these types and shapes, as tensors of the device: ``out``, or the items of ``out`` for several."""
+    """The tensors of the device for results of these types and shapes: ``out``, or its items."""
     tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
     if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
         what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
@@ -389,7 +410,10 @@ def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]],
 
 
 def check_apart(tensors: Mapping[str, Tensor]) -> None:
-    """``ValueError`` where a tensor shares bytes with one before it. Without elements it shares none."""
+    """``ValueError`` where a tensor shares bytes with one before it.
+
+    Without elements it shares none.
+    """
     ranges: dict[str, Range] = {}
     for name, tensor in tensors.items():
         if tensor.size:
@@ -400,10 +424,11 @@ def check_apart(tensors: Mapping[str, Tensor]) -> None:
 def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tensor:
     """Uploads anything that NumPy takes as an array; a Tensor is returned as it is.
 
-    A Tensor of another ``Device`` on the same GPU device is returned as one of ``device``'s, over the same buffer.
+    A Tensor of another ``Device`` on the same GPU device is returned as one of ``device``'s, over
+    the same buffer.
 
-    Raises ``ValueError`` for a Tensor on another GPU device, ``TypeError`` for data types without an order here (complex, object,
-    strings) and for ragged nested sequences.
+    Raises ``ValueError`` for a Tensor on another GPU device, ``TypeError`` for data types without
+    an order here (complex, object, strings) and for ragged nested sequences.
     """
     if isinstance(x, Tensor):
         return x if device is None or x.device is device else moved("x", x, as_device(device))
@@ -415,7 +440,10 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tens
 
 
 def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
-    """The tensor as one of another device on the same GPU device, over the same buffer. ``ValueError`` on another GPU device."""
+    """The tensor as one of another device on the same GPU device, over the same buffer.
+
+    ``ValueError`` on another GPU device.
+    """
     if tensor.device.context.gpu_device is not device.context.gpu_device:
         raise ValueError(f"{name} is on {tensor.device!r}, not on {device!r}")
     return new_tensor(device, tensor._buffer, tensor.dtype, tensor.shape, tensor.strides, tensor.offset, tensor._memory)
@@ -424,9 +452,10 @@ def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
 def to_numpy(*tensors: Tensor | NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """The elements of tensors as new NumPy arrays, after all submitted work.
 
-    ``values, indices = wgdml.to_numpy(*wgdml.top_k(x, k))``. Tensors of a device that have up to 16 MiB in all take one wait,
-    where ``numpy()`` waits for each. NumPy arrays among them are returned as they are. Raises ``TypeError`` for anything else,
-    ``ValueError`` for a tensor whose buffer is destroyed, mapped or without usage COPY_SRC.
+    ``values, indices = wgdml.to_numpy(*wgdml.top_k(x, k))``. Tensors of a device that have up to 16
+    MiB in all take one wait, where ``numpy()`` waits for each. NumPy arrays among them are returned
+    as they are. Raises ``TypeError`` for anything else, ``ValueError`` for a tensor whose buffer is
+    destroyed, mapped or without usage COPY_SRC.
     """
     wanted = _Wanted(tensors)
     for device, spans in wanted.spans.items():
@@ -494,7 +523,7 @@ def _promise(title: str, tensors: Sequence[Tensor | NDArray[Any]], result: Calla
 
 
 def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:
-    """``x`` as a NumPy array of a supported data type, without a copy where its library allows that."""
+    """``x`` as a NumPy array of a supported type, without a copy where its library allows that."""
     try:
         array = _host_array(x, name)
     except (ValueError, BufferError, RuntimeError) as error:
@@ -515,7 +544,8 @@ def _host_array(x: Any, name: str) -> NDArray[Any]:
             raise TypeError(f"{name} is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
         if not hasattr(kind, "__array__"):
             return np.from_dlpack(x)
-        if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # which PyTorch itself cannot give to NumPy
+        # PyTorch itself cannot give it to NumPy.
+        if str(getattr(x, "dtype", "")) == "torch.bfloat16":
             from ml_dtypes import bfloat16
 
             return np.asarray(x.detach().view(sys.modules["torch"].int16)).view(bfloat16)

@@ -1,7 +1,8 @@
 """Bytes between NumPy and the device through staging buffers that are kept.
 
-A new staging buffer for every transfer costs two to three times the transfer; a kept one is mapped again. Long transfers go through
-two of them by turns, so that the device fills or empties one while the host works on the other.
+A new staging buffer for every transfer costs two to three times the transfer; a kept one is mapped
+again. Long transfers go through two of them by turns, so that the device fills or empties one while
+the host works on the other.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _READING = "reading from the device"  # as errors say it
 _READ = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
 _WRITE = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
 
-# Every map for reading follows a submission, so that wgpu-py need not submit an empty one of its own to flush the queue.
+# Every map for reading follows a submission, so wgpu-py need not submit an empty one to flush the
+# queue.
 _MAP_READ = "READ_NOSYNC"
 
 
@@ -57,7 +59,7 @@ class _Piece(NamedTuple):
 
 
 class UploadRing:
-    """Writes data through staging buffers by turns, so that the device empties one while the host fills the other."""
+    """Writes through two staging buffers: the device empties one while the host fills the other."""
 
     def __init__(self, context: Context, staging: Sequence[Any]) -> None:
         self._gpu = context.gpu_device
@@ -66,14 +68,18 @@ class UploadRing:
         self._turn = 0
 
     def _ask(self, turn: int) -> None:
-        uninterrupted(self._start, turn)  # a buffer that is being mapped must not lose what is waited for
+        # A buffer that is being mapped must not lose what is waited for.
+        uninterrupted(self._start, turn)
 
     def _start(self, turn: int) -> None:
         if self._mapping[turn] is None:
             self._mapping[turn] = self._staging[turn].map_async(wgpu.MapMode.WRITE)
 
     def write(self, data: NDArray[np.uint8], target: Any, offset: int = 0, *, more: bool = False) -> None:
-        """Bytes to a buffer, before all work that is submitted later. ``more``: other data will follow these."""
+        """Bytes to a buffer, before all work that is submitted later.
+
+        ``more``: other data will follow these.
+        """
         step = self._staging[0].size
         for start in range(0, data.size, step):
             part = data[start : start + step]
@@ -81,8 +87,8 @@ class UploadRing:
             self._turn = (turn + 1) % len(self._staging)
             self._ask(turn)
             if more or start + step < data.size:
-                # Not sooner: while wgpu waits for a buffer, submissions have to wait too, and what was to be done with the
-                # part before has been submitted by now. It arrives while this part is written.
+                # Not sooner: while wgpu waits for a buffer, submissions have to wait too, and what
+                # was to be done with the part before has been submitted by now.
                 self._ask(self._turn)
             staging = self._staging[turn]
             interruptible(self._mapping[turn].sync_wait)
@@ -114,7 +120,10 @@ class Transfers:
 
     @contextmanager
     def _staging(self, pool: Pool, usage: int, sizes: Sequence[int]) -> Iterator[list[Any]]:
-        """Staging buffers for a transfer; given up, not kept, where an error or Ctrl-C leaves one mapped."""
+        """Staging buffers for a transfer.
+
+        Given up, not kept, where an error or Ctrl-C leaves one mapped.
+        """
         staging: list[Any] = []
         try:
             for size in sizes:
@@ -134,7 +143,10 @@ class Transfers:
     # -- to the device --
 
     def write(self, data: NDArray[Any], buffer: Any) -> None:
-        """A contiguous array to a buffer's start, before all work that is submitted later; its last word is filled with zeros."""
+        """A contiguous array to a buffer's start, before all work that is submitted later.
+
+        Its last word is filled with zeros.
+        """
         self._context.check()
         try:
             self._write(data.reshape(-1).view(np.uint8), buffer)
@@ -158,7 +170,8 @@ class Transfers:
     def read(self, spans: Sequence[Span], encoder: Any = None, doing: str = _READING) -> list[NDArray[Any]]:
         """The arrays that lie in buffers, as new arrays, after all submitted work.
 
-        ``encoder``: commands to submit before. All takes one submission and one wait where one staging buffer holds the arrays.
+        ``encoder``: commands to submit before. All takes one submission and one wait where one
+        staging buffer holds the arrays.
         """
         self._context.check()
         try:
@@ -186,7 +199,7 @@ class Transfers:
 
     @staticmethod
     def map(buffer: Any, size: int) -> Any:
-        """The first bytes of a staging buffer, to be copied before ``unmap``, after the submitted work that fills it."""
+        """The first bytes of a staging buffer after all work, to be copied before ``unmap``."""
         interruptible(uninterrupted(buffer.map_async, _MAP_READ, 0, size).sync_wait)
         return buffer.read_mapped(0, size, copy=False)
 
@@ -310,7 +323,10 @@ class _Reading:
 
 
 def _rounds(spans: Sequence[Span], most: int) -> list[list[_Piece]]:
-    """What goes through a staging buffer at a time. Places are multiples of eight, as wgpu-py maps."""
+    """What goes through a staging buffer at a time.
+
+    Places are multiples of eight, as wgpu-py maps.
+    """
     rounds: list[list[_Piece]] = [[]]
     used = 0
     for number, (_, _, shape, dtype) in enumerate(spans):
