@@ -69,6 +69,8 @@ def as_axis(axis: SupportsIndex, ndim: int) -> int:
 
 
 def _in_range(number: int, ndim: int) -> int:
+    if not ndim:
+        raise ValueError(f"axis must be None or () for x without dimensions, not {number}")
     if not -ndim <= number < ndim:
         raise ValueError(f"axis must lie in [{-ndim}, {ndim - 1}] for {ndim} dimensions, not {number}")
     return number % ndim

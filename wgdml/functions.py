@@ -245,11 +245,12 @@ def take_along_axis(
     executor = tensors[0].device if tensors and device is None else as_device(device)
     places = indices if isinstance(indices, Tensor) else as_numpy(indices, "indices")
     as_index_dtype(places.dtype, "indices")
-    source = asarray(x, device=executor)
-    along = as_axis(axis, len(source.shape))
-    shape = taken_shape(source.shape, places.shape, along)
+    given = x if isinstance(x, Tensor) else as_numpy(x, "x")
+    along = as_axis(axis, len(given.shape))
+    shape = taken_shape(given.shape, places.shape, along)
     if not isinstance(places, Tensor):
-        check_indices(places, source.shape[along])
+        check_indices(places, given.shape[along])
+    source = asarray(given, device=executor)
     result = packed_tensor(executor, source.dtype, shape, "the result")
     if prod(shape):
         kept = tuple(source.shape[d] if d == along else n for d, n in enumerate(shape))

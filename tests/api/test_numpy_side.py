@@ -358,3 +358,18 @@ def test_take_along_axis_refuses(device):
             wgdml.take_along_axis(x, indices, axis, device=device)
     with pytest.raises(ValueError, match="nothing to take"):
         wgdml.take_along_axis(np.zeros((3, 0)), wgdml.asarray(np.zeros((3, 1), int), device=device), 1)
+
+
+def test_take_along_axis_checks_before_it_uploads(device, monkeypatch):
+    uploads = []
+    monkeypatch.setattr(wgdml.functions, "asarray", lambda *given, **more: uploads.append(given))
+    x = np.ones(9, np.float32)
+    for indices, axis in ((np.array([99]), 0), (np.array([0]), 3), (np.array([[0]]), 0)):
+        with pytest.raises(ValueError):
+            wgdml.take_along_axis(x, indices, axis, device=device)
+    assert not uploads
+
+
+def test_an_axis_of_what_has_none(device):
+    with pytest.raises(ValueError, match="axis must be None or \\(\\) for x without dimensions, not 0"):
+        wgdml.argmax(np.float32(5), axis=0, device=device)
