@@ -17,8 +17,9 @@ import wgdml
 
 FRAME = 1 / 60
 NAP = 0.0005
-ALLOWED = 0.002  # seconds beyond the compute
-ATTEMPTS = 8  # other programs may be in the way
+#: Seconds beyond the compute. A quiet machine stays within 0.002; tests share its cores with other tests.
+ALLOWED = 0.008
+ATTEMPTS = 20  # other programs may be in the way
 X = np.random.default_rng(3).standard_normal(400_000, np.float32)
 K = 8
 EXPECTED = np.argsort(-X, kind="stable")[:K].tolist()
