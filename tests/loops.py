@@ -17,7 +17,7 @@ import wgdml
 
 FRAME = 1 / 60
 NAP = 0.0005
-#: Seconds beyond the compute. A quiet machine stays within 0.002; tests share its cores with other tests.
+#: Seconds beyond the compute. A quiet machine stays within 0.002; tests share its cores.
 ALLOWED = 0.008
 ATTEMPTS = 20  # other programs may be in the way
 X = np.random.default_rng(3).standard_normal(400_000, np.float32)
