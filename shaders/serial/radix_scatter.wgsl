@@ -9,21 +9,17 @@ var<workgroup> next: array<u32, BINS * WORKGROUP>;  // [digit][invocation]: next
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
-  if (id / params.tiles >= params.sequences) { return; }
-  let sequence = id / params.tiles;
-  let tile = id % params.tiles;
-  let row = row_of(sequence);
-  let first = tile * params.tile;
-  let count = min(params.tile, params.length - first);
+  let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+  if (!tile.live) { return; }
+  let row = row_of(tile.sequence);
   var start = 0u - params.first_rank;
   for (var b = 0u; b < BINS; b++) {
-    next[b * WORKGROUP + local] = start + tile_counts[count_at(sequence, b, params.first_tile + tile)];
-    start += tile_counts[count_at(sequence, b, params.groups)];
+    next[b * WORKGROUP + local] = start + tile_counts[count_at(tile.sequence, b, params.first_tile + tile.number)];
+    start += tile_counts[count_at(tile.sequence, b, params.groups)];
   }
-  let to = target_of(sequence);
-  for (var i = 0u; i < count; i++) {
-    let pair = pair_within(row, first + i);
+  let to = target_of(tile.sequence);
+  for (var i = 0u; i < tile.count; i++) {
+    let pair = pair_within(row, tile.first + i);
     let digit = digit_of(pair) * WORKGROUP + local;
     let rank = next[digit];
     next[digit] = rank + 1u;
