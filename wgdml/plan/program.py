@@ -151,17 +151,17 @@ class Program:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
         size = self.selection.format.bytes
         if view is not None:
-            unit = 16 if self.vectors else 4
-            window = _window(view.offset, view.span, size, unit, "input")
+            window = view.region or _window(view.offset, view.span, size, 16 if view.vectors else 4, "input")
             bound["input"] = window
-            values |= {"input_base": view.offset - window.offset // size, "first_index": view.first_index}
+            before = 0 if view.region else window.offset // size
+            values |= {"input_base": view.offset - before, "first_index": view.first_index}
         shape = view.selection if view is not None else None
         if shape is not None:
             values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
         constants = {
             "MANY_BATCH_DIMS": int(shape is not None and len(shape.batch) > 1),
             "MANY_AXIS_DIMS": int(shape is not None and len(shape.axes) > 1),
-            "INPUT_WORDS": 4 if self.vectors else 1,
+            "INPUT_WORDS": 4 if view is None or view.vectors else 1,
             "SOURCE_ROWS": 0,
             "SOURCE_PAIRS": 0,
             "SPREAD": 0,
@@ -170,6 +170,8 @@ class Program:
             "LOAD_WORDS": 1,
             "EXTREMES": 0,
         }
+        if view is not None and view.region:
+            constants["INPUT_SHARED"] = 1  # scratch is bound as writable
         if isinstance(source, View):
             values["length"] = source.length
             if source.rows:
