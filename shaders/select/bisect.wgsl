@@ -1,8 +1,8 @@
 // The first k pairs of every short row, in order, by bisection: input -> sink. One read.
 //
-// A workgroup, no larger than most subgroups, holds a row in registers. It finds the k-th key bit by
-// bit, from the first bit that differs anywhere: all count the keys before a guess. It ends where k
-// keys are before one. Else the last of the k share a key, and their positions are bisected too.
+// A workgroup, no larger than most subgroups, holds a row in registers. It finds the k-th key bit
+// by bit, from the first bit that differs anywhere: all count the keys before a guess. It ends
+// where k keys are before one. Else the last of the k share a key, and positions are bisected too.
 //   LOADS             of an invocation (lib/thread/row_keys.wgsl)
 //   ITEMS_PER_THREAD  of those loads
 //   TEAM              invocations of the workgroup

@@ -1,4 +1,4 @@
-"""Top-k of short rows by bisection: exact whatever bits of the keys agree, and where ties are cut."""
+"""Top-k of short rows by bisection: exact whatever bits of keys agree, wherever ties are cut."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_views(forced):
 
 @pytest.mark.parametrize("shape", [(4, 60, 9), (1, 60, 30), (9, 60, 3)])
 def test_slices(forced, monkeypatch, shape):
-    """A large input's scratch is a quarter of it: slices along the longest dimension of the batch."""
+    """A large input's scratch is a quarter of it: slices along the batch's longest dimension."""
     monkeypatch.setattr(transpose, "_SLICE", 64)
     device, plans = forced()
     x = data.make("few_distinct", "int64", shape, 5)
