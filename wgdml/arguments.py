@@ -121,6 +121,8 @@ def with_nan(order: Order, nan: str) -> Order:
 
 def as_flag(name: str, value: bool) -> bool:
     """A bool, Python's or NumPy's."""
+    if value is True or value is False:
+        return value
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return bool(value)

@@ -10,7 +10,7 @@ import wgpu
 from checks import STORAGE
 
 import wgdml
-from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc
+from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc, outofcore
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 FUNCTIONS = ("top_k", "argmax", "argmin", "max", "min", "sort", "argsort")
@@ -26,6 +26,45 @@ def refused(error, *words):
     """Expect `error` with every one of `words` in its message, as whole words in any case."""
     ahead = "".join(rf"(?=.*(?<!\w){re.escape(str(word))}(?!\w))" for word in words if str(word))
     return pytest.raises(error, match=f"(?is)^{ahead}.")
+
+
+LONG = np.broadcast_to(np.float32(1), (2**16, 2**16))  # more than a tensor may have
+REFUSED = {
+    "k": lambda: wgdml.top_k(X, 5),
+    "k of long": lambda: wgdml.top_k(np.lib.stride_tricks.as_strided(X, (3, 2**27)), -1),
+    "no k": lambda: wgdml.top_k(X, None),
+    "axis": lambda: wgdml.argmax(X, axis=2),
+    "axis of max": lambda: wgdml.max(X, axis=(0, 0)),
+    "axis of sort": lambda: wgdml.sort(X, axis=1.0),
+    "nothing": lambda: wgdml.argmin(np.zeros((0, 3))),
+    "mode": lambda: wgdml.top_k(X, 1, mode="most"),
+    "nan": lambda: wgdml.argsort(X, nan="first"),
+    "data type": lambda: wgdml.sort(X.astype(complex)),
+    "ragged": lambda: wgdml.argmax([[1], [2, 3]]),
+    "index_dtype": lambda: wgdml.argsort(X, index_dtype="int8"),
+    "size": lambda: wgdml.sort(LONG),
+    "size of max": lambda: wgdml.max(LONG),
+    "out": lambda: wgdml.sort(X, out=np.empty_like(X)),
+    "several outs": lambda: wgdml.top_k(X, 1, out=[1, 2]),
+    "out of long": lambda: wgdml.argmax(np.zeros(2**27, np.float32), out=3),
+    "device": lambda: wgdml.sort(X, device="cuda"),
+    "asarray": lambda: wgdml.asarray("text"),
+    "empty": lambda: wgdml.empty((2, -1), "float32"),
+    "empty's dtype": lambda: wgdml.empty(3, "complex64"),
+    "from_buffer": lambda: wgdml.Tensor.from_buffer(X, "float32", 3),
+    "take_along_axis": lambda: wgdml.take_along_axis(X, np.full((3, 1), 4)),
+    "indices": lambda: wgdml.take_along_axis(X, X),
+    "outofcore": lambda: outofcore.top_k(X, 5),
+    "block_bytes": lambda: outofcore.argmax(X, block_bytes=0),
+    "no integer": lambda: outofcore.argmax(X, block_bytes=1.5),
+    "progress": lambda: outofcore.argmin(X, progress="yes"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_bad_input_opens_no_device(no_device, what):
+    with pytest.raises((ValueError, TypeError)):
+        REFUSED[what]()
 
 
 # k ------------------------------------------------------------------------------------------------
@@ -169,6 +208,31 @@ def test_required_arguments(name):
 def test_mode(device, mode, error):
     with refused((ValueError, TypeError), "mode", repr(mode)):
         wgdml.top_k(X, 1, mode=mode, device=device)
+
+
+FLAGS = [
+    (wgdml.top_k, "sorted"),
+    *((function, "keepdims") for function in (wgdml.argmax, wgdml.argmin, wgdml.max, wgdml.min)),
+    *((function, "select_last_index") for function in (wgdml.argmax, wgdml.argmin)),
+    *((function, "return_indices") for function in (wgdml.max, wgdml.min)),
+    *((function, name) for function in (wgdml.sort, wgdml.argsort) for name in ("descending", "stable")),
+    *((f, name) for f in (outofcore.argmax, outofcore.argmin) for name in ("keepdims", "select_last_index")),
+    *((function, "return_indices") for function in (outofcore.max, outofcore.min)),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "flag"), FLAGS, ids=lambda one: getattr(one, "__module__", "") + getattr(one, "__name__", one)
+)
+@pytest.mark.parametrize("value", [1, 0, None, "no", np.array([True, False]), [], 1.0], ids=repr)
+def test_flags(no_device, function, flag, value):
+    with refused(TypeError, flag, "True", "False", repr(value)):
+        function(X, *([1] if function is wgdml.top_k else []), **{flag: value})
+
+
+def test_flags_of_numpy(device):
+    assert wgdml.argmax(X, axis=1, keepdims=np.True_, device=device).shape == (3, 1)
+    assert wgdml.sort(X, descending=np.False_, stable=np.True_, device=device)[0, 0] == X[0, 0]
 
 
 @pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min", "argsort"])

@@ -87,6 +87,7 @@ def test_max_of_an_array_in_blocks(device, monkeypatch):
         for order in ("greatest", "last"):
             whole = outofcore.argmax(x, axis=axis, nan=order, device=device, block_bytes=800)
             oracle.assert_same(whole, oracle.arg_reduce(x, axis, nan_last=order == "last"))
+    monkeypatch.setattr(wgdml.functions, "_LONG", 1000)
     monkeypatch.setattr(wgdml.functions, "_streams", lambda x, device: True)
     for axis in (1, None):
         values, indices = wgdml.min(x, axis=axis, nan="last", return_indices=True, device=device)
@@ -288,6 +289,20 @@ def test_out_that_is_refused(device):
         wgdml.sort(tensor, out=wgdml.Tensor.from_buffer(mapped, "float32", (3, 4), device=device))
     assert device.counters["bind_groups"] == runs and device.counters["plans"] <= plans + 1
     mapped.unmap()
+
+
+def test_out_is_checked_before_anything_is_uploaded(device, monkeypatch):
+    x = np.zeros((3, 4), np.float32)
+    buffer = buffer_of(device, np.zeros(64, np.int64))
+    values = wgdml.Tensor.from_buffer(buffer, "float32", (3, 2), device=device)
+    indices = wgdml.Tensor.from_buffer(buffer, "int64", (3, 2), offset=16, device=device)
+    monkeypatch.setattr(device.transfers, "write", lambda *given: pytest.fail("something was uploaded"))
+    with pytest.raises(ValueError, match="out's indices must not share memory with out's values"):
+        wgdml.top_k(x, 2, out=(values, indices), device=device)
+    one = wgdml.Tensor.from_buffer(buffer, "int64", 3, device=device)
+    buffer.destroy()
+    with pytest.raises(ValueError, match="out is over a buffer that has been destroyed"):
+        wgdml.argmax(x, axis=1, out=one, device=device)
 
 
 # take_along_axis ---------------------------------------------------------------------------------

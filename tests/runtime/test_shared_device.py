@@ -48,10 +48,6 @@ def test_it_is_used_where_somebody_has_it() -> None:
         device.close()
         assert wgdml.argmax(x) == 0 and wgdml.default_device().gpu_device is gpu
         gpu.destroy()
-        try:
-            wgdml.argmax(x)
-        except wgdml.DeviceLostError:
-            pass
         assert wgdml.argmax(x) == 0
         assert wgdml.default_device().gpu_device_reason == "of its own, as wgpu's shared default device is lost"
         """

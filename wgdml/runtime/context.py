@@ -93,6 +93,12 @@ class Context:
             kind, why = self.gone
             raise kind(why)
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing works here any more, as far as is known without asking the GPU device."""
+        # wgpu-py has no other sign of a device that was destroyed.
+        return self.gone is not None or self.gpu_device._poller is None
+
     def leave(self, kind: type[RuntimeError], why: str) -> None:
         """From now on ``check`` raises this. The first reason stays."""
         self.gone = self.gone or (kind, why)

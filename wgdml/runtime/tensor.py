@@ -113,7 +113,6 @@ class Tensor:
         ``ValueError`` for a buffer that is too small, of another device, destroyed or without
         STORAGE usage, and for negative sizes and strides.
         """
-        device = as_device(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
             raise TypeError(f"buffer must be a wgpu.GPUBuffer, not {type(buffer).__name__}")
         dtype = as_dtype(dtype)
@@ -128,6 +127,7 @@ class Tensor:
         start = as_int("offset", offset)
         if start < 0 or start % dtype.itemsize:
             raise ValueError(f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}")
+        device = as_device(device)
         check_buffer("buffer", buffer, device)
         device.context.check_alive(buffer=buffer)
         if prod(shape):
@@ -343,12 +343,12 @@ def empty(
     Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``,
     ``ValueError`` for negative sizes, ``MemoryError`` where the tensor does not fit.
     """
-    device = as_device(device)
     if isinstance(shape, TensorDesc):
         if dtype is not None:
             raise TypeError(f"dtype must not be given beside a TensorDesc, which has one, not {dtype!r}")
-        return tensor_of(device, shape)
-    return packed_tensor(device, as_dtype(cast(DTypeLike, dtype)), as_sizes(shape))
+        return tensor_of(as_device(device), shape)
+    kind, sizes = as_dtype(cast(DTypeLike, dtype)), as_sizes(shape)
+    return packed_tensor(as_device(device), kind, sizes)
 
 
 def bound(tensor: Tensor) -> Bound:
@@ -391,8 +391,8 @@ def check_buffer(name: str, buffer: Any, device: Executor) -> None:
         raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
 
 
-def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]], device: Executor) -> list[Tensor]:
-    """The tensors of the device for results of these types and shapes: ``out``, or its items."""
+def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]]) -> list[Tensor]:
+    """The tensors for results of these types and shapes: ``out``, or its items."""
     tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
     if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
         what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
@@ -406,7 +406,7 @@ def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]],
             raise ValueError(
                 f"out of shape {shape} must have an address for every element, which strides {tensor.strides} give not"
             )
-    return [t if t.device is device else moved("out", t, device) for t in tensors]
+    return tensors
 
 
 def check_apart(tensors: Mapping[str, Tensor]) -> None:
@@ -432,8 +432,8 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tens
     """
     if isinstance(x, Tensor):
         return x if device is None or x.device is device else moved("x", x, as_device(device))
-    device = as_device(device)
     array = as_numpy(x)
+    device = as_device(device)
     tensor = packed_tensor(device, array.dtype, array.shape, "x")
     device.transfers.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
