@@ -160,7 +160,8 @@ def as_index_dtype(dtype: DTypeLike, name: str = "index_dtype") -> np.dtype[Any]
     except (TypeError, ValueError, SyntaxError):  # NumPy parses strings
         found = None
     if found is None:
-        raise TypeError(f"{name} must be int64, int32, uint64 or uint32, not {dtype!r}")
+        given = dtype if isinstance(dtype, np.dtype) else repr(dtype)
+        raise TypeError(f"{name} must be int64, int32, uint64 or uint32, not {given}")
     return found
 
 
@@ -185,5 +186,5 @@ def element_name(dtype: np.dtype[Any], name: str = "x") -> str:
     if element not in FORMATS or dtype.byteorder == ">":
         kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
         order = " in big-endian byte order" if element in FORMATS else ""
-        raise TypeError(f"{name} has data type {element}{order}; supported are {kinds}, in native byte order")
+        raise TypeError(f"{name} has data type {element if order else dtype}{order}; supported are {kinds}, in native byte order")
     return element

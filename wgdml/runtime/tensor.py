@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from operator import itemgetter
-from typing import Any, NamedTuple, SupportsIndex, cast
+from typing import Any, NamedTuple, NoReturn, SupportsIndex, cast
 
 import numpy as np
 import wgpu
@@ -33,6 +33,7 @@ __all__ = [
     "check_alive",
     "check_apart",
     "check_buffer",
+    "check_gpu_device",
     "check_out",
     "empty",
     "is_foreign",
@@ -74,21 +75,24 @@ class Tensor:
     """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer``
     and by the functions.
 
-    ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from
-    the buffer's start. Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the
-    buffer.
+    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer.
     """
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
 
     device: Executor
+    """The ``Device`` that it is on."""
+    dtype: np.dtype[Any]
+    """The data type of its elements, NumPy's."""
+    shape: tuple[int, ...]
+    """The sizes of its dimensions."""
+    strides: tuple[int, ...]
+    """Elements from one position of a dimension to the next, as DirectML's; 0 repeats."""
+    offset: int
+    """Bytes from the buffer's start to the first element."""
     _buffer: Any
     _memory: Memory | None  # None for a buffer of the caller's
     _bound: Bound | None  # made when it is first an operand
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int
 
     def __init__(self) -> None:
         raise TypeError("make a Tensor with wgdml.asarray, wgdml.empty or Tensor.from_buffer")
@@ -154,6 +158,7 @@ class Tensor:
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
@@ -163,6 +168,7 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
+        """The bytes that its elements would take, packed."""
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -172,6 +178,9 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.context.adapter_info['device']}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a wgdml.Tensor cannot be copied or pickled: its elements are on a device; take those of numpy()")
 
     # -- views --
 
@@ -384,11 +393,20 @@ def check_alive(name: str, tensor: Tensor) -> None:
 def check_buffer(name: str, buffer: Any, device: Executor) -> None:
     """``ValueError`` unless the buffer is the device's, usable as storage and large enough."""
     if buffer._device is not device.context.gpu_device:
-        raise ValueError(f"{name} belongs to another device than {device!r}")
+        raise ValueError(f"{name} belongs to another wgpu.GPUDevice than that of {device!r}; a wgdml.Device made of it takes it")
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
         raise ValueError(f"{name} needs a buffer with usage STORAGE; it has usage {buffer.usage:#x}")
     if buffer.size < 4:
         raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
+
+
+def check_gpu_device(name: str, tensor: Tensor, device: Executor) -> None:
+    """``ValueError`` unless the tensor is on the device's GPU device."""
+    if tensor.device.context.gpu_device is not device.context.gpu_device:
+        raise ValueError(
+            f"{name} is on another GPU device, that of {tensor.device!r}, than {device!r}: only Devices of one wgpu.GPUDevice "
+            f"share tensors"
+        )
 
 
 def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]]) -> list[Tensor]:
@@ -444,8 +462,7 @@ def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
 
     ``ValueError`` on another GPU device.
     """
-    if tensor.device.context.gpu_device is not device.context.gpu_device:
-        raise ValueError(f"{name} is on {tensor.device!r}, not on {device!r}")
+    check_gpu_device(name, tensor, device)
     return new_tensor(device, tensor._buffer, tensor.dtype, tensor.shape, tensor.strides, tensor.offset, tensor._memory)
 
 
