@@ -19,6 +19,7 @@ __all__ = [
     "as_dtype",
     "as_flag",
     "as_index_dtype",
+    "as_indices",
     "as_int",
     "as_ints",
     "as_k",
@@ -163,6 +164,13 @@ def as_index_dtype(dtype: DTypeLike, name: str = "index_dtype") -> np.dtype[Any]
         given = dtype if isinstance(dtype, np.dtype) else repr(dtype)
         raise TypeError(f"{name} must be int64, int32, uint64 or uint32, not {given}")
     return found
+
+
+def as_indices(indices: NDArray[Any]) -> NDArray[Any]:
+    """Indices in an array, in a type that a device takes: narrower integers are widened."""
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"indices must be integers, not {indices.dtype}")
+    return indices if indices.itemsize >= 4 else indices.astype(np.int32)
 
 
 def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:

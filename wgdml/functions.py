@@ -15,6 +15,7 @@ from .arguments import (
     as_axis,
     as_flag,
     as_index_dtype,
+    as_indices,
     as_int,
     as_ints,
     as_k,
@@ -223,9 +224,10 @@ def take_along_axis(
 ) -> Any:
     """The elements of x at ``indices`` along an axis, bit for bit.
 
-    ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (int64, int32, uint64 or
-    uint32) have as many dimensions as x; sizes other than the axis's are broadcast. Negative ones
-    count from the end (of axes of up to 2^31 elements). The result has x's data type. It is an
+    ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
+    int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
+    axis's are broadcast. Negative ones count from the end (of axes of up to 2^31 elements). The
+    result has x's data type. It is an
     array where both are arrays, else a Tensor, and nothing comes back from the device. The
     signature is NumPy's and the array API standard's.
 
@@ -234,8 +236,12 @@ def take_along_axis(
     last element. Raises ``TypeError`` for other data types.
     """
     tensors = [t for t in (x, indices) if isinstance(t, Tensor)]
-    places = indices if isinstance(indices, Tensor) else as_numpy(indices, "indices")
-    as_index_dtype(places.dtype, "indices")
+    places: Tensor | NDArray[Any]
+    if isinstance(indices, Tensor):
+        as_index_dtype(indices.dtype, "indices in a Tensor")
+        places = indices
+    else:
+        places = as_indices(as_numpy(indices, "indices"))
     given = x if isinstance(x, Tensor) else as_numpy(x, "x")
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)

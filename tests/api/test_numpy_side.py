@@ -333,6 +333,15 @@ def test_take_along_axis_broadcasts_as_numpy(device):
     assert wgdml.take_along_axis([1, 2], [1], 0, device=device).tolist() == [2]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_take_along_axis_of_every_integer(device, dtype):
+    x = hostile("float32", (2, 200))
+    indices = np.array([[0, 127, 5], [-1, -128, 3]] if dtype.startswith("i") else [[0, 199, 5], [1, 2, 3]]).astype(dtype)
+    oracle.assert_same(wgdml.take_along_axis(x, indices, device=device), oracle.take(x, indices, -1))
+    with pytest.raises(ValueError, match=r"indices must lie in \[-100, 99\]"):
+        wgdml.take_along_axis(x[:, :100], indices, device=device)
+
+
 def test_take_along_axis_of_views(device):
     """Strided, offset and transposed tensors, and both in one buffer."""
     tensor, host = strided_tensor(device, "eight_values", np.int16, (3, 7), (16, 2), offset=5)
@@ -359,8 +368,9 @@ def test_take_along_axis_beyond_one_binding(device):
 def test_take_along_axis_refuses(device):
     x = np.zeros((3, 4), np.float32)
     for indices, axis, error, word in (
-        (np.zeros((3, 1)), 1, TypeError, "indices must be int64"),
-        (np.zeros((3, 1), bool), 1, TypeError, "indices must be int64"),
+        (np.zeros((3, 1)), 1, TypeError, "indices must be integers, not float64"),
+        (np.zeros((3, 1), bool), 1, TypeError, "indices must be integers, not bool"),
+        (wgdml.asarray(np.zeros((3, 1), "int8"), device=device), 1, TypeError, "indices in a Tensor must be int64.*not int8"),
         (np.zeros((3, 1), complex), 1, TypeError, "indices"),
         (np.zeros(3, int), 1, ValueError, "dimensions"),
         (np.zeros((2, 1), int), 1, ValueError, "broadcast"),
