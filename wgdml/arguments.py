@@ -157,7 +157,10 @@ for _name in ("int64", "int32", "uint64", "uint32"):
 def as_index_dtype(dtype: DTypeLike, name: str = "index_dtype") -> np.dtype[Any]:
     """A data type that indices may have."""
     try:
-        found = _INDEX_DTYPES.get(dtype) or _INDEX_DTYPES.get(np.dtype(dtype))
+        found = _INDEX_DTYPES.get(dtype)
+        if found is None and dtype is not None:  # which NumPy takes for float64
+            dtype = np.dtype(dtype)
+            found = _INDEX_DTYPES.get(dtype)
     except (TypeError, ValueError, SyntaxError):  # NumPy parses strings
         found = None
     if found is None:
