@@ -41,6 +41,7 @@ from .runtime.tensor import (
     bound,
     check_alive,
     check_apart,
+    check_gpu_device,
     check_out,
     moved,
     new_tensor,
@@ -235,7 +236,7 @@ def take_along_axis(
     out of range in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
-    tensors = [t for t in (x, indices) if isinstance(t, Tensor)]
+    tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
     places: Tensor | NDArray[Any]
     if isinstance(indices, Tensor):
         as_index_dtype(indices.dtype, "indices in a Tensor")
@@ -247,7 +248,10 @@ def take_along_axis(
     shape = taken_shape(given.shape, places.shape, along)
     if not isinstance(places, Tensor):
         check_indices(places, given.shape[along])
-    executor = tensors[0].device if tensors and device is None else as_device(device)
+    executor = as_device(next((t.device for t in tensors.values()), None) if device is None else device)
+    for name, tensor in tensors.items():
+        check_gpu_device(name, tensor, executor)
+        check_alive(name, tensor)
     source = asarray(given, device=executor)
     result = packed_tensor(executor, source.dtype, shape, "the result")
     if prod(shape):
@@ -259,8 +263,6 @@ def take_along_axis(
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
     """Elements at indices of the result's shape, to a new tensor."""
     device = x.device
-    check_alive("x", x)
-    check_alive("indices", indices)
     places = {"input": bound(x), "indices": bound(indices)}
     shared = places["input"].buffer is places["indices"].buffer
     key = "take", axis, shared, *(place.elements for place in places.values())

@@ -78,6 +78,8 @@ class BackendRep(base.BackendRep):
     """A checked model whose constants are on the device. ``run`` may be called again and again."""
 
     def __init__(self, graph: GraphProto, opset: int, device: Device) -> None:
+        if not isinstance(device, Device):
+            raise TypeError(f"wgdml_device must be a wgdml.Device, not {device!r}")
         self.device = device
         self._opset = opset
         self._nodes = list(graph.node)
@@ -125,7 +127,7 @@ class Backend(base.Backend):
         _check_operators(model.graph.node)
         checker.check_model(model)
         versions = [imported.version for imported in model.opset_import if imported.domain in _DOMAINS]
-        return BackendRep(model.graph, versions[0], wgdml_device or default_device())
+        return BackendRep(model.graph, versions[0], wgdml_device if wgdml_device is not None else default_device())
 
     @classmethod
     def run_node(

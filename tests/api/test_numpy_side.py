@@ -395,6 +395,22 @@ def test_take_along_axis_checks_before_it_uploads(device, monkeypatch):
     assert not uploads
 
 
+def test_take_along_axis_of_tensors_that_cannot_be(device, monkeypatch):
+    """Named, and before the other one is uploaded."""
+    monkeypatch.setattr(device.transfers, "write", lambda *given: pytest.fail("something was uploaded"))
+    other, buffer = wgdml.Device(), buffer_of(device, np.zeros(9, np.int64))
+    far = wgdml.asarray(np.zeros(9, np.int64), device=other)
+    gone = wgdml.Tensor.from_buffer(buffer, "int64", 9, device=device)
+    buffer.destroy()
+    host = np.zeros(9, np.int64)
+    for given, word in (((host, far), "indices is on another GPU device"), ((far, host), "x is on another GPU device")):
+        with pytest.raises(ValueError, match=word):
+            wgdml.take_along_axis(*given, device=device)
+    for given, word in (((host, gone), "indices is over a buffer"), ((gone, host), "x is over a buffer")):
+        with pytest.raises(ValueError, match=f"{word} that has been destroyed"):
+            wgdml.take_along_axis(*given)
+
+
 def test_an_axis_of_what_has_none(device):
     with pytest.raises(ValueError, match="axis must be None or \\(\\) for x without dimensions, not 0"):
         wgdml.argmax(np.float32(5), axis=0, device=device)

@@ -108,6 +108,17 @@ def test_bad_input_opens_no_device(no_device, operator, inputs, error, word):
         backend.run_node(helper.make_node(operator, ["x", "k"][: len(inputs)], outputs), inputs)
 
 
+def test_what_is_no_device():
+    graph = helper.make_graph(
+        [helper.make_node("ArgMax", ["x"], ["y"])],
+        "best",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.INT64, [1])],
+    )
+    with pytest.raises(TypeError, match=r"wgdml_device must be a wgdml\.Device, not 'cuda'"):
+        backend.prepare(helper.make_model(graph), wgdml_device="cuda")
+
+
 def test_a_model_of_several_nodes(device):
     nodes = [
         helper.make_node("TopK", ["x", "k"], ["values", "indices"], largest=0),
