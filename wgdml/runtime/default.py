@@ -25,7 +25,7 @@ def made_by(make: Callable[[], Executor]) -> None:
 
 
 def get(check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
-    """The default device: made at the first call, and again when it was lost or closed.
+    """The default device: made at the first call, and again when it was closed, destroyed or lost.
 
     ``check(*arguments)`` comes before one is made.
     """

@@ -250,7 +250,7 @@ def _shared() -> tuple[Any, str]:
     use_gpu()
     gpu_device = wgpu.utils.device.helper._the_device
     if gpu_device is None:
-        return None, "of its own, as nobody uses wgpu's shared default device"
+        return None, "of its own, as nobody had wgpu's shared default device"
     if named := next((name for name in _OWN if os.environ.get(name)), None):
         return None, f"of its own, as {named} is set"
     if Context(gpu_device).lost:
@@ -289,7 +289,7 @@ default.made_by(open_default)
 def default_device() -> Device:
     """The device that functions use when none is named.
 
-    It is made at the first call, and again when it was lost or closed. It works on wgpu's shared
+    It is made at the first call, and again when it was closed, destroyed or lost. It works on wgpu's shared
     default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where somebody uses
     that already and it offers the limits of its adapter; so buffers are shared. Else it opens a GPU
     device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or ``WGDML_SUBGROUPS`` is set.

@@ -395,9 +395,9 @@ def check_buffer(name: str, buffer: Any, device: Executor) -> None:
     if buffer._device is not device.context.gpu_device:
         raise ValueError(f"{name} belongs to another wgpu.GPUDevice than that of {device!r}; a wgdml.Device made of it takes it")
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
-        raise ValueError(f"{name} needs a buffer with usage STORAGE; it has usage {buffer.usage:#x}")
+        raise ValueError(f"{name} must have usage STORAGE, not {buffer.usage:#x} alone")
     if buffer.size < 4:
-        raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
+        raise ValueError(f"{name} must have at least 4 bytes, not {buffer.size}")
 
 
 def check_gpu_device(name: str, tensor: Tensor, device: Executor) -> None:
