@@ -289,10 +289,10 @@ default.made_by(open_default)
 def default_device() -> Device:
     """The device that functions use when none is named.
 
-    It is made at the first call, and again when it was closed, destroyed or lost. It works on wgpu's shared
-    default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where somebody uses
-    that already and it offers the limits of its adapter; so buffers are shared. Else it opens a GPU
-    device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or ``WGDML_SUBGROUPS`` is set.
-    Its ``gpu_device_reason`` says which and why.
+    It is made at the first call, and again when it was closed, destroyed or lost. It works on
+    wgpu's shared default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where
+    somebody uses that already and it offers the limits of its adapter; so buffers are shared. Else
+    it opens a GPU device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or
+    ``WGDML_SUBGROUPS`` is set. Its ``gpu_device_reason`` says which and why.
     """
     return cast(Device, default.get())
