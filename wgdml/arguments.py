@@ -104,20 +104,20 @@ def as_k(k: SupportsIndex, length: int) -> int:
 
 def as_order(mode: str, nan: str = "greatest") -> Order:
     """The order of ``top_k``."""
-    if mode == "largest":
-        return with_nan(Order.DESCENDING, nan)
-    if mode == "smallest":
-        return with_nan(Order.ASCENDING, nan)
-    raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+    largest = _is_first("mode", mode, "largest", "smallest")
+    return with_nan(Order.DESCENDING if largest else Order.ASCENDING, nan)
 
 
 def with_nan(order: Order, nan: str) -> Order:
     """The order with NaN where it already has it ("greatest"), or after every number ("last")."""
-    if nan == "greatest":
-        return order
-    if nan == "last":
-        return order.numbers_first
-    raise ValueError(f'nan must be "greatest" or "last", not {nan!r}')
+    return order if _is_first("nan", nan, "greatest", "last") else order.numbers_first
+
+
+def _is_first(name: str, word: str, first: str, second: str) -> bool:
+    """Which of two words it is."""
+    if not isinstance(word, str) or word not in (first, second):
+        raise ValueError(f'{name} must be "{first}" or "{second}", not {word!r}')
+    return word == first
 
 
 def as_flag(name: str, value: bool) -> bool:

@@ -26,7 +26,7 @@ except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
 from . import functions
-from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_k, as_order, element_name
+from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name
 from .results import TopKResult
 from .runtime.adapter import environment_names_adapter, equal_adapters
 from .runtime.device import Device, default_device
@@ -288,6 +288,10 @@ def _reduce(
     array: Any, pick: _Pick, keepdims: bool, size: int, index_dtype: np.dtype[Any], split_every: int | None
 ) -> tuple[Any, Any]:
     """The values and the indices that are left of the array, ``size`` along a reduced axis."""
+    if split_every is not None:
+        if as_int("split_every", split_every) < 2:
+            raise ValueError(f"split_every must be at least 2, not {split_every}")
+        split_every = builtins.min(int(split_every), builtins.max(2, array.npartitions))
     anything = np.empty((0,) * array.ndim, object)
     pairs = array.map_blocks(pick.chunk, dtype=object, meta=anything)
     found = da.reduction(

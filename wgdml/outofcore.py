@@ -158,7 +158,7 @@ def min(
 
 
 def _check_source(x: Any) -> None:
-    if isinstance(x, Tensor) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
+    if isinstance(x, Tensor | type) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
 
 
@@ -500,7 +500,7 @@ def select(
         raise ValueError(f"index_dtype must hold indices up to {last}, which {wanted.index_dtype.name} does not")
     if block_bytes is not None and as_int("block_bytes", block_bytes) < 1:
         raise ValueError(f"block_bytes must be at least 1, not {block_bytes}")
-    if progress is not None and progress != "auto" and not callable(progress):
+    if progress is not None and not callable(progress) and not (isinstance(progress, str) and progress == "auto"):
         raise TypeError(f'progress must be a function, "auto" or None, not {progress!r}')
     r = _Reduction(x, wanted, as_device(device), block_bytes)
     results = _Results(r)

@@ -9,6 +9,7 @@ import time
 import types
 from typing import Any
 
+import checks
 import dask
 import dask.array as da
 import numpy as np
@@ -88,6 +89,11 @@ def test_flags(no_device, flag):
                 function(da.from_array(X), **{flag: value})
     with pytest.raises(ValueError, match='nan must be "greatest" or "last"'):
         wgdml.dask.top_k(da.from_array(X), 1, nan="first")
+
+
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min"])
+def test_every_argument_is_named(no_device, name):
+    checks.check_arguments(getattr(wgdml.dask, name), da.from_array(X, chunks=4))
 
 
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])

@@ -6,6 +6,7 @@ import copy
 import pickle
 import re
 
+import checks
 import numpy as np
 import pytest
 import wgpu
@@ -67,6 +68,16 @@ REFUSED = {
 def test_bad_input_opens_no_device(no_device, what):
     with pytest.raises((ValueError, TypeError)):
         REFUSED[what]()
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "take_along_axis"])
+def test_every_argument_is_named(no_device, name):
+    checks.check_arguments(getattr(wgdml, name), X)
+
+
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min"])
+def test_every_argument_of_outofcore_is_named(no_device, name):
+    checks.check_arguments(getattr(outofcore, name), X)
 
 
 # k ------------------------------------------------------------------------------------------------
