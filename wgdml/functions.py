@@ -80,7 +80,7 @@ def top_k(
     smallest ascend, and equal elements (-0.0 and 0.0; all NaNs) come in ascending order of index.
     k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
-    ``sorted=False`` allows any order. Today the elements come sorted all the same, and as fast.
+    ``sorted=False`` allows any order. Today it changes neither the order nor the time.
     ``nan``: with "greatest", NaN is greater than every number; with "last", NaN comes after every
     number in both modes, as in NumPy 2.6. ``out``: two Tensors for values and indices, which are
     returned. They have the results' shapes and types, and any layout without overlap.

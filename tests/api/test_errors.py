@@ -437,6 +437,8 @@ def test_views(device):
     ]:
         with refused(error, "axes"):
             tensor.transpose(*axes)
+    with refused(ValueError, "shape", "at most once", "(-1, -1)"):
+        tensor.reshape(-1, -1)
     for shape, error in [
         ((4,), ValueError),
         ((3, 5), ValueError),

@@ -210,8 +210,10 @@ class Tensor:
         elements, and where the strides allow the shape only with a copy.
         """
         sizes = as_ints("shape", shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        if sizes.count(-1) > 1:
+            raise ValueError(f"shape must have -1 at most once, not {sizes}")
         known = prod(n for n in sizes if n != -1)
-        target = as_sizes(tuple(self.size // known if n == -1 and known else n for n in sizes) if sizes.count(-1) == 1 else sizes)
+        target = as_sizes(tuple(self.size // known if n == -1 and known else n for n in sizes) if -1 in sizes else sizes)
         if prod(target) != self.size:
             raise ValueError(f"shape must have the tensor's {self.size} elements, as {self.shape} has, not {sizes}")
         strides = reshaped_strides(self.shape, self.strides, target)
