@@ -16,6 +16,8 @@ from wgdml.selftest import command as selftest_command
 from .argmax import argmax_command
 from .argmin import argmin_command
 from .info import info_command
+from .max import max_command
+from .min import min_command
 from .program import Program
 from .sort import sort_command
 from .top_k import top_k_command
@@ -40,7 +42,7 @@ Exit status: 0 done, 1 no adapter, no memory or a wrong answer, 2 bad input, 130
 )
 @click.version_option(__version__, "-V", "--version", prog_name="wgdml", message="%(prog)s %(version)s")
 def main() -> None:
-    """DirectML's selection operators - top-k, argmax, argmin, sort - on any WebGPU adapter."""
+    """DirectML's selection operators, of .npy files, on any WebGPU adapter."""
 
 
 for _command in (
@@ -48,6 +50,8 @@ for _command in (
     top_k_command,
     argmax_command,
     argmin_command,
+    max_command,
+    min_command,
     sort_command,
     bench_command,
     demo_command,
