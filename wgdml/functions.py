@@ -80,7 +80,8 @@ def top_k(
     smallest ascend, and equal elements (-0.0 and 0.0; all NaNs) come in ascending order of index.
     k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
-    ``sorted=False`` allows any order. Today it changes neither the order nor the time.
+    ``sorted=False`` allows any order, which may differ from call to call. On GPUs k over 1024 is
+    faster then, up to twice.
     ``nan``: with "greatest", NaN is greater than every number; with "last", NaN comes after every
     number in both modes, as in NumPy 2.6. ``out``: two Tensors for values and indices, which are
     returned. They have the results' shapes and types, and any layout without overlap.
@@ -90,9 +91,9 @@ def top_k(
     for data types without an order, a ``sorted`` that is no bool, an ``out`` of another type.
     """
     order = as_order(mode, nan)
-    as_flag("sorted", sorted)
+    in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device))
+    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order))
 
 
 def argmax(
@@ -313,6 +314,7 @@ class _Problem:
     shape: tuple[int, ...]  #: The shape that the caller gets.
     has_values: bool
     index_dtype: np.dtype[Any] | None
+    in_order: bool = True
 
     def results(self, x: Elements) -> list[tuple[str, np.dtype[Any]]]:
         """Names in the plan, and data types, of what is wanted."""
@@ -338,6 +340,7 @@ class _Select(NamedTuple):
     order: Order
     has_values: bool
     index_dtype: np.dtype[Any] | None  #: None where indices are not wanted.
+    in_order: bool
 
     @property
     def in_blocks(self) -> bool:
@@ -349,7 +352,7 @@ class _Select(NamedTuple):
         axis = as_axis(self.axis, len(shape))
         k = shape[axis] if self.k is None else as_k(self.k, shape[axis])
         result = (*shape[:axis], k, *shape[axis + 1 :])
-        return _Problem((axis,), k, self.order, False, result, result, self.has_values, self.index_dtype)
+        return _Problem((axis,), k, self.order, False, result, result, self.has_values, self.index_dtype, self.in_order)
 
 
 class _Reduce(NamedTuple):
@@ -411,12 +414,13 @@ def _select(
     index_dtype: np.dtype[Any] | None,
     out: Any,
     device: Device | None,
+    in_order: bool = True,
 ) -> list[Any]:
     """Values and indices of the first k (all, for None) along an axis, where they are wanted."""
     operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
-    return _run(operand, _Select(elements, k, axis, order, has_values, index_dtype), out, device)
+    return _run(operand, _Select(elements, k, axis, order, has_values, index_dtype, in_order), out, device)
 
 
 def _reduce(
@@ -555,6 +559,7 @@ def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, 
         indices=layouts.get("indices"),
         index_bytes=4 if problem.index_dtype is None else problem.index_dtype.itemsize,
         last_index=problem.last_index,
+        in_order=problem.in_order,
     )
 
 

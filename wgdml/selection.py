@@ -158,6 +158,7 @@ class Selection:
     k: int
     order: Order
     last_index: bool = False
+    sorted: bool = True  #: False: the k may be written in any order.
     has_values: bool = True
     has_indices: bool = True
     index_bytes: int = 4
@@ -229,6 +230,7 @@ def make_selection(
     indices: Layout | None,
     index_bytes: int = 4,
     last_index: bool = False,
+    in_order: bool = True,
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
@@ -257,6 +259,7 @@ def make_selection(
         k=k,
         order=order,
         last_index=last_index,
+        sorted=in_order,
         has_values=values is not None,
         has_indices=indices is not None,
         index_bytes=index_bytes,

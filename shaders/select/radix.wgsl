@@ -5,8 +5,8 @@
 // which the first k pairs are up to. It re-reads the subsets that can have such pairs, lists and
 // sorts them. A long list is cut at its own k-th. One that overflows gives a nearer threshold, and
 // is made again (benchmarks/LOG.md#a-list-of-twice-k-2026-11-22-e94cd03).
-//   SPILLED  1 where the list is the sink's, for want of workgroup memory: it is cut to k pairs,
-//            which another dispatch sorts
+//   CUT      1 where the list is cut to k pairs and left in any order
+//   SPILLED  1 where that list is the sink's, for want of workgroup memory
 //   PLACES   of the list, at least LONGEST
 //   LONGEST  list that can be sorted, at least 2 k and params.longest, which is sorted uncut
 //   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
@@ -21,12 +21,16 @@ fn pair_in_list(sequence: u32, place: u32) -> Pair {
   return Pair(sink_keys[at], sink_indices[at]);
 }
 fn set_in_list(sequence: u32, place: u32, pair: Pair) { put(sequence, place, pair); }
-fn slack_of(length: u32) -> u32 { return select(params.slack, 0u, length > 0u); }
 #else
 #import workgroup/sort_list
 
 fn pair_in_list(sequence: u32, place: u32) -> Pair { return pair_of(list[place]); }
 fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = store_of(pair); }
+#endif
+
+#if CUT
+fn slack_of(length: u32) -> u32 { return select(params.slack, 0u, length > 0u); }
+#else
 fn slack_of(length: u32) -> u32 { return params.slack; }
 #endif
 
@@ -127,8 +131,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   scan_own(row, local, OWN * WORKGROUP, &items);
   var last: Pair;
   let length = list_survivors(sequence, row, local, &items, &last);
-#if !SPILLED
+#if !CUT
   sort_list(local, length, last);
+#endif
+#if !SPILLED
   if (sequence < params.sequences) {
     let to = target_of(sequence);
     for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }

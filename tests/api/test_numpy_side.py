@@ -162,14 +162,30 @@ def test_an_unknown_nan(device, name, nan):
 # sorted= -----------------------------------------------------------------------------------------
 
 
+def assert_same_elements(got, x, k):
+    values, indices = oracle.top_k(x, k)
+    by_index = np.argsort(got.indices), np.argsort(indices)
+    oracle.assert_same(np.sort(got.indices), np.sort(indices))
+    oracle.assert_same(oracle.take(got.values, by_index[0], -1), oracle.take(values, by_index[1], -1))
+
+
+@pytest.mark.parametrize("algorithm", ["select_radix", "delegates", "radix_select"])
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_what_is_not_sorted_has_the_same_elements(forced, algorithm, name):
+    """Lists in workgroup memory and in scratch, cut to exactly k, on a GPU; no sort comes after."""
+    device, plans = forced(algorithm)
+    k = 1030 if name == "int64" else 2000
+    for number, kind in enumerate(("random", "sorted", "constant", "eight_values")):
+        x = data.make(kind, name, (2, 20_003 if number else 70_001), number)
+        got = wgdml.top_k(x, k, sorted=False, index_dtype="int64", device=device)
+        assert_same_elements(got, x, k)
+    assert not any(dispatch.kernel.startswith(("row_sort", "radix_sort")) for plan in plans for dispatch in plan.dispatches)
+
+
 def test_unsorted_has_the_same_elements(device):
     x = hostile("float32", (3, 200))
     for k in (1, 20, 200):
-        got = wgdml.top_k(x, k, sorted=False, device=device)
-        values, indices = oracle.top_k(x, k)
-        by_index = np.argsort(got.indices), np.argsort(indices)
-        oracle.assert_same(np.sort(got.indices), np.sort(indices))
-        oracle.assert_same(oracle.take(got.values, by_index[0], -1), oracle.take(values, by_index[1], -1))
+        assert_same_elements(wgdml.top_k(x, k, sorted=False, device=device), x, k)
     assert wgdml.top_k(x, 2, sorted=np.True_, device=device).indices.shape == (3, 2)
     for wrong in (1, 0, None, "yes"):
         with pytest.raises(TypeError, match="sorted must be True or False"):

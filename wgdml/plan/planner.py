@@ -107,4 +107,4 @@ class Planner:
                 return
             ordered = program.pairs(sequences, k)
             program.run(merged, sequences, k, ordered, forced)
-        program.emit_ordered(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)
+        program.emit(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)

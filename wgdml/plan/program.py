@@ -249,17 +249,17 @@ class Program:
         key_words = self.selection.format.key_words
         return [(sink.window(first, length, key_words), first, length) for first, length in cuts]
 
-    def emit_ordered(self, ordered: Pairs, sequences: int, k: int, sinks: list[Outputs], ranks: int) -> None:
-        """The first k of pairs in order to the outputs, at most ``ranks`` at a time."""
+    def emit(self, found: Pairs, sequences: int, k: int, sinks: list[Outputs], ranks: int) -> None:
+        """The first k pairs of each sequence to the outputs, at most ``ranks`` at a time."""
         if sequences == 1:
             # Windows start where bindings may.
             ranks = min(ranks, self.pairs_a_binding())
             ranks = ranks if ranks >= k else ranks // ALIGNMENT * ALIGNMENT
         for first in range(0, k, ranks):
             count = min(ranks, k - first)
-            source, start = ordered, first
+            source, start = found, first
             if sequences == 1:
-                source, start = ordered.window(first, count, self.selection.format.key_words), 0
+                source, start = found.window(first, count, self.selection.format.key_words), 0
             for sink in sinks:
                 self.dispatch(
                     "util/emit",

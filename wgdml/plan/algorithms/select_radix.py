@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 from ..machine import Machine, ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink
+from ..regions import Outputs, Sink
 from .base import Algorithm
 from .parts import class_above, pair_bytes, threshold_workgroup
 from .sorters import PairSorter
 
 _LARGEST_K = 2048  # whose list of 2 k pairs, and the rest, workgroup memory has room for
 _LARGEST_SPILLED_K = 8192  # whose list is in scratch
+#: The order of up to so many pairs takes no longer than a cut to exactly k
+#: (benchmarks/LOG.md#any-order-2026-11-24-2e2e6b7).
+_ORDERED = 1024
 _SMALLEST_LIST = 64  # half of its places
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
 _OWN_SIZES = 4  # of an invocation's subsets from one power of two to the next
@@ -144,6 +147,8 @@ class SelectRadix(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
+        if problem.k > _ORDERED and not program.selection.sorted and isinstance(sink, Outputs):
+            shape = shape._replace(longest=problem.k)
         if not shape.spilled:
             self._select(program, problem, shape, sink)
             return
@@ -167,6 +172,7 @@ class SelectRadix(Algorithm):
                 "OWN": shape.own,
                 "SECONDS": int(second_keys),
                 "SPILLED": int(shape.spilled),
+                "CUT": int(shape.longest == k),
                 "EACH": max(shape.own, ceil_div(shape.capacity, shape.workgroup)),
                 "PLACES": shape.capacity,
                 "LONGEST": shape.sorts,

@@ -9,7 +9,7 @@ from ..machine import Machine
 from ..occupancy import OccupancyPolicy
 from ..problem import Problem
 from ..program import Program
-from ..regions import Sink
+from ..regions import Outputs, Pairs, Sink
 from .radix_passes import RadixPasses
 from .radix_sort import RadixSort
 from .row_sort_bitonic import RowSortBitonic
@@ -22,7 +22,7 @@ def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
 
 
 class PairSorter:
-    """Pairs in any order to their first k in order: by counting, a network or a radix sort."""
+    """The k pairs of each sequence in order: by counting, a network or a radix sort."""
 
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
@@ -31,7 +31,10 @@ class PairSorter:
         self.radix_sort = radix_sort_of(machine, policies)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        length, sequences = problem.length, problem.sequences
+        length, sequences, source = problem.length, problem.sequences, problem.source
+        if not program.selection.sorted and isinstance(sink, Outputs) and isinstance(source, Pairs):
+            program.emit(source, sequences, length, [sink], length)
+            return
         # Counting may take longer than one dispatch of a bitonic sort where a radix sort has many.
         work = self.rank.policy.max_work * (1 if length <= self.bitonic.capacity else 4)
         few = sequences * 4 <= self.occupancy.workgroups and sequences * length**2 <= work
