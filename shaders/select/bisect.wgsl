@@ -88,7 +88,8 @@ fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
 fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
   var count = 0u;
 #for i in ITEMS_PER_THREAD
-  count += select(0u, 1u, key_equal((*keys)[$i], key) && position_of(row, $iu, lane) < end);
+  // No short circuit: it would be a branch an item.
+  count += select(0u, 1u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
 #endfor
   return count;
 }
@@ -182,14 +183,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let alone = begin_sums(local);
   share_bits(row, local, &keys);
   let threshold = find_threshold(row, local, &keys, alone);
-  var place = reserve(count_before(&keys, threshold.key) + count_equal(row, local, &keys, threshold.key, threshold.end));
+  var passing = 0u;  // a bit an item
 #for i in ITEMS_PER_THREAD
-  {
-    let position = position_of(row, $iu, local);
-    if (key_less(keys[$i], threshold.key) || (key_equal(keys[$i], threshold.key) && position < threshold.end)) {
-      list[place] = store_of(Pair(keys[$i], index_at(position)));
-      place++;
-    }
+  let equal$i = key_equal(keys[$i], threshold.key) & (position_of(row, $iu, local) < threshold.end);
+  passing |= select(0u, $[1 << i]u, key_less(keys[$i], threshold.key) | equal$i);
+#endfor
+  var place = reserve(countOneBits(passing));
+#for i in ITEMS_PER_THREAD
+  if ((passing & $[1 << i]u) != 0u) {
+    list[place] = store_of(Pair(keys[$i], index_at(position_of(row, $iu, local))));
+    place++;
   }
 #endfor
   put_list(sequence, local);
