@@ -100,7 +100,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule("select_lists", _select_lists, "8192 sequences and more, k up to 16", "one dispatch and one read"),
     Rule(
         "select_bisect",
-        lambda p, a: p.along and p.sequences >= 2048 and 2 * p.k <= p.length and a["select_bisect"].serves(p) is None,
+        lambda p, a: p.along and p.sequences >= 2048 and 2 * p.k <= p.length,
         "2048 rows and more of up to 1024 items, k up to 64",
         "bits of keys in registers take less than a sort",
     ),
