@@ -83,7 +83,7 @@ def bench_command(
     forced = _some("--algorithms", algorithms, ALGORITHMS)
     numbers = _numbers(policies)
     _check_files(json_file, plot_file)
-    device = _device(numbers)
+    device = wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     software = device.adapter_info["adapter_type"] == "CPU"
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
     if growth is None:
@@ -113,14 +113,6 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
     for file in (json_file, plot_file):
         if file and not Path(file).absolute().parent.is_dir():
             raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
-
-
-def _device(numbers: dict[str, float]) -> Device:
-    """The default device, or one that plans with other numbers."""
-    try:
-        return wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
-    except wgdml.NoAdapterError as problem:
-        raise click.ClickException(str(problem)) from None
 
 
 def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:

@@ -13,10 +13,9 @@ from wgdml.bench.command import bench_command
 from wgdml.demo.command import demo_command
 from wgdml.selftest import command as selftest_command
 
-from .argmax import argmax_command
-from .argmin import argmin_command
 from .info import info_command
 from .program import Program
+from .reduction import argmax_command, argmin_command
 from .sort import sort_command
 from .top_k import top_k_command
 

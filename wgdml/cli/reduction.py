@@ -1,4 +1,4 @@
-"""What ``wgdml argmax`` and ``wgdml argmin`` share."""
+"""``wgdml argmax`` and ``wgdml argmin``."""
 
 from __future__ import annotations
 
@@ -69,3 +69,18 @@ def _row(array: Array, reduced: list[int], number: int, index: int) -> list[str]
     within = tuple(int(i) for i in np.unravel_index(index, part.shape))
     row = [row_name(position, reduced, array.ndim)] if batch else []
     return [*row, str(index), *([str(within)] if len(reduced) > 1 else []), str(part[within])]
+
+
+argmax_command = extreme_command(
+    "argmax",
+    "largest",
+    """  wgdml argmax scores.npy
+  wgdml argmax scores.npy --axis 1 --last
+  wgdml argmax volume.npy --axis 1 --axis 2 --keepdims -o best.npy""",
+)
+argmin_command = extreme_command(
+    "argmin",
+    "smallest",
+    """  wgdml argmin distances.npy
+  wgdml argmin distances.npy --axis 1 --json""",
+)
