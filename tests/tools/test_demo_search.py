@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from types import ModuleType
 
+import digits
 import numpy as np
 import pytest
+import vector_search
 from click.testing import CliRunner
 from PIL import Image
-
-DEMOS = Path(__file__).resolve().parents[2] / "demos"
-
-
-@pytest.fixture(autouse=True)
-def on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Python has it for a program: its folder first, where the demos find what they share."""
-    monkeypatch.syspath_prepend(DEMOS)
 
 
 @pytest.fixture
 def search(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The program, with blocks small enough for several of them."""
-    module = importlib.import_module("vector_search")
-    monkeypatch.setattr(module, "BLOCK", 1000)
-    return module
+    monkeypatch.setattr(vector_search, "BLOCK", 1000)
+    return vector_search
 
 
 def test_it_finds_what_a_plain_search_finds(search: ModuleType, device) -> None:
@@ -73,7 +65,6 @@ def test_more_neighbours_than_vectors_are_refused(search: ModuleType, device) ->
 
 
 def test_the_digits_and_their_neighbours_make_a_picture(device, tmp_path: Path) -> None:
-    digits = importlib.import_module("digits")
     out = tmp_path / "digits.png"
     assert digits.main(["--json", "--picture", str(out)]) == 0
     with Image.open(out) as image:
