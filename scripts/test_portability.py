@@ -39,6 +39,8 @@ WITHOUT_SUBGROUPS = [name for name in SUITE if name != "kernels/subgroups"]
 OF_SUBGROUPS = [f"kernels/{name}" for name in KERNELS]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 WORKERS = os.cpu_count() or 1  # processes at a time
+#: Bytes that a process may have: a driver that takes more for a kernel fails that file alone.
+MEMORY = 8 << 30
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -112,6 +114,7 @@ class Outcome:
 def run(rows: list[Row], suite: list[str], extra: list[str], timeout: float) -> None:
     """Every file of tests on every row, each in a process of its own."""
     start = time.perf_counter()
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     for row in rows:
         describe(row)
     jobs = [(row, name) for row in rows if not row.problem for name in suite if name in row.suite]
