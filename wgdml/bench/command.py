@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ def bench_command(
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
     kinds = _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
-    names = _peer_names(peers)
+    names = _some("--peers", {"none": None, "auto": "all"}.get(peers, peers), PEERS, "auto, all, none or some of")
     forced = _some("--algorithms", algorithms, ALGORITHMS)
     numbers = _numbers(policies)
     _check_files(json_file, plot_file)
@@ -108,8 +109,10 @@ _PEER_ELEMENTS = 1 << 24, 1 << 26
 
 
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
-    if plot_file:
-        _check_plot(plot_file)
+    if plot_file and Path(plot_file).suffix not in (".png", ".svg", ".pdf"):
+        raise click.UsageError(f"--plot {plot_file}: the name must end in .png, .svg or .pdf")
+    if plot_file and not find_spec("matplotlib"):
+        raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"')
     for file in (json_file, plot_file):
         if file and not Path(file).absolute().parent.is_dir():
             raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
@@ -266,11 +269,6 @@ def _numbers(text: str) -> dict[str, float]:
     return numbers
 
 
-def _peer_names(peers: str) -> tuple[str, ...]:
-    text = {"none": None, "auto": "all"}.get(peers, peers)
-    return _some("--peers", text, PEERS, "auto, all, none or some of")
-
-
 def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
     """The peers that can serve, and what each said."""
     chosen, states = [], {}
@@ -282,15 +280,6 @@ def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
             # Long ones say at their end what is the matter.
             states[name] = "not run: " + (str(error).splitlines() or [type(error).__name__])[0][-120:]
     return chosen, states
-
-
-def _check_plot(file: str) -> None:
-    if Path(file).suffix not in (".png", ".svg", ".pdf"):
-        raise click.UsageError(f"--plot {file}: the name must end in .png, .svg or .pdf")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"') from None
 
 
 def _probe(cases: list[Case], device: Device) -> Tensor:
