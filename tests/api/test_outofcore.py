@@ -190,6 +190,7 @@ def test_memory_map_of_300_mb(small_device, tmp_path):
     tile = np.random.default_rng(3).standard_normal((60, 500, 250), np.float32)
     for start in range(0, 600, 60):
         x[start : start + 60] = tile
+        forget(x)
     best = int(tile.argmax())
     assert int(wgdml.argmax(x, device=small_device)) == best
     oracle.assert_same(wgdml.argmin(x, axis=2, device=small_device), np.tile(tile.argmin(2), (10, 1)))
