@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import data
@@ -127,3 +129,26 @@ def check_subsets(device: wgdml.Device, name: str, n: int, k: int, subsets: int)
 def packed(shape: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides in elements."""
     return tuple(itertools.accumulate(reversed(tuple(shape)[1:]), lambda a, b: a * b, initial=1))[::-1]
+
+
+#: Things that hardly any argument is meant to be.
+ODD = (object(), "x", "", b"x", 1.5, -7, 99, 2**70, [], [1.5], (0, 0), {}, None, True, np.nan, np.array([1, 2]), 1j, np.int8, ...)
+
+
+def check_arguments(function: Callable[..., Any], x: Any) -> None:
+    """Each argument in turn is each of ``ODD``. What is refused is named, and opens no device.
+
+    The fixture ``no_device`` makes those that pass the checks end with AssertionError.
+    """
+    parameters = inspect.signature(function).parameters
+    good = {"x": x, "k": 0, "indices": np.zeros((3, 1), int)}
+    for name in parameters:
+        for odd in ODD:
+            given = {n: good[n] for n in parameters if n in good} | {name: odd}
+            first = [given.pop(n) for n, p in parameters.items() if p.kind is p.POSITIONAL_ONLY]
+            try:
+                function(*first, **given)
+            except (ValueError, TypeError) as error:
+                assert re.search(rf"\b{name}\b", str(error)), (name, odd, error)
+            except AssertionError as error:
+                assert "a device was opened" in str(error), (name, odd, error)

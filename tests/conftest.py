@@ -71,6 +71,18 @@ def default_devices():
     return made
 
 
+@pytest.fixture
+def no_device(monkeypatch):
+    """Fails where a default device is opened."""
+    from wgdml.runtime import default
+
+    def refuse():
+        raise AssertionError("a device was opened")
+
+    monkeypatch.setattr(default, "_device", None)
+    monkeypatch.setattr(default, "_make", refuse)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def freed(default_devices):
     """What a file leaves goes after it: buffers, devices in cycles, and memory that glibc keeps."""

@@ -1,6 +1,7 @@
-"""An event loop at 60 frames a second: each frame selects and reads back.
+"""An event loop at 60 frames a second: each frame selects and reads back, or only waits.
 
-A second task sees how long the loop stands still.
+A second task sees how long the loop stands still. What it does so without wgdml is the machine's:
+other programs share its cores.
 
 ``python tests/loops.py`` does so on rendercanvas's loop of a glfw window, and prints the answer.
 """
@@ -17,23 +18,25 @@ import wgdml
 
 FRAME = 1 / 60
 NAP = 0.0005
-#: Seconds beyond the compute. A quiet machine stays within 0.002; tests share its cores.
-ALLOWED = 0.008
-ATTEMPTS = 20  # other programs may be in the way
+#: Seconds that the loop may stand still beyond the compute, and beyond those without wgdml.
+ALLOWED = 0.002
+ATTEMPTS = 100  # at most, of FRAMES with wgdml and as many without
+LEAST = 6  # attempts, so that both have had a quiet one
+FRAMES = 5
 X = np.random.default_rng(3).standard_normal(400_000, np.float32)
 K = 8
 EXPECTED = np.argsort(-X, kind="stable")[:K].tolist()
 
 
 def compute_seconds(device: wgdml.Device) -> float:
-    """What a frame's selection and its read-back take where somebody waits for them."""
+    """What a frame's selection and its read-back take where somebody waits for them, at best."""
     x = wgdml.asarray(X, device=device)
     times = []
     for _ in range(9):
         start = time.perf_counter()
         wgdml.to_numpy(*wgdml.top_k(x, K))
         times.append(time.perf_counter() - start)
-    return sorted(times)[4]
+    return min(times)
 
 
 def without_core() -> float:
@@ -46,7 +49,11 @@ def without_core() -> float:
 
 
 async def stood_still(device: wgdml.Device, sleep: Callable[[float], Awaitable[Any]], spawn: Callable[[Any], Any]) -> float:
-    """The longest time beyond the compute without a turn of the loop, in the quietest second."""
+    """How much longer the loop stands still where its frames select, beyond the compute.
+
+    The quietest few frames with wgdml are compared with the quietest without. Both come in turns,
+    so that both meet the same other programs.
+    """
     x = wgdml.asarray(X, device=device)
     compute = compute_seconds(device)
     longest, running = 0.0, True
@@ -58,20 +65,29 @@ async def stood_still(device: wgdml.Device, sleep: Callable[[float], Awaitable[A
             await sleep(NAP)
             longest = max(longest, time.perf_counter() - start - NAP - (without_core() - lost))
 
-    spawn(beat)
-    least = float("inf")
-    for _ in range(ATTEMPTS):
+    async def select() -> None:
+        _, indices = await wgdml.to_numpy_async(*wgdml.top_k(x, K))
+        assert indices.tolist() == EXPECTED
+
+    async def frames(*work: Callable[[], Awaitable[None]]) -> float:
+        nonlocal longest
         longest = 0.0
-        for _ in range(10):
+        for _ in range(FRAMES):
             end = time.perf_counter() + FRAME
-            _, indices = await wgdml.to_numpy_async(*wgdml.top_k(x, K))
-            assert indices.tolist() == EXPECTED
+            for each in work:
+                await each()
             await sleep(max(0.0, end - time.perf_counter()))
-        least = min(least, longest - compute)
-        if least <= ALLOWED:
+        return longest
+
+    spawn(beat)
+    selecting = waiting = float("inf")
+    for attempt in range(ATTEMPTS):
+        selecting = min(selecting, await frames(select))
+        waiting = min(waiting, await frames())
+        if attempt >= LEAST and selecting - compute - waiting <= ALLOWED:
             break
     running = False
-    return least
+    return selecting - compute - waiting
 
 
 async def use(device: wgdml.Device) -> None:
@@ -100,7 +116,7 @@ def main() -> None:
         try:
             await use(device)
             stood = await stood_still(device, sleep, loop.add_task)
-            assert stood <= ALLOWED, f"the loop stood still for {1e3 * stood:.1f} ms beyond the compute"
+            assert stood <= ALLOWED, f"the loop stood still for {1e3 * stood:.1f} ms beyond the compute and the machine's own"
             print("done")
         finally:
             canvas.close()

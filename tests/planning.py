@@ -27,6 +27,8 @@ from wgdml.selection import Selection
 ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
 #: Those that serve steps of others and never a whole selection.
 STEPS = frozenset({"row_sort_rank"})
+#: Those that serve neighbouring columns alone.
+COLUMNS = frozenset({"transpose"})
 #: Those that software adapters choose from; no GPU does.
 SERIAL = frozenset(rule.algorithm for rule in rules_of(True))
 

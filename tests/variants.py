@@ -168,6 +168,11 @@ def problems(quick: bool = False) -> Iterator[Asked]:
                 for last in (False, True) if k == 1 else (False,):
                     problem = selection(element, sizes, (axis,), k, order, "both" if k > 1 else "indices", last_index=last)
                     yield Asked(problem, {}, ONE_OF_A_KIND if k == 50 else ())
+    # Results in any order.
+    for element in WIDTHS:
+        for k in (1025, 3000):
+            problem = selection(element, (8, 20_000), (1,), k, Order.DESCENDING, "both")
+            yield Asked(replace(problem, sorted=False), {}, ("select_radix", "radix_select", "delegates"))
     # An input in the same buffer as an output.
     for (sizes, axis, k), element in product(
         (((64, 5000), 1, 1), ((64, 5000), 1, 50), ((64, 50), 1, 9), ((5000, 64), 0, 9)), WIDTHS

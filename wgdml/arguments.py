@@ -19,6 +19,7 @@ __all__ = [
     "as_dtype",
     "as_flag",
     "as_index_dtype",
+    "as_indices",
     "as_int",
     "as_ints",
     "as_k",
@@ -103,24 +104,26 @@ def as_k(k: SupportsIndex, length: int) -> int:
 
 def as_order(mode: str, nan: str = "greatest") -> Order:
     """The order of ``top_k``."""
-    if mode == "largest":
-        return with_nan(Order.DESCENDING, nan)
-    if mode == "smallest":
-        return with_nan(Order.ASCENDING, nan)
-    raise ValueError(f'mode must be "largest" or "smallest", not {mode!r}')
+    largest = _is_first("mode", mode, "largest", "smallest")
+    return with_nan(Order.DESCENDING if largest else Order.ASCENDING, nan)
 
 
 def with_nan(order: Order, nan: str) -> Order:
     """The order with NaN where it already has it ("greatest"), or after every number ("last")."""
-    if nan == "greatest":
-        return order
-    if nan == "last":
-        return order.numbers_first
-    raise ValueError(f'nan must be "greatest" or "last", not {nan!r}')
+    return order if _is_first("nan", nan, "greatest", "last") else order.numbers_first
+
+
+def _is_first(name: str, word: str, first: str, second: str) -> bool:
+    """Which of two words it is."""
+    if not isinstance(word, str) or word not in (first, second):
+        raise ValueError(f'{name} must be "{first}" or "{second}", not {word!r}')
+    return word == first
 
 
 def as_flag(name: str, value: bool) -> bool:
     """A bool, Python's or NumPy's."""
+    if value is True or value is False:
+        return value
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return bool(value)
@@ -154,12 +157,23 @@ for _name in ("int64", "int32", "uint64", "uint32"):
 def as_index_dtype(dtype: DTypeLike, name: str = "index_dtype") -> np.dtype[Any]:
     """A data type that indices may have."""
     try:
-        found = _INDEX_DTYPES.get(dtype) or _INDEX_DTYPES.get(np.dtype(dtype))
+        found = _INDEX_DTYPES.get(dtype)
+        if found is None and dtype is not None:  # which NumPy takes for float64
+            dtype = np.dtype(dtype)
+            found = _INDEX_DTYPES.get(dtype)
     except (TypeError, ValueError, SyntaxError):  # NumPy parses strings
         found = None
     if found is None:
-        raise TypeError(f"{name} must be int64, int32, uint64 or uint32, not {dtype!r}")
+        given = dtype if isinstance(dtype, np.dtype) else repr(dtype)
+        raise TypeError(f"{name} must be int64, int32, uint64 or uint32, not {given}")
     return found
+
+
+def as_indices(indices: NDArray[Any]) -> NDArray[Any]:
+    """Indices in an array, in a type that a device takes: narrower integers are widened."""
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"indices must be integers, not {indices.dtype}")
+    return indices if indices.itemsize >= 4 else indices.astype(np.int32)
 
 
 def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:
@@ -183,5 +197,5 @@ def element_name(dtype: np.dtype[Any], name: str = "x") -> str:
     if element not in FORMATS or dtype.byteorder == ">":
         kinds = "bool, int8 to int64, uint8 to uint64, float16, bfloat16 (ml_dtypes), float32 and float64"
         order = " in big-endian byte order" if element in FORMATS else ""
-        raise TypeError(f"{name} has data type {element}{order}; supported are {kinds}, in native byte order")
+        raise TypeError(f"{name} has data type {element if order else dtype}{order}; supported are {kinds}, in native byte order")
     return element

@@ -100,7 +100,7 @@ class DataType(IntEnum):
         for data_type in cls:
             if data_type.numpy_dtype == found:
                 return data_type
-        raise TypeError(f"dtype is {found!r}; it {rule} (DML_TENSOR_DATA_TYPE)")
+        raise TypeError(f"dtype is {found}; it {rule} (DML_TENSOR_DATA_TYPE)")
 
 
 OTHER_DATA_TYPES: Final[Mapping[int, str]] = MappingProxyType({9: "FLOAT64", 12: "UINT4", 13: "INT4"})

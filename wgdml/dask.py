@@ -1,4 +1,4 @@
-"""``top_k``, ``argmax`` and ``argmin`` of Dask arrays (``pip install "wgdml[dask]"``).
+"""The selections but sorts, of Dask arrays (``pip install "wgdml[dask]"``).
 
 Every chunk is reduced on the GPU to (value, global index) pairs, which ``dask.array.reduction``
 merges in a tree. Ties are settled by index, as on the whole array.
@@ -9,6 +9,7 @@ The threaded scheduler shares the default device. Each worker of ``distributed``
 
 from __future__ import annotations
 
+import builtins
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -25,12 +26,15 @@ except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
 from . import functions
-from .arguments import as_axes, as_axis, as_index_dtype, as_k, as_order, element_name
+from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name
 from .results import TopKResult
 from .runtime.adapter import environment_names_adapter, equal_adapters
 from .runtime.device import Device, default_device
 
-__all__ = ["argmax", "argmin", "top_k", "worker_device"]
+__all__ = ["argmax", "argmin", "max", "min", "top_k", "worker_device"]
+
+Nan = Literal["greatest", "last"]
+Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
 
 def top_k(
@@ -40,6 +44,7 @@ def top_k(
     *,
     axis: SupportsIndex = -1,
     mode: Literal["largest", "smallest"] = "largest",
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
     split_every: int | None = None,
 ) -> TopKResult:
@@ -49,13 +54,13 @@ def top_k(
     ``wgdml.top_k`` does, and ``ValueError`` where the size of a chunk is not known.
     """
     array = _checked(x)
-    as_order(mode)
+    as_order(mode, nan)
     along = as_axis(axis, array.ndim)
     count = as_k(k, array.shape[along])
     if not count:
         shape = (*array.shape[:along], 0, *array.shape[along + 1 :])
         return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=as_index_dtype(index_dtype)))
-    pick = _TopK((along,), array.shape, count, mode)
+    pick = _TopK((along,), array.shape, nan, count, mode)
     values, indices = _reduce(array, pick, True, count, as_index_dtype(index_dtype), split_every)
     return TopKResult(values, indices)
 
@@ -64,28 +69,64 @@ def argmax(
     x: Any,
     /,
     *,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    axis: Axes = None,
     keepdims: bool = False,
     select_last_index: bool = False,
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
     split_every: int | None = None,
 ) -> Any:
     """``wgdml.argmax`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
-    return _arg(x, "argmax", axis, keepdims, select_last_index, index_dtype, split_every)
+    return _first(x, "argmax", axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
 
 
 def argmin(
     x: Any,
     /,
     *,
-    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    axis: Axes = None,
     keepdims: bool = False,
     select_last_index: bool = False,
+    nan: Nan = "greatest",
     index_dtype: DTypeLike = "int64",
     split_every: int | None = None,
 ) -> Any:
     """``wgdml.argmin`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
-    return _arg(x, "argmin", axis, keepdims, select_last_index, index_dtype, split_every)
+    return _first(x, "argmin", axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
+
+
+def max(
+    x: Any,
+    /,
+    *,
+    axis: Axes = None,
+    keepdims: bool = False,
+    nan: Nan = "greatest",
+    return_indices: bool = False,
+    index_dtype: DTypeLike = "int64",
+    split_every: int | None = None,
+) -> Any:
+    """``wgdml.max`` of a Dask array: a Dask array, or two. ``split_every`` as of ``top_k`` here."""
+    both = as_flag("return_indices", return_indices)
+    found = _first(x, "argmax", axis, keepdims, False, nan, index_dtype, split_every)
+    return TopKResult(*found) if both else found[0]
+
+
+def min(
+    x: Any,
+    /,
+    *,
+    axis: Axes = None,
+    keepdims: bool = False,
+    nan: Nan = "greatest",
+    return_indices: bool = False,
+    index_dtype: DTypeLike = "int64",
+    split_every: int | None = None,
+) -> Any:
+    """``wgdml.min`` of a Dask array: a Dask array, or two. ``split_every`` as of ``top_k`` here."""
+    both = as_flag("return_indices", return_indices)
+    found = _first(x, "argmin", axis, keepdims, False, nan, index_dtype, split_every)
+    return TopKResult(*found) if both else found[0]
 
 
 _worker_devices: dict[int, Device] = {}
@@ -142,6 +183,7 @@ class _Pick:
 
     axes: tuple[int, ...]
     shape: tuple[int, ...]
+    nan: Nan
 
     def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
         starts = [start for start, _ in block_info[0]["array-location"]]
@@ -183,15 +225,17 @@ class _TopK(_Pick):
     k: int
     mode: Literal["largest", "smallest"]
 
+    def function(self, x: NDArray[Any], axis: int) -> TopKResult:
+        k = builtins.min(self.k, x.shape[axis])
+        return functions.top_k(x, k, axis=axis, mode=self.mode, nan=self.nan, device=worker_device())
+
     def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
         (axis,) = self.axes
-        k = min(self.k, block.shape[axis])
-        values, indices = functions.top_k(block, k, axis=axis, mode=self.mode, device=worker_device())
+        values, indices = self.function(block, axis)
         return _Pairs(np.moveaxis(values, axis, -1), np.moveaxis(indices, axis, -1) + starts[axis])
 
     def positions(self, pairs: _Pairs) -> NDArray[Any]:
-        k = min(self.k, pairs.values.shape[-1])
-        found: NDArray[Any] = functions.top_k(pairs.values, k, mode=self.mode, device=worker_device()).indices
+        found: NDArray[Any] = self.function(pairs.values, -1).indices
         return found
 
 
@@ -202,7 +246,7 @@ class _Arg(_Pick):
 
     def function(self, x: NDArray[Any], **options: Any) -> NDArray[Any]:
         call = getattr(functions, self.name)
-        return np.asarray(call(x, select_last_index=self.last, device=worker_device(), **options))
+        return np.asarray(call(x, select_last_index=self.last, nan=self.nan, device=worker_device(), **options))
 
     def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
         best = self.function(block, axis=self.axes, keepdims=True) if self.axes else np.zeros((), np.int64)
@@ -227,18 +271,27 @@ def _checked(x: Any) -> Any:
     return array
 
 
-def _arg(x: Any, name: str, axis: Any, keepdims: bool, last: bool, index_dtype: DTypeLike, split_every: int | None) -> Any:
+def _first(
+    x: Any, name: str, axis: Axes, keepdims: bool, last: bool, nan: Nan, index_dtype: DTypeLike, split_every: int | None
+) -> tuple[Any, Any]:
+    """The value and the index of what ``argmax`` or ``argmin`` finds."""
     array = _checked(x)
-    axes = as_axes(axis, array.shape)
+    as_order("largest", nan)
+    keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last)
+    axes, dtype = as_axes(axis, array.shape), as_index_dtype(index_dtype)
     if not axes:
-        return da.zeros((), dtype=as_index_dtype(index_dtype))
-    return _reduce(array, _Arg(axes, array.shape, name, bool(last)), bool(keepdims), 1, as_index_dtype(index_dtype), split_every)[1]
+        return array, da.zeros((), dtype=dtype)
+    return _reduce(array, _Arg(axes, array.shape, nan, name, last), keeps, 1, dtype, split_every)
 
 
 def _reduce(
     array: Any, pick: _Pick, keepdims: bool, size: int, index_dtype: np.dtype[Any], split_every: int | None
 ) -> tuple[Any, Any]:
     """The values and the indices that are left of the array, ``size`` along a reduced axis."""
+    if split_every is not None:
+        if as_int("split_every", split_every) < 2:
+            raise ValueError(f"split_every must be at least 2, not {split_every}")
+        split_every = builtins.min(int(split_every), builtins.max(2, array.npartitions))
     anything = np.empty((0,) * array.ndim, object)
     pairs = array.map_blocks(pick.chunk, dtype=object, meta=anything)
     found = da.reduction(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal, NamedTuple, SupportsIndex, cast
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -17,6 +15,7 @@ from .arguments import (
     as_axis,
     as_flag,
     as_index_dtype,
+    as_indices,
     as_int,
     as_ints,
     as_k,
@@ -42,7 +41,9 @@ from .runtime.tensor import (
     bound,
     check_alive,
     check_apart,
+    check_gpu_device,
     check_out,
+    moved,
     new_tensor,
     packed_tensor,
 )
@@ -55,8 +56,8 @@ Nan = Literal["greatest", "last"]
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
 _LARGEST = 2**32 - 1  # elements, by the contract
-_KEPT_WHOLE = 256 << 20  # bytes of a file that are worth the device's memory
-_SMALLEST_LARGEST_BUFFER = 256 << 20  # bytes: WebGPU's least max-buffer-size of a device
+#: Bytes: WebGPU's least max-buffer-size, and the most of a file that are worth a device's memory.
+_LONG = 256 << 20
 
 
 def top_k(
@@ -79,7 +80,8 @@ def top_k(
     smallest ascend, and equal elements (-0.0 and 0.0; all NaNs) come in ascending order of index.
     k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
-    ``sorted=False`` allows any order. Today the elements come sorted all the same, and as fast.
+    ``sorted=False`` allows any order, which may differ from call to call. On GPUs k over 1024 is
+    faster then, up to twice.
     ``nan``: with "greatest", NaN is greater than every number; with "last", NaN comes after every
     number in both modes, as in NumPy 2.6. ``out``: two Tensors for values and indices, which are
     returned. They have the results' shapes and types, and any layout without overlap.
@@ -89,15 +91,9 @@ def top_k(
     for data types without an order, a ``sorted`` that is no bool, an ``out`` of another type.
     """
     order = as_order(mode, nan)
-    if sorted is not True:
-        as_flag("sorted", sorted)
-    if out is None and _streams(x, device):
-        from . import outofcore
-
-        source = cast("outofcore.Source", x)
-        return outofcore.top_k(source, k, axis=axis, mode=mode, index_dtype=index_dtype, nan=nan, device=device)
+    in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device))
+    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order))
 
 
 def argmax(
@@ -202,8 +198,7 @@ def sort(
 
     Raises as ``top_k`` does.
     """
-    del stable  # every answer here is the stable one
-    return _select(x, None, axis, _sort_order(descending, nan), True, None, out, device)[0]
+    return _select(x, None, axis, _sort_order(descending, stable, nan), True, None, out, device)[0]
 
 
 def argsort(
@@ -222,8 +217,8 @@ def argsort(
 
     ``nan`` and ``out`` as of ``sort``.
     """
-    del stable
-    return _select(x, None, axis, _sort_order(descending, nan), False, as_index_dtype(index_dtype), out, device)[0]
+    order = _sort_order(descending, stable, nan)
+    return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device)[0]
 
 
 def take_along_axis(
@@ -231,9 +226,10 @@ def take_along_axis(
 ) -> Any:
     """The elements of x at ``indices`` along an axis, bit for bit.
 
-    ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (int64, int32, uint64 or
-    uint32) have as many dimensions as x; sizes other than the axis's are broadcast. Negative ones
-    count from the end (of axes of up to 2^31 elements). The result has x's data type. It is an
+    ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
+    int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
+    axis's are broadcast. Negative ones count from the end (of axes of up to 2^31 elements). The
+    result has x's data type. It is an
     array where both are arrays, else a Tensor, and nothing comes back from the device. The
     signature is NumPy's and the array API standard's.
 
@@ -241,15 +237,22 @@ def take_along_axis(
     out of range in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
-    tensors = [t for t in (x, indices) if isinstance(t, Tensor)]
-    executor = tensors[0].device if tensors and device is None else as_device(device)
-    places = indices if isinstance(indices, Tensor) else as_numpy(indices, "indices")
-    as_index_dtype(places.dtype, "indices")
+    tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
+    places: Tensor | NDArray[Any]
+    if isinstance(indices, Tensor):
+        as_index_dtype(indices.dtype, "indices in a Tensor")
+        places = indices
+    else:
+        places = as_indices(as_numpy(indices, "indices"))
     given = x if isinstance(x, Tensor) else as_numpy(x, "x")
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)
     if not isinstance(places, Tensor):
         check_indices(places, given.shape[along])
+    executor = as_device(next((t.device for t in tensors.values()), None) if device is None else device)
+    for name, tensor in tensors.items():
+        check_gpu_device(name, tensor, executor)
+        check_alive(name, tensor)
     source = asarray(given, device=executor)
     result = packed_tensor(executor, source.dtype, shape, "the result")
     if prod(shape):
@@ -261,8 +264,6 @@ def take_along_axis(
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
     """Elements at indices of the result's shape, to a new tensor."""
     device = x.device
-    check_alive("x", x)
-    check_alive("indices", indices)
     places = {"input": bound(x), "indices": bound(indices)}
     shared = places["input"].buffer is places["indices"].buffer
     key = "take", axis, shared, *(place.elements for place in places.values())
@@ -281,24 +282,24 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _sort_order(descending: bool, nan: str) -> Order:
-    return with_nan(Order.DESCENDING if descending else Order.ASCENDING, nan)
+def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
+    as_flag("stable", stable)  # every answer here is the stable one
+    return with_nan(Order.DESCENDING if as_flag("descending", descending) else Order.ASCENDING, nan)
 
 
-def _streams(x: Any, device: Device | None) -> bool:
-    """Must the array go through the device block by block? (``wgdml.outofcore``)"""
+def _is_long(x: Any) -> bool:
+    """Is it more than is read at once without need?"""
     if isinstance(x, np.ndarray):
-        if x.nbytes <= _SMALLEST_LARGEST_BUFFER:
-            return False
-        kept_whole = _KEPT_WHOLE if isinstance(x, np.memmap) else sys.maxsize
-    elif not isinstance(x, Tensor) and hasattr(type(x), "chunks") and hasattr(x, "dtype"):
-        kept_whole = _KEPT_WHOLE  # HDF5's and Zarr's data sets
-    else:
-        return False
-    size = prod(x.shape) * x.dtype.itemsize
-    limit = builtins.min(kept_whole, as_device(device).context.limits["max-buffer-size"])
-    # Repeated elements make an array of any size, which nobody can have meant to read to its end.
-    return bool(limit < size) and not (isinstance(x, np.ndarray) and 0 in x.strides)
+        # Repeated elements make any size, which nobody can have meant to read to its end.
+        return x.nbytes > _LONG and 0 not in x.strides
+    chunked = hasattr(type(x), "chunks") and hasattr(x, "dtype")  # HDF5's and Zarr's data sets
+    return chunked and bool(prod(x.shape) * x.dtype.itemsize > _LONG)
+
+
+def _streams(x: Any, device: Executor) -> bool:
+    """Must the long array go through the device block by block? (``wgdml.outofcore``)"""
+    in_memory = isinstance(x, np.ndarray) and not isinstance(x, np.memmap)
+    return not in_memory or x.nbytes > device.context.limits["max-buffer-size"]
 
 
 @dataclass(frozen=True)
@@ -313,6 +314,7 @@ class _Problem:
     shape: tuple[int, ...]  #: The shape that the caller gets.
     has_values: bool
     index_dtype: np.dtype[Any] | None
+    in_order: bool = True
 
     def results(self, x: Elements) -> list[tuple[str, np.dtype[Any]]]:
         """Names in the plan, and data types, of what is wanted."""
@@ -338,13 +340,19 @@ class _Select(NamedTuple):
     order: Order
     has_values: bool
     index_dtype: np.dtype[Any] | None  #: None where indices are not wanted.
+    in_order: bool
+
+    @property
+    def in_blocks(self) -> bool:
+        """Can it be done block by block? A sort needs all of the array."""
+        return self.k is not None
 
     def problem(self) -> _Problem:
         shape = self.elements.shape
         axis = as_axis(self.axis, len(shape))
         k = shape[axis] if self.k is None else as_k(self.k, shape[axis])
         result = (*shape[:axis], k, *shape[axis + 1 :])
-        return _Problem((axis,), k, self.order, False, result, result, self.has_values, self.index_dtype)
+        return _Problem((axis,), k, self.order, False, result, result, self.has_values, self.index_dtype, self.in_order)
 
 
 class _Reduce(NamedTuple):
@@ -357,6 +365,10 @@ class _Reduce(NamedTuple):
     order: Order
     has_values: bool
     index_dtype: np.dtype[Any] | None
+
+    @property
+    def in_blocks(self) -> bool:
+        return self.axis != ()
 
     def problem(self) -> _Problem:
         shape = self.elements.shape
@@ -402,12 +414,13 @@ def _select(
     index_dtype: np.dtype[Any] | None,
     out: Any,
     device: Device | None,
+    in_order: bool = True,
 ) -> list[Any]:
     """Values and indices of the first k (all, for None) along an axis, where they are wanted."""
-    operand, elements, executor = _operand(x, device, out)
+    operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
-    return _run(operand, executor, _Select(elements, k, axis, order, has_values, index_dtype), out)
+    return _run(operand, _Select(elements, k, axis, order, has_values, index_dtype, in_order), out, device)
 
 
 def _reduce(
@@ -422,16 +435,10 @@ def _reduce(
     device: Device | None,
 ) -> list[Any]:
     """Value and index of the first pair over some axes; only those that are wanted."""
-    if out is None and _streams(x, device):
-        from . import outofcore
-
-        dtype = index_dtype or np.dtype(np.int64)
-        source = cast("outofcore.Source", x)
-        values, indices = outofcore.reduce(source, axis, keepdims, last_index, order, has_values, dtype, device, None, "auto")
-        return [part for part, wanted in ((values, has_values), (indices, index_dtype)) if wanted]
-    operand, elements, executor = _operand(x, device, out)
+    operand, elements = _operand(x)
     axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
-    return _run(operand, executor, _Reduce(elements, axis, bool(keepdims), bool(last_index), order, has_values, index_dtype), out)
+    keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
+    return _run(operand, _Reduce(elements, axis, keeps, last, order, has_values, index_dtype), out, device)
 
 
 def _extreme(
@@ -451,31 +458,71 @@ def _extreme(
     return TopKResult(*found) if both else found[0]
 
 
-def _operand(x: ArrayLike | Tensor, device: Device | None, out: Any) -> tuple[Tensor | NDArray[Any], Elements, Executor]:
-    """A Tensor or an array that is not uploaded yet, what a plan depends on of it, the device."""
+def _operand(x: Any) -> tuple[Any, Elements]:
+    """A Tensor, an array, or what is long and not read yet; and what a plan depends on of it."""
     if isinstance(x, Tensor):
-        if device is not None:
-            x = asarray(x, device=device)
-        return x, bound(x).elements, x.device
+        return x, bound(x).elements
+    if _is_long(x):
+        dtype = np.dtype(x.dtype).newbyteorder("=")
+        element_name(dtype)
+        return x, Elements(dtype, tuple(x.shape))
     array = as_numpy(x)
-    target: Executor | None = device
-    if device is None and out is not None:
-        target = next((t.device for t in (out if isinstance(out, Sequence) else [out]) if isinstance(t, Tensor)), None)
-    return array, Elements(array.dtype, array.shape), as_device(target)
+    return array, Elements(array.dtype, array.shape)
 
 
-def _run(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce, out: Any = None) -> list[Any]:
+def _run(x: Any, request: _Select | _Reduce, out: Any, device: Device | None) -> list[Any]:
     """Tensors from a Tensor, arrays from an array; or the tensors of ``out``."""
-    context = device.context
+    executor: Executor
+    if isinstance(x, Tensor):
+        x = x if device is None else asarray(x, device=device)
+        executor = x.device
+    else:
+        wanted = device if device is not None or out is None else _device_of(out)
+        executor = as_device(wanted, _check, x, request, out)  # bad input opens none
+        if type(x) is not np.ndarray or x.nbytes > _LONG:
+            if _in_blocks(x, request, out) and _streams(x, executor):
+                return _run_in_blocks(x, executor, request)
+            x = as_numpy(x)
+    context = executor.context
     if context.gone is not None:
         context.check()
     if out is not None:
-        return _run_into(x, device, request, out)
-    call: _Call | None = device.kept.get(request)
+        return _run_into(x, executor, request, out)
+    call: _Call | None = executor.kept.get(request)
     if call is None:
-        call = _prepare(device, request.elements, request.problem())
-        device.kept.put(request, call)
-    return _run_on_tensor(x, device, call) if isinstance(x, Tensor) else _run_on_array(x, device, call)
+        call = _prepare(executor, request.elements, request.problem())
+        executor.kept.put(request, call)
+    return _run_on_tensor(x, executor, call) if isinstance(x, Tensor) else _run_on_array(x, executor, call)
+
+
+def _in_blocks(x: Any, request: _Select | _Reduce, out: Any) -> bool:
+    """May the array go through the device block by block?"""
+    return out is None and request.in_blocks and _is_long(x)
+
+
+def _check(x: Any, request: _Select | _Reduce, out: Any) -> None:
+    """Refuses what no device could do."""
+    if not _in_blocks(x, request, out):
+        _check_size(request.elements)
+    results = request.problem().results(request.elements)
+    if out is not None:
+        check_out(out, [(dtype, request.problem().shape) for _, dtype in results])
+
+
+def _device_of(out: Any) -> Executor | None:
+    """The device of the first Tensor among them."""
+    return next((t.device for t in (out if isinstance(out, Sequence) else [out]) if isinstance(t, Tensor)), None)
+
+
+def _run_in_blocks(x: Any, device: Executor, request: _Select | _Reduce) -> list[Any]:
+    from . import outofcore
+
+    problem = request.problem()
+    dtype = problem.index_dtype or np.dtype(np.int64)
+    wanted = outofcore.Wanted(problem.axes, problem.k, problem.order, problem.last_index, problem.has_values, dtype)
+    values, indices = outofcore.select(x, wanted, device)
+    found = [values, None if problem.index_dtype is None else indices]
+    return [part.reshape(problem.shape) for part in found if part is not None]
 
 
 def _prepare(device: Executor, x: Elements, problem: _Problem) -> _Call:
@@ -512,6 +559,7 @@ def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, 
         indices=layouts.get("indices"),
         index_bytes=4 if problem.index_dtype is None else problem.index_dtype.itemsize,
         last_index=problem.last_index,
+        in_order=problem.in_order,
     )
 
 
@@ -520,14 +568,18 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
     _check_size(request.elements)
     problem = request.problem()
     results = problem.results(request.elements)
-    given = check_out(out, [(dtype, problem.shape) for _, dtype in results], device)
+    given = [
+        tensor if tensor.device is device else moved("out", tensor, device)
+        for tensor in check_out(out, [(dtype, problem.shape) for _, dtype in results])
+    ]
     outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
-    source = x if isinstance(x, Tensor) else asarray(x, device=device)
-    check_apart({"x": source} | {f"out's {name}": tensor for name, tensor in outputs.items()})
+    tensors = {"x": x} if isinstance(x, Tensor) else {}
+    tensors |= {"out" if len(results) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}
+    check_apart(tensors)
     if prod(problem.shape):
-        check_alive("x", source)
-        for tensor in given:
-            check_alive("out", tensor)
+        for name, tensor in tensors.items():
+            check_alive(name, tensor)
+        source = x if isinstance(x, Tensor) else asarray(x, device=device)
         places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
         device.run(_prepare_into(device, request, problem, places), {n: (p.buffer, p.start) for n, p in places.items()})
     return [out] if len(results) == 1 else list(out)  # not ``given``, which may stand for others

@@ -18,6 +18,7 @@ except ImportError as missing:
 
 from .functions import argmax, argmin, top_k
 from .runtime import Device, Tensor, asarray, default_device, to_numpy
+from .runtime.tensor import as_numpy
 
 __all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -42,14 +43,14 @@ def _check_device(device: str) -> None:
         raise ValueError(f'device must be "CPU", where inputs and outputs lie, not {device!r}; wgdml_device chooses the adapter')
 
 
-def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device) -> tuple[Tensor, ...]:
-    """The outputs of one node, still on the device."""
+def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device | None) -> tuple[Tensor, ...]:
+    """The outputs of one node, still on the device: the default one for None."""
     schema = defs.get_schema(node.op_type, opset)
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     unknown = sorted(set(attributes) - set(schema.attributes))
     if unknown:
         raise ValueError(f"{node.op_type} of opset {opset} has no attribute {', '.join(unknown)}")
-    x = asarray(inputs[0], device=device)
+    x = inputs[0] if isinstance(inputs[0], Tensor) else as_numpy(inputs[0])
     kind = helper.tensor_dtype_to_string(helper.np_dtype_to_tensor_dtype(x.dtype)).removeprefix("TensorProto.").lower()
     allowed = schema.type_constraints[0].allowed_type_strs
     if f"tensor({kind})" not in allowed:
@@ -61,14 +62,14 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device) -> 
         mode: Literal["largest", "smallest"] = "largest" if attributes.get("largest", 1) else "smallest"
         in_order = bool(attributes.get("sorted", 1))
         axis = attributes.get("axis", -1)
-        return tuple(top_k(x, int(k.reshape(())), axis=axis, mode=mode, sorted=in_order, device=device))
+        x = asarray(x, device=device)
+        return tuple(top_k(x, int(k.reshape(())), axis=axis, mode=mode, sorted=in_order))
     return (
         (argmax if node.op_type == "ArgMax" else argmin)(
-            x,
+            asarray(x, device=device),
             axis=attributes.get("axis", 0),
             keepdims=bool(attributes.get("keepdims", 1)),
             select_last_index=bool(attributes.get("select_last_index", 0)),
-            device=device,
         ),
     )
 
@@ -77,6 +78,8 @@ class BackendRep(base.BackendRep):
     """A checked model whose constants are on the device. ``run`` may be called again and again."""
 
     def __init__(self, graph: GraphProto, opset: int, device: Device) -> None:
+        if not isinstance(device, Device):
+            raise TypeError(f"wgdml_device must be a wgdml.Device, not {device!r}")
         self.device = device
         self._opset = opset
         self._nodes = list(graph.node)
@@ -124,7 +127,7 @@ class Backend(base.Backend):
         _check_operators(model.graph.node)
         checker.check_model(model)
         versions = [imported.version for imported in model.opset_import if imported.domain in _DOMAINS]
-        return BackendRep(model.graph, versions[0], wgdml_device or default_device())
+        return BackendRep(model.graph, versions[0], wgdml_device if wgdml_device is not None else default_device())
 
     @classmethod
     def run_node(
@@ -140,7 +143,7 @@ class Backend(base.Backend):
         _check_operators([node])
         super().run_node(node, inputs, device, outputs_info, **kwargs)
         opset = int(kwargs.get("opset_version", defs.onnx_opset_version()))
-        results = to_numpy(*_run(node, opset, inputs, kwargs.get("wgdml_device") or default_device()))
+        results = to_numpy(*_run(node, opset, inputs, kwargs.get("wgdml_device")))
         named: tuple[Any, ...] = base.namedtupledict("Outputs", list(node.output))(*results)
         return named
 

@@ -1,4 +1,4 @@
-"""``top_k``, ``argmax`` and ``argmin`` of arrays larger than the device's memory, or the host's.
+"""The selections but sorts, of arrays larger than the device's memory, or the host's.
 
 The array is cut into blocks. Each is uploaded while the ones before it are reduced. Where a
 sequence is cut, the device merges the partial (value, index) pairs of its blocks.
@@ -10,6 +10,7 @@ index, and a selection that settles ties by position settles them by index.
 
 from __future__ import annotations
 
+import builtins
 import itertools
 import sys
 import time
@@ -23,7 +24,7 @@ from typing import Any, Literal, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
+from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .plan.merge import merge_plan
 from .results import TopKResult
 from .runtime.default import as_device
@@ -33,7 +34,7 @@ from .runtime.stream import Uploader
 from .runtime.tensor import Tensor, packed_tensor
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
-__all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "top_k"]
+__all__ = ["Progress", "Source", "Wanted", "argmax", "argmin", "block_sizes", "max", "min", "select", "top_k"]
 
 #: Called after each block with the bytes done and the bytes there are. "auto": a bar on a terminal.
 Progress = Callable[[int, int], None] | Literal["auto"] | None
@@ -78,8 +79,8 @@ def top_k(
     order = as_order(mode, nan)
     _check_source(x)
     along = as_axis(axis, len(x.shape))
-    wanted = _Wanted((along,), as_k(k, x.shape[along]), order, False, True, as_index_dtype(index_dtype))
-    values, indices = _select(x, wanted, device, block_bytes, progress)
+    wanted = Wanted((along,), as_k(k, x.shape[along]), order, False, True, as_index_dtype(index_dtype))
+    values, indices = select(x, wanted, device, block_bytes, progress)
     return TopKResult(values, indices)
 
 
@@ -98,7 +99,7 @@ def argmax(
 ) -> Any:
     """``wgdml.argmax`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
     order = with_nan(Order.MAXIMUM, nan)
-    return reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), device, block_bytes, progress)[1]
+    return _reduce(x, axis, keepdims, select_last_index, order, False, index_dtype, device, block_bytes, progress)[1]
 
 
 def argmin(
@@ -116,23 +117,61 @@ def argmin(
 ) -> Any:
     """``wgdml.argmin`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
     order = with_nan(Order.MINIMUM, nan)
-    return reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), device, block_bytes, progress)[1]
+    return _reduce(x, axis, keepdims, select_last_index, order, False, index_dtype, device, block_bytes, progress)[1]
+
+
+def max(
+    x: Source,
+    /,
+    *,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    keepdims: bool = False,
+    nan: Literal["greatest", "last"] = "greatest",
+    return_indices: bool = False,
+    index_dtype: DTypeLike = "int64",
+    device: Device | None = None,
+    block_bytes: int | None = None,
+    progress: Progress = "auto",
+) -> Any:
+    """``wgdml.max`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
+    order, both = with_nan(Order.MAXIMUM, nan), as_flag("return_indices", return_indices)
+    found = _reduce(x, axis, keepdims, False, order, True, index_dtype, device, block_bytes, progress)
+    return TopKResult(*found) if both else found[0]
+
+
+def min(
+    x: Source,
+    /,
+    *,
+    axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+    keepdims: bool = False,
+    nan: Literal["greatest", "last"] = "greatest",
+    return_indices: bool = False,
+    index_dtype: DTypeLike = "int64",
+    device: Device | None = None,
+    block_bytes: int | None = None,
+    progress: Progress = "auto",
+) -> Any:
+    """``wgdml.min`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
+    order, both = with_nan(Order.MINIMUM, nan), as_flag("return_indices", return_indices)
+    found = _reduce(x, axis, keepdims, False, order, True, index_dtype, device, block_bytes, progress)
+    return TopKResult(*found) if both else found[0]
 
 
 def _check_source(x: Any) -> None:
-    if isinstance(x, Tensor) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
+    if isinstance(x, Tensor | type) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
 
 
-def reduce(
-    x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, has_values: bool, index_dtype: np.dtype[Any], *how: Any
+def _reduce(
+    x: Source, axis: Any, keepdims: bool, last_index: bool, order: Order, has_values: bool, index_dtype: DTypeLike, *how: Any
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices of first pairs. ``how``: device, bytes a block, progress."""
     _check_source(x)
     axes = as_axes(axis, x.shape)
-    wanted = _Wanted(axes, 1, order, last_index, has_values, index_dtype)
-    values, indices = _select(x, wanted, *how)
-    shape = indices.shape if keepdims else tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
+    values, indices = select(x, Wanted(axes, 1, order, last, has_values, as_index_dtype(index_dtype)), *how)
+    shape = indices.shape if keeps else tuple(n for d, n in enumerate(x.shape) if d not in axes)
     return None if values is None else values.reshape(shape), indices.reshape(shape)
 
 
@@ -147,7 +186,7 @@ def block_sizes(
     all of them wait on the device.
     """
     pair_bytes = k * (itemsize + 8)
-    room = max(1, block_bytes // itemsize)
+    room = builtins.max(1, block_bytes // itemsize)
     inner_first = sorted(axes, reverse=True)
     sizes = [1] * len(shape)
     elements = rows = 1
@@ -156,7 +195,7 @@ def block_sizes(
     for dimension in reversed(memory_order):
         if dimension in axes:
             axis = inner_first.pop(0)
-            sizes[axis] = 1 if cut else max(1, min(shape[axis], room // elements))
+            sizes[axis] = 1 if cut else builtins.max(1, builtins.min(shape[axis], room // elements))
             cut = cut or sizes[axis] < shape[axis]
             if not cut:
                 uncut.discard(axis)
@@ -164,8 +203,8 @@ def block_sizes(
         else:
             most = block_bytes // pair_bytes
             if uncut:
-                most = max(most // 16, min(_PAGE // itemsize, most))
-            size = max(1, min(shape[dimension], room // elements, most // rows))
+                most = builtins.max(most // 16, builtins.min(_PAGE // itemsize, most))
+            size = builtins.max(1, builtins.min(shape[dimension], room // elements, most // rows))
             sizes[dimension] = size
             rows *= size
             elements *= size
@@ -220,7 +259,7 @@ def _bar(total: int) -> Any:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Wanted:
     """What a caller asks for: the first k along an axis, or the first over several axes."""
 
     axes: tuple[int, ...]
@@ -234,7 +273,7 @@ class _Wanted:
 class _Reduction:
     """One pass over a source: what is asked for, and what it is cut into."""
 
-    def __init__(self, x: Source, wanted: _Wanted, device: Executor, block_bytes: int | None) -> None:
+    def __init__(self, x: Source, wanted: Wanted, device: Executor, block_bytes: int | None) -> None:
         self.x = x
         self.wanted = wanted
         self.device = device
@@ -244,12 +283,10 @@ class _Reduction:
         self.dtype = np.dtype(x.dtype).newbyteorder("=")
         self.memory_order = _memory_order(x)
         item = self.dtype.itemsize
-        largest = min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
-        budget = min(_BLOCK_BYTES, largest // 8) if block_bytes is None else as_int("block_bytes", block_bytes)
-        if budget < 1:
-            raise ValueError(f"block_bytes must be at least 1, not {budget}")
+        largest = builtins.min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
+        budget = builtins.min(_BLOCK_BYTES, largest // 8) if block_bytes is None else int(block_bytes)
         # Of every block that a sequence is cut into all k pairs are kept.
-        self.budget = min(max(budget, 2 * self.k * item, item), largest)
+        self.budget = builtins.min(builtins.max(budget, 2 * self.k * item, item), largest)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -355,9 +392,9 @@ class _Merger:
         # In elements, so that every slot is bound at an aligned offset.
         self.slot_step = -(-rows * k // 256) * 256
         limits = device.context.limits
-        largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
-        most = min(reduction.budget, largest) // (8 * self.slot_step)
-        self.slots = min(_MERGED, blocks, max(most, 2))
+        largest = builtins.min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
+        most = builtins.min(reduction.budget, largest) // (8 * self.slot_step)
+        self.slots = builtins.min(_MERGED, blocks, builtins.max(most, 2))
         if self.slots * self.slot_step * 8 > largest:
             raise MemoryError(f"k = {k}: two times {rows * k} pairs do not fit in the device's buffers of {largest} bytes")
         shape = (self.slots, self.slot_step)
@@ -453,15 +490,17 @@ class _Results:
         out[place] = got.reshape(out[place].shape)
 
 
-def _select(
-    x: Source, wanted: _Wanted, device: Device | None, block_bytes: int | None, progress: Progress
+def select(
+    x: Source, wanted: Wanted, device: Executor | None = None, block_bytes: int | None = None, progress: Progress = "auto"
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
-    """Values and indices as NumPy arrays that keep x's dimensions."""
+    """Values, if wanted, and indices as NumPy arrays that keep x's dimensions."""
     element_name(np.dtype(x.dtype).newbyteorder("="))
     last = prod(x.shape[a] for a in wanted.axes) - 1
     if last > np.iinfo(wanted.index_dtype).max:
         raise ValueError(f"index_dtype must hold indices up to {last}, which {wanted.index_dtype.name} does not")
-    if progress is not None and progress != "auto" and not callable(progress):
+    if block_bytes is not None and as_int("block_bytes", block_bytes) < 1:
+        raise ValueError(f"block_bytes must be at least 1, not {block_bytes}")
+    if progress is not None and not callable(progress) and not (isinstance(progress, str) and progress == "auto"):
         raise TypeError(f'progress must be a function, "auto" or None, not {progress!r}')
     r = _Reduction(x, wanted, as_device(device), block_bytes)
     results = _Results(r)

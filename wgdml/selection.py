@@ -158,6 +158,7 @@ class Selection:
     k: int
     order: Order
     last_index: bool = False
+    sorted: bool = True  #: False: the k may be written in any order.
     has_values: bool = True
     has_indices: bool = True
     index_bytes: int = 4
@@ -210,6 +211,14 @@ def _merge_axes(dims: list[AxisDim]) -> tuple[AxisDim, ...]:
     return tuple(merged) or (AxisDim(1, 1),)
 
 
+def _check_rank(name: str, layout: Layout, left: int) -> None:
+    if left > 8:
+        raise ValueError(
+            f"{name} may have at most 8 dimensions after merging those that lie in memory as one, not {left}, as shape "
+            f"{layout.sizes} with strides {layout.strides} has"
+        )
+
+
 def make_selection(
     element: str,
     source: Layout,
@@ -221,11 +230,12 @@ def make_selection(
     indices: Layout | None,
     index_bytes: int = 4,
     last_index: bool = False,
+    in_order: bool = True,
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
     ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
-    More than eight dimensions left on either side after merging raise ``ValueError``.
+    More than 8 dimensions left on either side after merging raise ``ValueError``.
     """
     chosen = sorted(axes)
     batch = [
@@ -240,10 +250,7 @@ def make_selection(
     ]
     merged_batch = merged_dims(batch)
     merged_axes = _merge_axes([AxisDim(source.sizes[d], source.strides[d]) for d in chosen])
-    if max(len(merged_batch), len(merged_axes)) > 8:
-        raise ValueError(
-            f"the tensor's shape {source.sizes} with strides {source.strides} has more than 8 dimensions that cannot be merged"
-        )
+    _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
     return Selection(
         element=element,
@@ -252,6 +259,7 @@ def make_selection(
         k=k,
         order=order,
         last_index=last_index,
+        sorted=in_order,
         has_values=values is not None,
         has_indices=indices is not None,
         index_bytes=index_bytes,
@@ -263,12 +271,11 @@ def make_selection(
 def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:
     """One element of a sequence for each index; the layouts differ in size along ``axis`` alone.
 
-    More than eight dimensions left after merging raise ``ValueError``.
+    More than 8 dimensions left after merging raise ``ValueError``.
     """
     steps = [0 if d == axis else stride for d, stride in enumerate(source.strides)]
     batch = merged_dims([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
-    if len(batch) > 8:
-        raise ValueError(f"indices of shape {indices.sizes} have more than 8 dimensions that cannot be merged")
+    _check_rank("indices", indices, len(batch))
     axes = (AxisDim(source.sizes[axis], source.strides[axis]),)
     return Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
 

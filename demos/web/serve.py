@@ -142,13 +142,18 @@ def case(
 
 
 #: Whose kernels have two texts, with subgroups and without.
-SUBGROUP_CASES = [CASES[0], ("argmin of 3 rows of 50,000 bytes", "uint8", (3, 50_000), 1, 1, False, 0xFFFFFFFF)]
+SUBGROUP_CASES = [
+    CASES[0],
+    ("argmin of 3 rows of 50,000 bytes", "uint8", (3, 50_000), 1, 1, False, 0xFFFFFFFF),
+    ("the first 40 of 2,500 rows of 100", "float32", (2_500, 100), 1, 40, True, 0xFFFFFFFF),
+]
 
 #: Small problems, one of which each algorithm can serve.
 SMALL: list[tuple[str, str, tuple[int, int], int, int, bool, int]] = [
     ("the first 9 of 100 rows of 96", "float32", (100, 96), 1, 9, True, 0xFFFFFFFF),
     ("the first 50 of 2 rows of 40,000", "float32", (2, 40_000), 1, 50, True, 0xFFFFFFFF),
     ("the best of 100 rows of 1,000", "float32", (100, 1_000), 1, 1, True, 0xFFFFFFFF),
+    ("the first 9 down 100 columns of 40", "float32", (40, 100), 0, 9, True, 0xFFFFFFFF),
     ("the best of two axes of 30 and 10", "float32", (30, 1_000), 2, 1, True, 0xFFFFFFFF),
 ]
 

@@ -11,31 +11,21 @@
 //   LOADS   of an invocation; LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
 //   GROUPS  of an invocation's items, so that the team has K of them
 //   FETCH   loads that are read again at a time; AGAIN fours of items are in them
-#import io/source
+#import thread/row_keys
 #import io/sink
 #import thread/packed_words
 #import workgroup/word_lists
 
 const TEAMS: u32 = WORKGROUP / TEAM;
 
-alias Keys = array<u32, LOADS * PER_LOAD>;
-
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
 var<workgroup> loose: array<u32, TEAMS>;  // 0: words hold whole keys; else 1 + first words in doubt
 
-fn is_inside(row: Row, place: u32) -> bool { return place - row.skew < params.length; }
-
-fn read_keys(row: Row, lane: u32, keys: ptr<function, Keys>) {
-#import io/register_tile
+fn use_bits(keys: ptr<function, Keys>) {
 #for l in LOADS
 #for c in PER_LOAD
-#if WHOLE > $l && $[l + 1] > SKEWED
-  (*keys)[$[l * PER_LOAD + c]] = key_in(data$l, $cu) >> UNUSED;
-#else
-  (*keys)[$[l * PER_LOAD + c]] =
-      select(LAST_KEY, key_in(data$l, $cu), is_inside(row, $[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD)) >> UNUSED;
-#endif
+  (*keys)[$[l * PER_LOAD + c]] >>= UNUSED;
 #endfor
 #endfor
 }
@@ -164,6 +154,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   begin_teams(slot, lane, local);
   var keys: Keys;
   read_keys(row, lane, &keys);
+  use_bits(&keys);
   let packing = packing_of(range_of_team(slot, range_of(&keys)));
   var words: Words;
 #for i in KEEP

@@ -5,13 +5,34 @@
 // which the first k pairs are up to. It re-reads the subsets that can have such pairs, lists and
 // sorts them. A long list is cut at its own k-th. One that overflows gives a nearer threshold, and
 // is made again (benchmarks/LOG.md#a-list-of-twice-k-2026-11-22-e94cd03).
+//   CUT      1 where the list is cut to k pairs and left in any order
+//   SPILLED  1 where that list is the sink's, for want of workgroup memory
 //   PLACES   of the list, at least LONGEST
 //   LONGEST  list that can be sorted, at least 2 k and params.longest, which is sorted uncut
 //   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
 #import workgroup/survivors
 #import thread/subset_bests
 #import io/sink
+#if SPILLED
+#import workgroup/kth
+
+fn pair_in_list(sequence: u32, place: u32) -> Pair {
+  let at = target_of(sequence) + place;
+  return Pair(sink_keys[at], sink_indices[at]);
+}
+fn set_in_list(sequence: u32, place: u32, pair: Pair) { put(sequence, place, pair); }
+#else
 #import workgroup/sort_list
+
+fn pair_in_list(sequence: u32, place: u32) -> Pair { return pair_of(list[place]); }
+fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = store_of(pair); }
+#endif
+
+#if CUT
+fn slack_of(length: u32) -> u32 { return select(params.slack, 0u, length > 0u); }
+#else
+fn slack_of(length: u32) -> u32 { return params.slack; }
+#endif
 
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
@@ -20,7 +41,7 @@ var<workgroup> shared_pair: Stored;
 fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&listed, places); }
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
-  if (place < PLACES) { list[place] = store_of(pair); }
+  if (place < PLACES) { set_in_list(sequence, place, pair); }
 }
 
 fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
@@ -46,10 +67,10 @@ fn choose_all(items: ptr<function, Items>, first: u32, threshold: Pair) {
 #endif
 
 // An invocation's part of the list, or nothing.
-fn hold_list(local: u32, length: u32, items: ptr<function, Items>) {
+fn hold_list(sequence: u32, local: u32, length: u32, items: ptr<function, Items>) {
 #for i in EACH
   (*items)[$i] = last_pair();
-  if (local + $iu * WORKGROUP < length) { (*items)[$i] = pair_of(list[local + $iu * WORKGROUP]); }
+  if (local + $iu * WORKGROUP < length) { (*items)[$i] = pair_in_list(sequence, local + $iu * WORKGROUP); }
 #endfor
 }
 
@@ -72,7 +93,7 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
   var chosen_yet = false;
   loop {
     if (local == 0u) { atomicStore(&listed, 0u); }
-    let threshold = kth_of(items, any, local, params.k, params.slack);
+    let threshold = kth_of(items, any, local, params.k, slack_of(length));
     *last = threshold;
     if (length > 0u && length <= PLACES) {
       keep_passing(sequence, items, threshold);
@@ -82,12 +103,15 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
       workgroupBarrier();
       read_chosen(sequence, row, local, threshold);
     }
+#if SPILLED
+    storageBarrier();
+#endif
     workgroupBarrier();
     if (local == 0u) { shared_length = atomicLoad(&listed); }
     length = workgroupUniformLoad(&shared_length);
     if (length <= params.longest) { break; }
-    any = pair_of(list[0]);
-    hold_list(local, min(length, PLACES), items);
+    any = pair_in_list(sequence, 0u);
+    hold_list(sequence, local, min(length, PLACES), items);
   }
   return length;
 }
@@ -96,6 +120,9 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid);
+#if SPILLED
+  if (sequence >= params.sequences) { return; }
+#endif
   let row = row_of(min(sequence, params.sequences - 1u));
   var items: Items;
 #for i in EACH
@@ -104,9 +131,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   scan_own(row, local, OWN * WORKGROUP, &items);
   var last: Pair;
   let length = list_survivors(sequence, row, local, &items, &last);
+#if !CUT
   sort_list(local, length, last);
+#endif
+#if !SPILLED
   if (sequence < params.sequences) {
     let to = target_of(sequence);
     for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
   }
+#endif
 }

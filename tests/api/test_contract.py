@@ -203,7 +203,7 @@ def test_from_dtype_refuses(dtype):
 
 
 def test_from_dtype_refuses_a_foreign_byte_order():
-    with raises(TypeError, "dtype is dtype('", "native byte order"):
+    with raises(TypeError, f"dtype is {np.dtype('f4').newbyteorder()}", "native byte order"):
         DataType.from_dtype(np.dtype("f4").newbyteorder())
 
 

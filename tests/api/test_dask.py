@@ -9,6 +9,7 @@ import time
 import types
 from typing import Any
 
+import checks
 import dask
 import dask.array as da
 import numpy as np
@@ -58,6 +59,41 @@ def test_arg_reductions(device, chunks, axis):
             pairs.append((lazy, expected))
     for got, (_, expected) in zip(dask.compute(*(lazy for lazy, _ in pairs)), pairs, strict=True):
         oracle.assert_same(got, expected)
+
+
+@pytest.mark.parametrize("nan", ["greatest", "last"])
+def test_max_and_min_and_nan(device, nan):
+    x, last = da.from_array(X, chunks=(5, 4, 3)), nan == "last"
+    for axis in (None, 1, (2, 0)):
+        for function, largest in ((wgdml.dask.max, True), (wgdml.dask.min, False)):
+            values, indices = dask.compute(*function(x, axis=axis, nan=nan, return_indices=True, index_dtype="uint32"))
+            oracle.assert_same(values, oracle.extreme(X, axis, False, False, largest, last))
+            oracle.assert_same(indices, oracle.arg_reduce(X, axis, False, False, largest, last).astype(np.uint32))
+            oracle.assert_same(
+                function(x, axis=axis, nan=nan, keepdims=True).compute(), oracle.extreme(X, axis, True, False, largest, last)
+            )
+    for mode in ("largest", "smallest"):
+        got = dask.compute(*wgdml.dask.top_k(x, 4, axis=0, mode=mode, nan=nan))
+        for part, want in zip(got, oracle.top_k(X, 4, 0, mode == "largest", last), strict=True):
+            oracle.assert_same(part, want)
+    assert int(wgdml.dask.argmin(x, nan=nan).compute()) == int(oracle.arg_reduce(X, largest=False, nan_last=last))
+    assert float(wgdml.dask.max(da.from_array(np.array(3.0))).compute()) == 3
+
+
+@pytest.mark.parametrize("flag", ["keepdims", "select_last_index", "return_indices"])
+def test_flags(no_device, flag):
+    functions = [wgdml.dask.argmax, wgdml.dask.argmin, wgdml.dask.max, wgdml.dask.min]
+    for function in functions[2:] if flag == "return_indices" else functions[:2]:
+        for value in (1, None, "no"):
+            with pytest.raises(TypeError, match=f"{flag} must be True or False, not {value!r}"):
+                function(da.from_array(X), **{flag: value})
+    with pytest.raises(ValueError, match='nan must be "greatest" or "last"'):
+        wgdml.dask.top_k(da.from_array(X), 1, nan="first")
+
+
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min"])
+def test_every_argument_is_named(no_device, name):
+    checks.check_arguments(getattr(wgdml.dask, name), da.from_array(X, chunks=4))
 
 
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous"])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
+import checks
 import numpy as np
 import pytest
 import wgpu
 from checks import STORAGE
 
 import wgdml
-from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc
+from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc, outofcore
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 FUNCTIONS = ("top_k", "argmax", "argmin", "max", "min", "sort", "argsort")
@@ -26,6 +29,55 @@ def refused(error, *words):
     """Expect `error` with every one of `words` in its message, as whole words in any case."""
     ahead = "".join(rf"(?=.*(?<!\w){re.escape(str(word))}(?!\w))" for word in words if str(word))
     return pytest.raises(error, match=f"(?is)^{ahead}.")
+
+
+LONG = np.broadcast_to(np.float32(1), (2**16, 2**16))  # more than a tensor may have
+REFUSED = {
+    "k": lambda: wgdml.top_k(X, 5),
+    "k of long": lambda: wgdml.top_k(np.lib.stride_tricks.as_strided(X, (3, 2**27)), -1),
+    "no k": lambda: wgdml.top_k(X, None),
+    "axis": lambda: wgdml.argmax(X, axis=2),
+    "axis of max": lambda: wgdml.max(X, axis=(0, 0)),
+    "axis of sort": lambda: wgdml.sort(X, axis=1.0),
+    "nothing": lambda: wgdml.argmin(np.zeros((0, 3))),
+    "mode": lambda: wgdml.top_k(X, 1, mode="most"),
+    "nan": lambda: wgdml.argsort(X, nan="first"),
+    "data type": lambda: wgdml.sort(X.astype(complex)),
+    "ragged": lambda: wgdml.argmax([[1], [2, 3]]),
+    "index_dtype": lambda: wgdml.argsort(X, index_dtype="int8"),
+    "size": lambda: wgdml.sort(LONG),
+    "size of max": lambda: wgdml.max(LONG),
+    "out": lambda: wgdml.sort(X, out=np.empty_like(X)),
+    "several outs": lambda: wgdml.top_k(X, 1, out=[1, 2]),
+    "out of long": lambda: wgdml.argmax(np.zeros(2**27, np.float32), out=3),
+    "device": lambda: wgdml.sort(X, device="cuda"),
+    "asarray": lambda: wgdml.asarray("text"),
+    "empty": lambda: wgdml.empty((2, -1), "float32"),
+    "empty's dtype": lambda: wgdml.empty(3, "complex64"),
+    "from_buffer": lambda: wgdml.Tensor.from_buffer(X, "float32", 3),
+    "take_along_axis": lambda: wgdml.take_along_axis(X, np.full((3, 1), 4)),
+    "indices": lambda: wgdml.take_along_axis(X, X),
+    "outofcore": lambda: outofcore.top_k(X, 5),
+    "block_bytes": lambda: outofcore.argmax(X, block_bytes=0),
+    "no integer": lambda: outofcore.argmax(X, block_bytes=1.5),
+    "progress": lambda: outofcore.argmin(X, progress="yes"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_bad_input_opens_no_device(no_device, what):
+    with pytest.raises((ValueError, TypeError)):
+        REFUSED[what]()
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "take_along_axis"])
+def test_every_argument_is_named(no_device, name):
+    checks.check_arguments(getattr(wgdml, name), X)
+
+
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min"])
+def test_every_argument_of_outofcore_is_named(no_device, name):
+    checks.check_arguments(getattr(outofcore, name), X)
 
 
 # k ------------------------------------------------------------------------------------------------
@@ -136,8 +188,26 @@ def test_one_axis_where_one_is_meant(device, name, axis):
     ids=lambda x: str(x.dtype),
 )
 def test_types_that_have_no_order_here(device, name, x):
-    with refused(TypeError, "x", x.dtype.name):
+    with refused(TypeError, "x", x.dtype):
         call(name, x, device=device)
+
+
+def test_data_types_have_numpy_s_names(device):
+    for call in (
+        lambda: wgdml.argmax(["abc"], device=device),
+        lambda: wgdml.asarray(np.array(["abc"]), device=device),
+        lambda: wgdml.empty(3, "<U3", device=device),
+        lambda: wgdml.take_along_axis(X, np.array(["abc"]), device=device),
+    ):
+        with refused(TypeError, "data type <U3"):
+            call()
+    with refused(TypeError, "dtype is <U3"):
+        DataType.from_dtype("<U3")
+    with refused(TypeError, "indices must be", "not float32"):
+        wgdml.take_along_axis(X, X, device=device)
+    for dtype in ("int16", np.int16, np.dtype(np.int16)):
+        with refused(TypeError, "index_dtype must be", "not int16"):
+            wgdml.argsort(X, index_dtype=dtype, device=device)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -171,6 +241,31 @@ def test_mode(device, mode, error):
         wgdml.top_k(X, 1, mode=mode, device=device)
 
 
+FLAGS = [
+    (wgdml.top_k, "sorted"),
+    *((function, "keepdims") for function in (wgdml.argmax, wgdml.argmin, wgdml.max, wgdml.min)),
+    *((function, "select_last_index") for function in (wgdml.argmax, wgdml.argmin)),
+    *((function, "return_indices") for function in (wgdml.max, wgdml.min)),
+    *((function, name) for function in (wgdml.sort, wgdml.argsort) for name in ("descending", "stable")),
+    *((f, name) for f in (outofcore.argmax, outofcore.argmin) for name in ("keepdims", "select_last_index")),
+    *((function, "return_indices") for function in (outofcore.max, outofcore.min)),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "flag"), FLAGS, ids=lambda one: getattr(one, "__module__", "") + getattr(one, "__name__", one)
+)
+@pytest.mark.parametrize("value", [1, 0, None, "no", np.array([True, False]), [], 1.0], ids=repr)
+def test_flags(no_device, function, flag, value):
+    with refused(TypeError, flag, "True", "False", repr(value)):
+        function(X, *([1] if function is wgdml.top_k else []), **{flag: value})
+
+
+def test_flags_of_numpy(device):
+    assert wgdml.argmax(X, axis=1, keepdims=np.True_, device=device).shape == (3, 1)
+    assert wgdml.sort(X, descending=np.False_, stable=np.True_, device=device)[0, 0] == X[0, 0]
+
+
 @pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min", "argsort"])
 @pytest.mark.parametrize("index_dtype", ["float32", "int16", "uint8", "no such type", None, 3], ids=repr)
 def test_index_dtype(device, name, index_dtype):
@@ -194,10 +289,42 @@ def other_device():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_tensor_of_another_device(device, other_device, name):
     tensor = wgdml.asarray(X, device=other_device)
-    with refused(ValueError, "device"):
+    with refused(ValueError, "x is on another GPU device"):
         call(name, tensor, device=device)
-    with refused(ValueError, "device"):
+    with refused(ValueError, "x is on another GPU device"):
         wgdml.asarray(tensor, device=device)
+
+
+def test_messages_tell_devices_apart(device, other_device):
+    """By where their GPU devices are from, and by what became of them."""
+    own = wgdml.Device()
+    for other, word in ((other_device, "given by the caller"), (own, "of its own")):
+        assert f"GPU device {word}" in repr(other)
+        with refused(ValueError, "x is on another GPU device", f"GPU device {word}", "GPU device of its own", "wgpu.GPUDevice"):
+            wgdml.sort(wgdml.asarray(X, device=other), device=device)
+        buffer = wgdml.asarray(X, device=other).buffer
+        with refused(ValueError, "buffer", "another wgpu.GPUDevice", "GPU device of its own"):
+            wgdml.Tensor.from_buffer(buffer, "float32", 3, device=device)
+    tensor = wgdml.asarray(X, device=own)
+    own.gpu_device.destroy()
+    with refused(ValueError, "GPU device of its own, destroyed"):
+        wgdml.sort(tensor, device=device)
+    with refused(wgdml.DeviceLostError, "lost"):
+        wgdml.sort(tensor)
+    assert ", lost>" in repr(own)
+    closed = wgdml.Device(device.gpu_device)
+    closed.close()
+    assert ", closed>" in repr(closed)
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_copies_of_what_is_on_a_device(device, make):
+    tensor = wgdml.asarray(X, device=device)
+    for thing in (tensor, wgdml.top_k(tensor, 1)) if make is not copy.copy else (tensor,):
+        with refused(TypeError, "a wgdml.Tensor cannot be copied or pickled", "numpy()"):
+            make(thing)
+    with refused(TypeError, "a wgdml.Device cannot be copied or pickled", "wgdml.Device()"):
+        make(device)
 
 
 # Tensors over the caller's buffers ----------------------------------------------------------------
@@ -310,6 +437,8 @@ def test_views(device):
     ]:
         with refused(error, "axes"):
             tensor.transpose(*axes)
+    with refused(ValueError, "shape", "at most once", "(-1, -1)"):
+        tensor.reshape(-1, -1)
     for shape, error in [
         ((4,), ValueError),
         ((3, 5), ValueError),

@@ -13,7 +13,7 @@ import oracle
 import pytest
 import wgpu
 from checks import STORAGE, check
-from planning import ALGORITHMS, STEPS, make_plan, planned_device
+from planning import ALGORITHMS, COLUMNS, STEPS, make_plan, planned_device
 from test_fuzz import run_operator
 
 import wgdml
@@ -151,6 +151,8 @@ def test_grids_are_folded(algorithm):
     source, out = Layout((4, 5000, 10), (50_000, 10, 1)), Layout((1, 5000, k), (5000 * k, k, 1))
     axes = (0, 2) if algorithm == "reduce_axes" else (2,)
     source, out = (source, out) if len(axes) == 2 else (Layout((1, 5000, 40), (0, 40, 1)), out)
+    if algorithm in COLUMNS:
+        source, out, axes = Layout((1, 40, 5000), (0, 5000, 1)), Layout((1, k, 5000), (0, 5000, 1)), (1,)
     selection = make_selection("float32", source, axes, k, Order.DESCENDING, values=out, indices=out)
     plan = make_plan(selection, limits, algorithm=algorithm)
     assert all(1 <= count <= most for dispatch in plan.dispatches for count in dispatch.grid), plan.dispatches
@@ -207,6 +209,10 @@ def test_no_algorithm_writes_outside_its_outputs(device, algorithm, windows):
     found = TensorDesc(DataType.INT64, (1, 7, 1), (9, 3, 1))
     desc = wgdml.ArgmaxOperatorDesc(source, found, (0, 2), wgdml.AxisDirection.INCREASING)
     run_operator(own, desc, "eight_values", 10, 3, 100, together=False)
+    source = TensorDesc(DataType.FLOAT16, (90, 14), (15, 1))
+    values, indices = TensorDesc(DataType.FLOAT16, (7, 14), (31, 2)), TensorDesc(DataType.UINT32, (7, 14), (1, 9))
+    desc = wgdml.TopK1OperatorDesc(source, values, indices, 0, 7, wgdml.AxisDirection.DECREASING)
+    run_operator(own, desc, "eight_values", 11, 3, 100, together=False)
     assert planned.served or algorithm in STEPS, "the other algorithms answered in its place"
 
 

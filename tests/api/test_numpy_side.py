@@ -87,6 +87,7 @@ def test_max_of_an_array_in_blocks(device, monkeypatch):
         for order in ("greatest", "last"):
             whole = outofcore.argmax(x, axis=axis, nan=order, device=device, block_bytes=800)
             oracle.assert_same(whole, oracle.arg_reduce(x, axis, nan_last=order == "last"))
+    monkeypatch.setattr(wgdml.functions, "_LONG", 1000)
     monkeypatch.setattr(wgdml.functions, "_streams", lambda x, device: True)
     for axis in (1, None):
         values, indices = wgdml.min(x, axis=axis, nan="last", return_indices=True, device=device)
@@ -161,14 +162,30 @@ def test_an_unknown_nan(device, name, nan):
 # sorted= -----------------------------------------------------------------------------------------
 
 
+def assert_same_elements(got, x, k):
+    values, indices = oracle.top_k(x, k)
+    by_index = np.argsort(got.indices), np.argsort(indices)
+    oracle.assert_same(np.sort(got.indices), np.sort(indices))
+    oracle.assert_same(oracle.take(got.values, by_index[0], -1), oracle.take(values, by_index[1], -1))
+
+
+@pytest.mark.parametrize("algorithm", ["select_radix", "delegates", "radix_select"])
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_what_is_not_sorted_has_the_same_elements(forced, algorithm, name):
+    """Lists in workgroup memory and in scratch, cut to exactly k, on a GPU; no sort comes after."""
+    device, plans = forced(algorithm)
+    k = 1030 if name == "int64" else 2000
+    for number, kind in enumerate(("random", "sorted", "constant", "eight_values")):
+        x = data.make(kind, name, (2, 20_003 if number else 70_001), number)
+        got = wgdml.top_k(x, k, sorted=False, index_dtype="int64", device=device)
+        assert_same_elements(got, x, k)
+    assert not any(dispatch.kernel.startswith(("row_sort", "radix_sort")) for plan in plans for dispatch in plan.dispatches)
+
+
 def test_unsorted_has_the_same_elements(device):
     x = hostile("float32", (3, 200))
     for k in (1, 20, 200):
-        got = wgdml.top_k(x, k, sorted=False, device=device)
-        values, indices = oracle.top_k(x, k)
-        by_index = np.argsort(got.indices), np.argsort(indices)
-        oracle.assert_same(np.sort(got.indices), np.sort(indices))
-        oracle.assert_same(oracle.take(got.values, by_index[0], -1), oracle.take(values, by_index[1], -1))
+        assert_same_elements(wgdml.top_k(x, k, sorted=False, device=device), x, k)
     assert wgdml.top_k(x, 2, sorted=np.True_, device=device).indices.shape == (3, 2)
     for wrong in (1, 0, None, "yes"):
         with pytest.raises(TypeError, match="sorted must be True or False"):
@@ -265,7 +282,7 @@ def test_out_that_is_refused(device):
         ((values, wgdml.empty((3, 2), "int32", device=device)), TypeError, "data type int64 .* not int32"),
         ((values, wgdml.empty((2, 3), "int64", device=device)), ValueError, r"shape \(3, 2\), not \(2, 3\)"),
         ((repeated, indices), ValueError, "an address for every element"),
-        ((wgdml.empty((3, 2), "float32", device=other), indices), ValueError, "out is on .*, not on"),
+        ((wgdml.empty((3, 2), "float32", device=other), indices), ValueError, "out is on another GPU device"),
         ((tensor.reshape(6, 2).broadcast_to((6, 2)), indices), ValueError, "shape"),
         (
             (wgdml.Tensor.from_buffer(tensor.buffer, "float32", (3, 2), device=device), indices),
@@ -288,6 +305,20 @@ def test_out_that_is_refused(device):
         wgdml.sort(tensor, out=wgdml.Tensor.from_buffer(mapped, "float32", (3, 4), device=device))
     assert device.counters["bind_groups"] == runs and device.counters["plans"] <= plans + 1
     mapped.unmap()
+
+
+def test_out_is_checked_before_anything_is_uploaded(device, monkeypatch):
+    x = np.zeros((3, 4), np.float32)
+    buffer = buffer_of(device, np.zeros(64, np.int64))
+    values = wgdml.Tensor.from_buffer(buffer, "float32", (3, 2), device=device)
+    indices = wgdml.Tensor.from_buffer(buffer, "int64", (3, 2), offset=16, device=device)
+    monkeypatch.setattr(device.transfers, "write", lambda *given: pytest.fail("something was uploaded"))
+    with pytest.raises(ValueError, match="out's indices must not share memory with out's values"):
+        wgdml.top_k(x, 2, out=(values, indices), device=device)
+    one = wgdml.Tensor.from_buffer(buffer, "int64", 3, device=device)
+    buffer.destroy()
+    with pytest.raises(ValueError, match="out is over a buffer that has been destroyed"):
+        wgdml.argmax(x, axis=1, out=one, device=device)
 
 
 # take_along_axis ---------------------------------------------------------------------------------
@@ -318,6 +349,15 @@ def test_take_along_axis_broadcasts_as_numpy(device):
     assert wgdml.take_along_axis([1, 2], [1], 0, device=device).tolist() == [2]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_take_along_axis_of_every_integer(device, dtype):
+    x = hostile("float32", (2, 200))
+    indices = np.array([[0, 127, 5], [-1, -128, 3]] if dtype.startswith("i") else [[0, 199, 5], [1, 2, 3]]).astype(dtype)
+    oracle.assert_same(wgdml.take_along_axis(x, indices, device=device), oracle.take(x, indices, -1))
+    with pytest.raises(ValueError, match=r"indices must lie in \[-100, 99\]"):
+        wgdml.take_along_axis(x[:, :100], indices, device=device)
+
+
 def test_take_along_axis_of_views(device):
     """Strided, offset and transposed tensors, and both in one buffer."""
     tensor, host = strided_tensor(device, "eight_values", np.int16, (3, 7), (16, 2), offset=5)
@@ -344,8 +384,9 @@ def test_take_along_axis_beyond_one_binding(device):
 def test_take_along_axis_refuses(device):
     x = np.zeros((3, 4), np.float32)
     for indices, axis, error, word in (
-        (np.zeros((3, 1)), 1, TypeError, "indices must be int64"),
-        (np.zeros((3, 1), bool), 1, TypeError, "indices must be int64"),
+        (np.zeros((3, 1)), 1, TypeError, "indices must be integers, not float64"),
+        (np.zeros((3, 1), bool), 1, TypeError, "indices must be integers, not bool"),
+        (wgdml.asarray(np.zeros((3, 1), "int8"), device=device), 1, TypeError, "indices in a Tensor must be int64.*not int8"),
         (np.zeros((3, 1), complex), 1, TypeError, "indices"),
         (np.zeros(3, int), 1, ValueError, "dimensions"),
         (np.zeros((2, 1), int), 1, ValueError, "broadcast"),
@@ -368,6 +409,22 @@ def test_take_along_axis_checks_before_it_uploads(device, monkeypatch):
         with pytest.raises(ValueError):
             wgdml.take_along_axis(x, indices, axis, device=device)
     assert not uploads
+
+
+def test_take_along_axis_of_tensors_that_cannot_be(device, monkeypatch):
+    """Named, and before the other one is uploaded."""
+    monkeypatch.setattr(device.transfers, "write", lambda *given: pytest.fail("something was uploaded"))
+    other, buffer = wgdml.Device(), buffer_of(device, np.zeros(9, np.int64))
+    far = wgdml.asarray(np.zeros(9, np.int64), device=other)
+    gone = wgdml.Tensor.from_buffer(buffer, "int64", 9, device=device)
+    buffer.destroy()
+    host = np.zeros(9, np.int64)
+    for given, word in (((host, far), "indices is on another GPU device"), ((far, host), "x is on another GPU device")):
+        with pytest.raises(ValueError, match=word):
+            wgdml.take_along_axis(*given, device=device)
+    for given, word in (((host, gone), "indices is over a buffer"), ((gone, host), "x is over a buffer")):
+        with pytest.raises(ValueError, match=f"{word} that has been destroyed"):
+            wgdml.take_along_axis(*given)
 
 
 def test_an_axis_of_what_has_none(device):

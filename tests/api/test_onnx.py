@@ -94,6 +94,31 @@ def test_arg_reductions_at_every_opset_and_type(device, operator, opset):
             oracle.assert_same(result, oracle.arg_reduce(x, 1, bool(last), bool(last), operator == "ArgMax"))
 
 
+@pytest.mark.parametrize(
+    ("operator", "inputs", "error", "word"),
+    [
+        ("ArgMax", [X > 2], TypeError, "takes no tensor"),
+        ("ArgMin", ["text"], TypeError, "x"),
+        ("TopK", [X, np.array([1, 2])], ValueError, "K must be one number"),
+    ],
+)
+def test_bad_input_opens_no_device(no_device, operator, inputs, error, word):
+    outputs = ["values", "indices"] if operator == "TopK" else ["y"]
+    with pytest.raises(error, match=word):
+        backend.run_node(helper.make_node(operator, ["x", "k"][: len(inputs)], outputs), inputs)
+
+
+def test_what_is_no_device():
+    graph = helper.make_graph(
+        [helper.make_node("ArgMax", ["x"], ["y"])],
+        "best",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.INT64, [1])],
+    )
+    with pytest.raises(TypeError, match=r"wgdml_device must be a wgdml\.Device, not 'cuda'"):
+        backend.prepare(helper.make_model(graph), wgdml_device="cuda")
+
+
 def test_a_model_of_several_nodes(device):
     nodes = [
         helper.make_node("TopK", ["x", "k"], ["values", "indices"], largest=0),

@@ -240,14 +240,25 @@ def test_data_sets(device):
 
 
 def test_functions_take_data_sets(device, monkeypatch):
-    monkeypatch.setattr(wgdml.functions, "_SMALLEST_LARGEST_BUFFER", 1000)
-    monkeypatch.setattr(wgdml.functions, "_KEPT_WHOLE", 1000)
+    monkeypatch.setattr(wgdml.functions, "_LONG", 1000)
     x = np.random.default_rng(6).integers(0, 100, (30, 100)).astype(np.int32)
     source = DataSet(x)
     oracle.assert_same(wgdml.argmax(source, axis=1, keepdims=True, device=device), x.argmax(1, keepdims=True))
     oracle.assert_same(wgdml.argmin(source, device=device), oracle.argmin(x))
     oracle.assert_same(wgdml.top_k(source, 3, mode="smallest", device=device)[1], oracle.top_k(x, 3, 1, False)[1])
     assert source.largest > 0
+
+
+def test_max_and_min(device):
+    x = np.random.default_rng(8).integers(0, 9, (30, 100)).astype(np.float32)
+    x[3, 4] = np.nan
+    for function, largest in ((outofcore.max, True), (outofcore.min, False)):
+        for axis, keepdims in ((None, False), (0, True), ((1, 0), False)):
+            got = function(x, axis=axis, keepdims=keepdims, block_bytes=800, device=device)
+            oracle.assert_same(got, oracle.extreme(x, axis, keepdims, largest=largest))
+        values, indices = function(x, axis=1, nan="last", return_indices=True, index_dtype="uint32", block_bytes=800, device=device)
+        oracle.assert_same(values, oracle.extreme(x, 1, largest=largest, nan_last=True))
+        oracle.assert_same(indices, oracle.arg_reduce(x, 1, largest=largest, nan_last=True).astype(np.uint32))
 
 
 # On the way ---------------------------------------------------------------------------------------
@@ -322,12 +333,10 @@ def test_bad_input(device):
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_the_command_maps_large_files(tmp_path, monkeypatch, order):
     monkeypatch.setattr(cli.reading, "_MAPPED_BYTES", 0)
-    monkeypatch.setattr(wgdml.functions, "_SMALLEST_LARGEST_BUFFER", 0)
-    monkeypatch.setattr(wgdml.functions, "_KEPT_WHOLE", 0)
+    monkeypatch.setattr(wgdml.functions, "_LONG", 0)
     used = []
-    for name in ("top_k", "reduce"):
-        function = getattr(outofcore, name)
-        monkeypatch.setattr(outofcore, name, lambda *a, f=function, **o: used.append(f) or f(*a, **o))
+    select = outofcore.select
+    monkeypatch.setattr(outofcore, "select", lambda *a, **o: used.append(a) or select(*a, **o))
     x = np.random.default_rng(9).integers(0, 9, (5, 70)).astype(f"{order}i4")
     file = str(tmp_path / "x.npy")
     np.save(file, x)

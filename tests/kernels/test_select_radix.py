@@ -37,6 +37,17 @@ def test_every_width(forced, name):
     assert {plan.dispatches[0].kernel for plan in plans} == {"select/radix"} and max(len(p.dispatches) for p in plans) == 1
 
 
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_lists_that_outgrow_workgroup_memory(forced, name):
+    """They lie in scratch, are cut to k pairs, and another dispatch sorts those."""
+    device, plans = forced(limits={"max_compute_workgroup_storage_size": 16 << 10})
+    k = most(device, name) + 1
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (2, 20_003), number)
+        check(DIRECTIONS[number % 2], x, k=k + number, device=device, case=kind)
+    assert {len(plan.dispatches) for plan in plans} == {2}
+
+
 @pytest.mark.parametrize("n", [8, 33, 129, 1000, 4097, 20_000, 100_003])
 def test_lengths(forced, n):
     """From one load a subset to hundreds, and all that comes first in few of them."""
@@ -159,7 +170,8 @@ def test_subsets_read_again_only_for_a_second_load(forced, name):
 
 def test_what_it_refuses(forced):
     device, _ = forced()
-    k = most(device) + 1
+    k = device.planner.planner.algorithms["select_radix"].max_k(1, spilled=True) + 1
+    assert k > 2 * most(device)
     with pytest.raises(ValueError, match=rf"select_radix takes k up to {k - 1} here, not k={k}"):
         wgdml.top_k(np.zeros((1, 100_000), np.float32), k, device=device)
     with pytest.raises(ValueError, match=r"select_radix takes k up to 25 of 100 items here, not k=26"):

@@ -290,7 +290,7 @@ def test_storage_buffers(every):
 
 def test_subgroups_only_where_they_are_planned(every):
     with_them = {v.kernel.partition("/")[0] for v in every if uses_subgroups(code_of(v.text))}
-    assert with_them == {"reduce", "radix_sort"}
+    assert with_them == {"reduce", "radix_sort", "select"}
     for variant in every:
         if not variant.limits.subgroups:
             assert not uses_subgroups(code_of(variant.text)), f"{variant.kernel} ({variant.origin})"

@@ -111,16 +111,20 @@ def test_a_device_destroyed_under_threads():
 def test_the_default_device_is_made_again():
     script = """
         import numpy as np, wgdml
+        from wgpu.backends.wgpu_native import lib
         x = np.arange(1000.0)
         first = wgdml.default_device()
         assert wgdml.argmax(x) == 999
         first.gpu_device.destroy()
+        assert wgdml.argmax(x) == 999
+        second = wgdml.default_device()
+        assert second is not first and first.lost and not second.lost
+        lib.wgpuDeviceDestroy(second.gpu_device._internal)  # as if the driver gave up: nothing says so
         try:
             wgdml.argmax(x)
         except wgdml.DeviceLostError:
             pass
         assert wgdml.argmax(x) == 999
-        assert wgdml.default_device() is not first
         print("done")
     """
     assert python(script).stdout.strip() == "done"
@@ -375,11 +379,11 @@ def test_two_devices_at_once(device):
     with pytest.raises(ValueError, match="x is on"):
         wgdml.argmax(there, device=device)
     buffer = other.gpu_device.create_buffer(size=256, usage=STORAGE)
-    with pytest.raises(ValueError, match="another device"):
+    with pytest.raises(ValueError, match=r"another (wgpu\.GPUDevice|GPU device)"):
         wgdml.Tensor.from_buffer(buffer, "float32", (4,), device=device)
     compiled = argmax_of(device, X.size)
     flat = wgdml.Tensor.from_buffer(there.buffer, "float32", (X.size,), device=other)
-    with pytest.raises(ValueError, match="another device"):
+    with pytest.raises(ValueError, match=r"another (wgpu\.GPUDevice|GPU device)"):
         compiled(flat)
     with pytest.raises(ValueError):
         compiled.record(other.gpu_device.create_command_encoder(), input_tensor=here.buffer, output_tensor=buffer)

@@ -48,10 +48,6 @@ def test_it_is_used_where_somebody_has_it() -> None:
         device.close()
         assert wgdml.argmax(x) == 0 and wgdml.default_device().gpu_device is gpu
         gpu.destroy()
-        try:
-            wgdml.argmax(x)
-        except wgdml.DeviceLostError:
-            pass
         assert wgdml.argmax(x) == 0
         assert wgdml.default_device().gpu_device_reason == "of its own, as wgpu's shared default device is lost"
         """
@@ -93,7 +89,7 @@ def test_it_is_not_made_for_nobody_and_not_taken_later() -> None:
         import wgdml
         assert wgdml.argmax(x) == 0
         device = wgdml.default_device()
-        assert device.gpu_device_reason == "of its own, as nobody uses wgpu's shared default device"
+        assert device.gpu_device_reason == "of its own, as nobody had wgpu's shared default device"
         assert wgpu.utils.get_default_device() is not device.gpu_device and wgdml.default_device() is device
         assert wgdml.Device().gpu_device_reason == "of its own"
         assert wgdml.Device(device.gpu_device).gpu_device_reason == "given by the caller"

@@ -115,6 +115,38 @@ def test_argmax_last_and_keepdims(save) -> None:
     assert document("argmin", save(np.array([1, 2, 3, 2, 1])), "--last")["indices"] == 4
 
 
+@pytest.mark.parametrize("command", ["max", "min"])
+@pytest.mark.parametrize("axes", [(), (0,), (-1, 0)])
+def test_max_and_min_match_numpy(save, command: str, axes: tuple[int, ...], tmp_path: Path) -> None:
+    options = [word for axis in axes for word in ("--axis", axis)]
+    wanted = getattr(np, command)(TIES, axis=axes or None, keepdims=True)
+    out = tmp_path / "best.npz"
+    result = document(command, save(TIES), "--keepdims", *options, "-o", out)
+    arg = getattr(np, f"arg{command}")(TIES, axis=axes[0] if len(axes) == 1 else None, keepdims=True)
+    assert (result["values"], result["indices"]) == (wanted.tolist(), arg.tolist())
+    with np.load(out) as saved:
+        assert np.array_equal(saved["values"], wanted) and np.array_equal(saved["indices"], arg)
+    assert "value" in good(command, save(TIES)).stdout
+    bad(command, save(TIES), "--last")
+
+
+@pytest.mark.parametrize("command", ["argmax", "argmin", "max", "min"])
+def test_where_nan_goes(save, command: str) -> None:
+    file, function = save(ODD), getattr(np, f"nanarg{command.removeprefix('arg')}")
+    assert document(command, file)["indices"] == int(np.isnan(ODD).argmax())
+    result = document(command, file, "--nan", "last")
+    assert (result["indices"], result["nan"]) == (int(function(ODD)), "last")
+    assert "'greatest', 'last'" in bad(command, file, "--nan", "first")
+
+
+def test_where_nan_goes_in_order(save) -> None:
+    file = save(ODD)
+    assert document("sort", file, "--descending")["values"][0] == "NaN"
+    assert document("sort", file, "--descending", "--nan", "last")["values"][-1] == "NaN"
+    assert document("top-k", file, "-k", 1)["values"] == ["NaN"]
+    assert document("top-k", file, "-k", 1, "--nan", "last")["values"] == ["Infinity"]
+
+
 def test_sort_and_argsort(save) -> None:
     file = save(TIES)
     assert document("sort", file)["values"] == np.sort(TIES).tolist()
@@ -387,7 +419,7 @@ def test_interruption_is_130(save, monkeypatch, interruption: type[BaseException
 
 def test_help_and_version() -> None:
     assert "top-k" in good("--help").stdout
-    for command in ("info", "top-k", "argmax", "argmin", "sort"):
+    for command in ("info", "top-k", "argmax", "argmin", "max", "min", "sort"):
         assert "Examples:" in good(command, "--help").stdout
     assert good("--version").stdout == f"wgdml {wgdml.__version__}\n"
     assert run().exit_code == 2

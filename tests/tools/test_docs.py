@@ -28,6 +28,14 @@ def blocks(text: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
+def classes() -> dict[str, list[str]]:
+    """What the reference lists of each class."""
+    listed = r"^::: wgdml\.([A-Z]\w*)\n    options:\n      members:(.*?)(?=^:::|\n\n)"
+    entries = re.findall(listed, TEXTS["api.md"], re.MULTILINE | re.DOTALL)
+    return {owner: re.findall(r"\w+", members) for owner, members in entries}
+
+
+CLASSES = classes()
 BUGS = "driver-bugs.md"  # its programs end their process
 
 
@@ -81,6 +89,17 @@ def test_the_site_builds_without_a_warning(tmp_path) -> None:
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert (tmp_path / "site" / "index.html").is_file()
+    reference = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    for owner, members in CLASSES.items():
+        for member in members:
+            assert f'id="wgdml.{owner}.{member}"' in reference, f"{owner}.{member} has no docstring"
+
+
+def test_the_reference_names_the_members_of_classes() -> None:
+    for owner, members in CLASSES.items():
+        known = getattr(wgdml, owner)
+        public = {name for name in {*vars(known), *known.__annotations__} if not name.startswith("_")}
+        assert set(members) - {"__call__"} == public, owner
 
 
 def test_the_reference_names_the_whole_public_interface() -> None:

@@ -15,7 +15,7 @@ from wgdml.selftest import command as selftest_command
 
 from .info import info_command
 from .program import Program
-from .reduction import argmax_command, argmin_command
+from .reduction import extreme_commands
 from .sort import sort_command
 from .top_k import top_k_command
 
@@ -39,14 +39,13 @@ Exit status: 0 done, 1 no adapter, no memory or a wrong answer, 2 bad input, 130
 )
 @click.version_option(__version__, "-V", "--version", prog_name="wgdml", message="%(prog)s %(version)s")
 def main() -> None:
-    """DirectML's selection operators - top-k, argmax, argmin, sort - on any WebGPU adapter."""
+    """DirectML's selection operators, of .npy files, on any WebGPU adapter."""
 
 
 for _command in (
     info_command,
     top_k_command,
-    argmax_command,
-    argmin_command,
+    *extreme_commands,
     sort_command,
     bench_command,
     demo_command,

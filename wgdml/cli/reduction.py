@@ -1,6 +1,8 @@
-"""``wgdml argmax`` and ``wgdml argmin``."""
+"""``wgdml argmax``, ``argmin``, ``max`` and ``min``."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 import numpy as np
@@ -9,30 +11,30 @@ import wgdml
 
 from .program import BadInput, compute
 from .reading import Array, check_axis, read_array
-from .showing import TABLE_ROWS, emit_table, file_argument, json_option, output_option, report, row_name
+from .showing import TABLE_ROWS, emit_table, file_argument, json_option, nan_option, output_option, report, row_name
 from .writing import check_output
 
 
-def extreme_command(name: str, which: str, examples: str) -> click.Command:
-    rules = "Over several axes the index is flattened, row by row, over those axes in ascending order.\nThe first NaN wins."
+def _extreme_command(name: str, which: str, examples: str) -> click.Command:
+    """``name``: that of the function. ``max`` and ``min`` give values and indices."""
+    has_values = not name.startswith("arg")
+    rules = "Over several axes the index is flattened, row by row, over those axes in ascending order."
+    epilog = f"\b\nExamples:\n{examples}\n\n{rules}"
+    what = f"The {which} element and its index" if has_values else f"The index of the {which} element"
+    suffix, content = (".npz", "arrays 'values' and 'indices'") if has_values else (".npy", "the indices")
 
-    help_text = f"The index of the {which} element, over all axes or the ones given."
-
-    @click.command(name, help=help_text, epilog=f"\b\nExamples:\n{examples}\n\n{rules}")
-    @file_argument
-    @click.option("--axis", "axes", type=int, multiple=True, help="Reduce over this axis; repeatable.  [default: all axes]")
-    @click.option("--keepdims", is_flag=True, help="Keep the axes reduced over, with length 1.")
-    @click.option("--last", is_flag=True, help="Of equal elements take the last, not the first.")
-    @output_option(".npy", "the indices")
-    @json_option
-    def extreme(file: str, axes: tuple[int, ...], keepdims: bool, last: bool, output: str | None, as_json: bool) -> None:
-        check_output(output, ".npy", as_json)
+    def extreme(
+        file: str, axes: tuple[int, ...], keepdims: bool, nan: str, output: str | None, as_json: bool, last: bool = False
+    ) -> None:
+        check_output(output, suffix, as_json)
         array = read_array(file)
         reduced = _reduced(name, array, axes)
 
-        function = wgdml.argmax if name == "argmax" else wgdml.argmin
         axis_argument = None if not axes else reduced[0] if len(reduced) == 1 else tuple(reduced)
-        indices = np.asarray(compute(function, array, axis=axis_argument, keepdims=keepdims, select_last_index=last))
+        options: dict[str, Any] = {"return_indices": True} if has_values else {"select_last_index": last}
+        found = compute(getattr(wgdml, name), array, axis=axis_argument, keepdims=keepdims, nan=nan, **options)
+        results = dict(zip(("values", "indices"), found, strict=True)) if has_values else {"indices": found}
+        indices = np.asarray(results["indices"])
 
         def table(footer: str | None) -> None:
             flat = indices.reshape(-1)
@@ -42,10 +44,21 @@ def extreme_command(name: str, which: str, examples: str) -> click.Command:
             over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
             emit_table(f"{name} of {file} {array.shape} {array.dtype}, over {over}", columns, rows, flat.size, footer)
 
-        facts = {"axis": reduced if axes else None, "keepdims": keepdims, "last": last}
-        report(name, file, array, facts, {"indices": indices}, output, as_json, table)
+        facts = {"axis": reduced if axes else None, "keepdims": keepdims, "nan": nan} | ({} if has_values else {"last": last})
+        report(name, file, array, facts, results, output, as_json, table)
 
-    return extreme
+    options = [
+        file_argument,
+        click.option("--axis", "axes", type=int, multiple=True, help="Reduce over this axis; repeatable.  [default: all axes]"),
+        click.option("--keepdims", is_flag=True, help="Keep the axes reduced over, with length 1."),
+        *([] if has_values else [click.option("--last", is_flag=True, help="Of equal elements take the last, not the first.")]),
+        nan_option,
+        output_option(suffix, content),
+        json_option,
+    ]
+    for option in reversed(options):
+        extreme = option(extreme)
+    return click.command(name, help=f"{what}, over all axes or the ones given.", epilog=epilog)(extreme)
 
 
 def _reduced(name: str, array: Array, axes: tuple[int, ...]) -> list[int]:
@@ -71,16 +84,31 @@ def _row(array: Array, reduced: list[int], number: int, index: int) -> list[str]
     return [*row, str(index), *([str(within)] if len(reduced) > 1 else []), str(part[within])]
 
 
-argmax_command = extreme_command(
-    "argmax",
-    "largest",
-    """  wgdml argmax scores.npy
+#: Each with what it finds and its examples.
+extreme_commands = [
+    _extreme_command(
+        "argmax",
+        "largest",
+        """  wgdml argmax scores.npy
   wgdml argmax scores.npy --axis 1 --last
   wgdml argmax volume.npy --axis 1 --axis 2 --keepdims -o best.npy""",
-)
-argmin_command = extreme_command(
-    "argmin",
-    "smallest",
-    """  wgdml argmin distances.npy
+    ),
+    _extreme_command(
+        "argmin",
+        "smallest",
+        """  wgdml argmin distances.npy
   wgdml argmin distances.npy --axis 1 --json""",
-)
+    ),
+    _extreme_command(
+        "max",
+        "largest",
+        """  wgdml max scores.npy
+  wgdml max scores.npy --axis 1 --nan last -o best.npz""",
+    ),
+    _extreme_command(
+        "min",
+        "smallest",
+        """  wgdml min distances.npy
+  wgdml min distances.npy --axis 1 --nan last -o best.npz""",
+    ),
+]

@@ -22,6 +22,13 @@ TABLE_ROWS = 20
 
 file_argument = click.argument("file", metavar="FILE")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
+nan_option = click.option(
+    "--nan",
+    type=click.Choice(["greatest", "last"]),
+    default="greatest",
+    show_default=True,
+    help="What NaN is: greater than every number (and found by argmin and min too), or after every number.",
+)
 
 
 def output_option(suffix: str, content: str) -> Callable[[Any], Any]:

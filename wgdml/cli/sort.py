@@ -10,7 +10,7 @@ import wgdml
 
 from .program import compute
 from .reading import check_axis, read_array
-from .showing import emit_sequences, file_argument, json_option, output_option, report
+from .showing import emit_sequences, file_argument, json_option, nan_option, output_option, report
 from .writing import check_output
 
 
@@ -21,22 +21,23 @@ Examples:
   wgdml sort scores.npy -o sorted.npy
   wgdml sort scores.npy --descending --indices --axis 0
 
-The sort is stable: equal elements keep their order. NaN counts as greater than every number.""",
+The sort is stable: equal elements keep their order.""",
 )
 @file_argument
 @click.option("--axis", type=int, default=-1, show_default=True, help="The axis to sort along.")
 @click.option("--descending", is_flag=True, help="Largest first.")
 @click.option("--indices", "as_indices", is_flag=True, help="Give the indices that sort (argsort), not the values.")
+@nan_option
 @output_option(".npy", "the result")
 @json_option
-def sort_command(file: str, axis: int, descending: bool, as_indices: bool, output: str | None, as_json: bool) -> None:
+def sort_command(file: str, axis: int, descending: bool, as_indices: bool, nan: str, output: str | None, as_json: bool) -> None:
     """Every sequence in order, or the indices that would put it in order."""
     check_output(output, ".npy", as_json)
     array = read_array(file)
     axis = check_axis(axis, array)
 
     function = wgdml.argsort if as_indices else wgdml.sort
-    result = compute(function, array, axis=axis, descending=descending)
+    result = compute(function, array, axis=axis, descending=descending, nan=nan)
 
     def sorted_value(at: tuple[int, ...]) -> Any:
         return array[(*at[:axis], int(result[at]), *at[axis + 1 :])]
@@ -47,6 +48,6 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, outpu
         heading = f"{file} {array.shape} {array.dtype} sorted along axis {axis}, {order}"
         emit_sequences(heading, result, axis, cells, footer)
 
-    facts = {"axis": axis, "descending": descending}
+    facts = {"axis": axis, "descending": descending, "nan": nan}
     results = {"indices" if as_indices else "values": result}
     report("sort", file, array, facts, results, output, as_json, table)

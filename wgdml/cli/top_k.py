@@ -8,7 +8,7 @@ import wgdml
 
 from .program import BadInput, compute
 from .reading import check_axis, read_array
-from .showing import emit_sequences, file_argument, json_option, output_option, report
+from .showing import emit_sequences, file_argument, json_option, nan_option, output_option, report
 from .writing import check_output
 
 
@@ -20,15 +20,16 @@ Examples:
   wgdml top-k distances.npy -k 3 --smallest --axis 0 -o nearest.npz
   wgdml top-k - -k 10 --json < scores.npy
 
-Equal elements come in ascending order of index. NaN counts as greater than every number.""",
+Equal elements come in ascending order of index.""",
 )
 @file_argument
 @click.option("-k", type=int, required=True, metavar="K", help="How many elements of each sequence.")
 @click.option("--axis", type=int, default=-1, show_default=True, help="The axis to select along.")
 @click.option("--smallest", is_flag=True, help="Take the smallest elements, ascending, not the largest.")
+@nan_option
 @output_option(".npz", "arrays 'values' and 'indices'")
 @json_option
-def top_k_command(file: str, k: int, axis: int, smallest: bool, output: str | None, as_json: bool) -> None:
+def top_k_command(file: str, k: int, axis: int, smallest: bool, nan: str, output: str | None, as_json: bool) -> None:
     """The K largest (or smallest) elements of every sequence, with their indices."""
     if k < 0:
         raise BadInput(f"-k {k} is negative: K must lie in [0, the length of the axis]")
@@ -40,11 +41,11 @@ def top_k_command(file: str, k: int, axis: int, smallest: bool, output: str | No
         raise BadInput(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
 
     mode = "smallest" if smallest else "largest"
-    values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode)
+    values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode, nan=nan)
 
     def table(footer: str | None) -> None:
         heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
         emit_sequences(heading, values, axis, {"index": indices.__getitem__, "value": values.__getitem__}, footer)
 
-    facts = {"axis": axis, "k": k, "mode": mode}
+    facts = {"axis": axis, "k": k, "mode": mode, "nan": nan}
     report("top-k", file, array, facts, {"values": values, "indices": indices}, output, as_json, table)

@@ -72,6 +72,11 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
     return p.one_axis and p.length >= 4 * p.k and p.sequences >= policy.min_sequences and p.length <= longest
 
 
+def _transpose(p: Problem, a: Algorithms) -> bool:
+    large = p.k > 64 or p.sequences * p.length > 1 << 19
+    return p.columns and large and (p.length <= 8192 or 4 * p.k <= p.length)
+
+
 # The tables
 
 _REDUCE_AXES = Rule(
@@ -93,6 +98,12 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule("select_rows", _select_rows, "rows of 48 k items and more, k up to 42", "one dispatch, a threshold among the loads"),
     Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
     Rule("select_lists", _select_lists, "8192 sequences and more, k up to 16", "one dispatch and one read"),
+    Rule(
+        "select_bisect",
+        lambda p, a: p.along and p.sequences >= 2048 and 2 * p.k <= p.length and a["select_bisect"].serves(p) is None,
+        "2048 rows and more of up to 1024 items, k up to 64",
+        "bits of keys in registers take less than a sort",
+    ),
     Rule(
         "delegates",
         lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a, 1 << 15),
@@ -122,6 +133,12 @@ GPU_RULES: tuple[Rule, ...] = (
         _one_or_few_very_long,
         "up to 16 sequences of 2^20 items and more",
         "a workgroup each would leave most of the machine idle",
+    ),
+    Rule(
+        "transpose",
+        _transpose,
+        "columns with k over 64 or 2^19 items in all, but for k over a quarter of more than 8192",
+        "rows have faster ways than a copy takes",
     ),
     Rule(
         "row_sort_radix",

@@ -8,7 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ..selection import Selection
-from .machine import Machine
+from .machine import Machine, ceil_div
 from .regions import ALIGNMENT, View
 
 
@@ -55,11 +55,14 @@ def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
     ]
 
 
-def halves(part: Selection) -> list[Selection]:
-    """A part cut in two along its longest batch dimension, last half first."""
+def slices(part: Selection, count: int) -> list[Selection]:
+    """A part cut into so many, or fewer, along its longest batch dimension."""
+    if count == 1 or not part.batch:
+        return [part]
     d = max(range(len(part.batch)), key=lambda d: part.batch[d].size)
-    half = part.batch[d].size // 2
-    return [_sub_batch(part, d, half, part.batch[d].size - half), _sub_batch(part, d, 0, half)]
+    size = part.batch[d].size
+    step = ceil_div(size, count)
+    return [_sub_batch(part, d, first, min(step, size - first)) for first in range(0, size, step)]
 
 
 def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:

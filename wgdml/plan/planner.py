@@ -14,7 +14,7 @@ from .algorithms.reduce import MEETING_BYTES
 from .algorithms.select_from_delegates import SelectFromDelegates
 from .algorithms.sorters import radix_sort_of
 from .choose import Rule, choose, rules_of
-from .cut import Pieces, halves, parts_of, pieces_of, views_of
+from .cut import Pieces, parts_of, pieces_of, slices, views_of
 from .machine import Machine
 from .occupancy import OccupancyPolicy
 from .problem import Problem
@@ -74,7 +74,7 @@ class Planner:
                         f"largest buffer of {self.machine.max_buffer_size} bytes or binding of "
                         f"{self.machine.max_storage_buffer_binding_size} bytes"
                     ) from None
-                parts += halves(part)
+                parts += slices(part, 2)[::-1]
         return Plan(tuple(program.dispatches), program.arena.peak, tuple(program.algorithms))
 
     def _build(self, program: Program, part: Selection, pieces: Pieces, forced: Algorithm | None) -> None:
@@ -107,4 +107,4 @@ class Planner:
                 return
             ordered = program.pairs(sequences, k)
             program.run(merged, sequences, k, ordered, forced)
-        program.emit_ordered(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)
+        program.emit(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)

@@ -151,17 +151,17 @@ class Program:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
         size = self.selection.format.bytes
         if view is not None:
-            unit = 16 if self.vectors else 4
-            window = _window(view.offset, view.span, size, unit, "input")
+            window = view.region or _window(view.offset, view.span, size, 16 if view.vectors else 4, "input")
             bound["input"] = window
-            values |= {"input_base": view.offset - window.offset // size, "first_index": view.first_index}
+            before = 0 if view.region else window.offset // size
+            values |= {"input_base": view.offset - before, "first_index": view.first_index}
         shape = view.selection if view is not None else None
         if shape is not None:
             values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
         constants = {
             "MANY_BATCH_DIMS": int(shape is not None and len(shape.batch) > 1),
             "MANY_AXIS_DIMS": int(shape is not None and len(shape.axes) > 1),
-            "INPUT_WORDS": 4 if self.vectors else 1,
+            "INPUT_WORDS": 4 if view is None or view.vectors else 1,
             "SOURCE_ROWS": 0,
             "SOURCE_PAIRS": 0,
             "SPREAD": 0,
@@ -170,6 +170,8 @@ class Program:
             "LOAD_WORDS": 1,
             "EXTREMES": 0,
         }
+        if view is not None and view.region:
+            constants["INPUT_SHARED"] = 1  # scratch is bound as writable
         if isinstance(source, View):
             values["length"] = source.length
             if source.rows:
@@ -247,17 +249,17 @@ class Program:
         key_words = self.selection.format.key_words
         return [(sink.window(first, length, key_words), first, length) for first, length in cuts]
 
-    def emit_ordered(self, ordered: Pairs, sequences: int, k: int, sinks: list[Outputs], ranks: int) -> None:
-        """The first k of pairs in order to the outputs, at most ``ranks`` at a time."""
+    def emit(self, found: Pairs, sequences: int, k: int, sinks: list[Outputs], ranks: int) -> None:
+        """The first k pairs of each sequence to the outputs, at most ``ranks`` at a time."""
         if sequences == 1:
             # Windows start where bindings may.
             ranks = min(ranks, self.pairs_a_binding())
             ranks = ranks if ranks >= k else ranks // ALIGNMENT * ALIGNMENT
         for first in range(0, k, ranks):
             count = min(ranks, k - first)
-            source, start = ordered, first
+            source, start = found, first
             if sequences == 1:
-                source, start = ordered.window(first, count, self.selection.format.key_words), 0
+                source, start = found.window(first, count, self.selection.format.key_words), 0
             for sink in sinks:
                 self.dispatch(
                     "util/emit",

@@ -32,7 +32,8 @@ class View:
     vectors: bool  #: The input may be bound as vectors of four words.
     steps: tuple[int, ...] = ()  #: Of a sample: steps of the flattened index, an axis each.
     start_offset: int = -1  #: Of a sample, in elements.
-    start_index: int = 0  #: Of a sample.
+    start_index: int = 0  #: The flattened index of the selection's first item.
+    region: Region | None = None  #: Where the elements lie, if not in the input tensor.
 
     @cached_property
     def length(self) -> int:

@@ -93,6 +93,20 @@ class Context:
             kind, why = self.gone
             raise kind(why)
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing works here any more, as far as is known without asking the GPU device."""
+        # wgpu-py has no other sign of a device that was destroyed.
+        return self.gone is not None or self.gpu_device._poller is None
+
+    @property
+    def end(self) -> str:
+        """What became of the device, as far as is known; empty while it works."""
+        if self.gone is None:
+            return "destroyed" if self.over else ""
+        kind, why = self.gone
+        return "lost" if kind is DeviceLostError else "forked" if why is FORKED else "closed"
+
     def leave(self, kind: type[RuntimeError], why: str) -> None:
         """From now on ``check`` raises this. The first reason stays."""
         self.gone = self.gone or (kind, why)

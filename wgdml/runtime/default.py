@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from .executor import Executor
 
@@ -23,22 +24,30 @@ def made_by(make: Callable[[], Executor]) -> None:
     _make = make
 
 
-def get() -> Executor:
-    """The default device: made at the first call, and again when it was lost or closed."""
+def get(check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
+    """The default device: made at the first call, and again when it was closed, destroyed or lost.
+
+    ``check(*arguments)`` comes before one is made.
+    """
     global _device
     device = _device
-    if device is None or device.context.gone:
+    if device is None or device.context.over:
+        if check is not None:
+            check(*arguments)
         with _lock:
             device = _device
-            if device is None or device.context.gone:
+            if device is None or device.context.over:
                 device = _device = _make()
     return device
 
 
-def as_device(device: Executor | None) -> Executor:
-    """The device to work on: the default one for None."""
+def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
+    """The device to work on: the default one for None.
+
+    ``check(*arguments)`` comes before that is made: it refuses what no device could do.
+    """
     if device is None:
-        return get()
+        return get(check, *arguments)
     if not isinstance(device, Executor):
         raise TypeError(f"device must be a wgdml.Device, not {device!r}")
     return device

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import wgpu
 
@@ -97,6 +97,23 @@ class Device(Executor):
     no room.
     """
 
+    gpu_device: Any
+    """The ``wgpu.GPUDevice``."""
+    gpu_device_reason: str
+    """Where the GPU device is from: given by the caller, of its own, or wgpu's shared one."""
+    adapter_info: dict[str, Any]
+    """What wgpu says of the adapter: device, vendor, adapter_type, backend_type and more."""
+    adapter_reason: str
+    """Why this adapter was chosen."""
+    limits: dict[str, int]
+    """The GPU device's limits by their names in wgpu-py, as ``max-buffer-size``."""
+    features: frozenset[str]
+    """The GPU device's optional features."""
+    feature_level: contract.FeatureLevel
+    """The highest level whose operators it takes. Here it is a ceiling."""
+    counters: dict[str, int]
+    """What was made so far: pipelines, plans, bind groups, buffers; and the bytes of scratch."""
+
     def __init__(
         self,
         gpu_device: Any = None,
@@ -136,7 +153,12 @@ class Device(Executor):
         return in_thread("Device.open_async", partial(cls, *arguments, **options))
 
     def __repr__(self) -> str:
-        return f"<wgdml.Device {describe(self.gpu_device.adapter)}, {self.feature_level.name}>"
+        end = f", {self.context.end}" if self.context.end else ""
+        about = f"{describe(self.gpu_device.adapter)}, {self.feature_level.name}"
+        return f"<wgdml.Device {about}, GPU device {self.gpu_device_reason}{end}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a wgdml.Device cannot be copied or pickled: each process makes one, wgdml.Device() for example")
 
     # -- DirectML's device --
 
@@ -228,7 +250,7 @@ def _shared() -> tuple[Any, str]:
     use_gpu()
     gpu_device = wgpu.utils.device.helper._the_device
     if gpu_device is None:
-        return None, "of its own, as nobody uses wgpu's shared default device"
+        return None, "of its own, as nobody had wgpu's shared default device"
     if named := next((name for name in _OWN if os.environ.get(name)), None):
         return None, f"of its own, as {named} is set"
     if Context(gpu_device).lost:
@@ -267,10 +289,10 @@ default.made_by(open_default)
 def default_device() -> Device:
     """The device that functions use when none is named.
 
-    It is made at the first call, and again when it was lost or closed. It works on wgpu's shared
-    default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where somebody uses
-    that already and it offers the limits of its adapter; so buffers are shared. Else it opens a GPU
-    device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or ``WGDML_SUBGROUPS`` is set.
-    Its ``gpu_device_reason`` says which and why.
+    It is made at the first call, and again when it was closed, destroyed or lost. It works on
+    wgpu's shared default device (``wgpu.utils.get_default_device()``, which pygfx draws with) where
+    somebody uses that already and it offers the limits of its adapter; so buffers are shared. Else
+    it opens a GPU device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or
+    ``WGDML_SUBGROUPS`` is set. Its ``gpu_device_reason`` says which and why.
     """
     return cast(Device, default.get())

@@ -12,7 +12,7 @@ from .. import contract
 from ..selection import OperatorDesc, lower
 from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan, record_steps
-from .tensor import Tensor, bound, check_buffer, is_foreign, keep_memory, tensor_of
+from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
 
 __all__ = ["BindingProperties", "CompiledOperator", "Operator"]
 
@@ -33,11 +33,18 @@ class BindingProperties:
     """
 
     temporary_size: int
+    """Bytes of scratch (``TemporaryResourceSize``)."""
     persistent_size: int = 0
+    """Always 0 (``PersistentResourceSize``)."""
 
 
 class Operator:
     """A desc that the device's feature level takes (``IDMLOperator``)."""
+
+    device: Executor
+    """The ``Device`` that it is of."""
+    desc: OperatorDesc
+    """The desc that it was created from."""
 
     def __init__(self, device: Executor, desc: OperatorDesc) -> None:
         if not isinstance(device, Executor):
@@ -54,6 +61,13 @@ class Operator:
 class CompiledOperator:
     """An operator whose kernels are chosen and compiled (``IDMLCompiledOperator``)."""
 
+    device: Executor
+    """The ``Device`` that it is of."""
+    desc: OperatorDesc
+    """The desc that it was created from."""
+    tensors: dict[str, contract.TensorDesc]
+    """The desc's tensors by field name, the input first: ``record``'s keywords."""
+
     def __init__(self, operator: Operator) -> None:
         if not isinstance(operator, Operator):
             raise TypeError(f"operator must be a wgdml.Operator, not {type(operator).__name__}")
@@ -61,8 +75,7 @@ class CompiledOperator:
         self.desc = operator.desc
         self.selection = operator.selection
         names = ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor")
-        #: The desc's tensors by field name, the input first.
-        self.tensors: dict[str, contract.TensorDesc] = {n: getattr(self.desc, n) for n in names if hasattr(self.desc, n)}
+        self.tensors = {n: getattr(self.desc, n) for n in names if hasattr(self.desc, n)}
         self._roles = _ROLES | {"output_tensor": "values" if self.selection.has_values else "indices"}
         largest = self.device.context.limits["max-buffer-size"]
         for name, desc in self.tensors.items():
@@ -89,6 +102,7 @@ class CompiledOperator:
 
     @property
     def binding_properties(self) -> BindingProperties:
+        """What it needs beside its tensors (``IDMLDispatchable::GetBindingProperties``)."""
         return BindingProperties(self._prepared.plan.scratch_size)
 
     def record(self, encoder: Any, /, **tensors: Any) -> None:
@@ -200,8 +214,7 @@ class CompiledOperator:
             return tensor, 0
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} must be a wgdml.Tensor or a wgpu.GPUBuffer, not {type(tensor).__name__}")
-        if tensor.device.context.gpu_device is not self.device.context.gpu_device:
-            raise ValueError(f"{name} belongs to another device than {self.device!r}")
+        check_gpu_device(name, tensor, self.device)
         dtype = np.dtype(desc.data_type.numpy_dtype)
         if tensor.dtype != dtype or tensor.shape != desc.sizes:
             raise ValueError(f"{name} is {tensor.dtype.name}{list(tensor.shape)}, but the desc has {dtype.name}{list(desc.sizes)}")

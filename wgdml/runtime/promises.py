@@ -33,6 +33,8 @@ def outliving(promise: Any) -> Any:
     wgpu-py's own raises then, in a thread or a callback where nobody can catch that.
     """
     soon = promise._call_soon_threadsafe
+    if soon is None:  # it belongs to no event loop
+        return promise
 
     def call(callback: Callable[..., Any], *arguments: Any) -> None:
         with suppress(RuntimeError):

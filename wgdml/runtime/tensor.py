@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from operator import itemgetter
-from typing import Any, NamedTuple, SupportsIndex, cast
+from typing import Any, NamedTuple, NoReturn, SupportsIndex, cast
 
 import numpy as np
 import wgpu
@@ -33,6 +33,7 @@ __all__ = [
     "check_alive",
     "check_apart",
     "check_buffer",
+    "check_gpu_device",
     "check_out",
     "empty",
     "is_foreign",
@@ -74,21 +75,24 @@ class Tensor:
     """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer``
     and by the functions.
 
-    ``shape`` is a tuple; ``strides`` are in elements, as DirectML's; ``offset`` is in bytes from
-    the buffer's start. Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the
-    buffer.
+    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer.
     """
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
 
     device: Executor
+    """The ``Device`` that it is on."""
+    dtype: np.dtype[Any]
+    """The data type of its elements, NumPy's."""
+    shape: tuple[int, ...]
+    """The sizes of its dimensions."""
+    strides: tuple[int, ...]
+    """Elements from one position of a dimension to the next, as DirectML's; 0 repeats."""
+    offset: int
+    """Bytes from the buffer's start to the first element."""
     _buffer: Any
     _memory: Memory | None  # None for a buffer of the caller's
     _bound: Bound | None  # made when it is first an operand
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int
 
     def __init__(self) -> None:
         raise TypeError("make a Tensor with wgdml.asarray, wgdml.empty or Tensor.from_buffer")
@@ -113,7 +117,6 @@ class Tensor:
         ``ValueError`` for a buffer that is too small, of another device, destroyed or without
         STORAGE usage, and for negative sizes and strides.
         """
-        device = as_device(device)
         if not isinstance(buffer, wgpu.GPUBuffer):
             raise TypeError(f"buffer must be a wgpu.GPUBuffer, not {type(buffer).__name__}")
         dtype = as_dtype(dtype)
@@ -128,6 +131,7 @@ class Tensor:
         start = as_int("offset", offset)
         if start < 0 or start % dtype.itemsize:
             raise ValueError(f"offset must be a multiple of the element size of {dtype.itemsize} bytes, at least 0, not {start}")
+        device = as_device(device)
         check_buffer("buffer", buffer, device)
         device.context.check_alive(buffer=buffer)
         if prod(shape):
@@ -154,6 +158,7 @@ class Tensor:
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
@@ -163,6 +168,7 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
+        """The bytes that its elements would take, packed."""
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
@@ -172,6 +178,9 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.context.adapter_info['device']}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a wgdml.Tensor cannot be copied or pickled: its elements are on a device; take those of numpy()")
 
     # -- views --
 
@@ -201,8 +210,10 @@ class Tensor:
         elements, and where the strides allow the shape only with a copy.
         """
         sizes = as_ints("shape", shape[0] if len(shape) == 1 else shape)  # type: ignore[arg-type]
+        if sizes.count(-1) > 1:
+            raise ValueError(f"shape must have -1 at most once, not {sizes}")
         known = prod(n for n in sizes if n != -1)
-        target = as_sizes(tuple(self.size // known if n == -1 and known else n for n in sizes) if sizes.count(-1) == 1 else sizes)
+        target = as_sizes(tuple(self.size // known if n == -1 and known else n for n in sizes) if -1 in sizes else sizes)
         if prod(target) != self.size:
             raise ValueError(f"shape must have the tensor's {self.size} elements, as {self.shape} has, not {sizes}")
         strides = reshaped_strides(self.shape, self.strides, target)
@@ -343,12 +354,12 @@ def empty(
     Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``,
     ``ValueError`` for negative sizes, ``MemoryError`` where the tensor does not fit.
     """
-    device = as_device(device)
     if isinstance(shape, TensorDesc):
         if dtype is not None:
             raise TypeError(f"dtype must not be given beside a TensorDesc, which has one, not {dtype!r}")
-        return tensor_of(device, shape)
-    return packed_tensor(device, as_dtype(cast(DTypeLike, dtype)), as_sizes(shape))
+        return tensor_of(as_device(device), shape)
+    kind, sizes = as_dtype(cast(DTypeLike, dtype)), as_sizes(shape)
+    return packed_tensor(as_device(device), kind, sizes)
 
 
 def bound(tensor: Tensor) -> Bound:
@@ -384,15 +395,24 @@ def check_alive(name: str, tensor: Tensor) -> None:
 def check_buffer(name: str, buffer: Any, device: Executor) -> None:
     """``ValueError`` unless the buffer is the device's, usable as storage and large enough."""
     if buffer._device is not device.context.gpu_device:
-        raise ValueError(f"{name} belongs to another device than {device!r}")
+        raise ValueError(f"{name} belongs to another wgpu.GPUDevice than that of {device!r}; a wgdml.Device made of it takes it")
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
-        raise ValueError(f"{name} needs a buffer with usage STORAGE; it has usage {buffer.usage:#x}")
+        raise ValueError(f"{name} must have usage STORAGE, not {buffer.usage:#x} alone")
     if buffer.size < 4:
-        raise ValueError(f"{name} needs a buffer of at least 4 bytes, not {buffer.size}")
+        raise ValueError(f"{name} must have at least 4 bytes, not {buffer.size}")
 
 
-def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]], device: Executor) -> list[Tensor]:
-    """The tensors of the device for results of these types and shapes: ``out``, or its items."""
+def check_gpu_device(name: str, tensor: Tensor, device: Executor) -> None:
+    """``ValueError`` unless the tensor is on the device's GPU device."""
+    if tensor.device.context.gpu_device is not device.context.gpu_device:
+        raise ValueError(
+            f"{name} is on another GPU device, that of {tensor.device!r}, than {device!r}: only Devices of one wgpu.GPUDevice "
+            f"share tensors"
+        )
+
+
+def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]]) -> list[Tensor]:
+    """The tensors for results of these types and shapes: ``out``, or its items."""
     tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
     if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
         what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
@@ -406,7 +426,7 @@ def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]],
             raise ValueError(
                 f"out of shape {shape} must have an address for every element, which strides {tensor.strides} give not"
             )
-    return [t if t.device is device else moved("out", t, device) for t in tensors]
+    return tensors
 
 
 def check_apart(tensors: Mapping[str, Tensor]) -> None:
@@ -432,8 +452,8 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tens
     """
     if isinstance(x, Tensor):
         return x if device is None or x.device is device else moved("x", x, as_device(device))
-    device = as_device(device)
     array = as_numpy(x)
+    device = as_device(device)
     tensor = packed_tensor(device, array.dtype, array.shape, "x")
     device.transfers.write(np.ascontiguousarray(array), tensor._buffer)
     return tensor
@@ -444,8 +464,7 @@ def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
 
     ``ValueError`` on another GPU device.
     """
-    if tensor.device.context.gpu_device is not device.context.gpu_device:
-        raise ValueError(f"{name} is on {tensor.device!r}, not on {device!r}")
+    check_gpu_device(name, tensor, device)
     return new_tensor(device, tensor._buffer, tensor.dtype, tensor.shape, tensor.strides, tensor.offset, tensor._memory)
 
 

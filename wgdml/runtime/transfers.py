@@ -73,7 +73,7 @@ class UploadRing:
 
     def _start(self, turn: int) -> None:
         if self._mapping[turn] is None:
-            self._mapping[turn] = self._staging[turn].map_async(wgpu.MapMode.WRITE)
+            self._mapping[turn] = outliving(self._staging[turn].map_async(wgpu.MapMode.WRITE))
 
     def write(self, data: NDArray[np.uint8], target: Any, offset: int = 0, *, more: bool = False) -> None:
         """Bytes to a buffer, before all work that is submitted later.

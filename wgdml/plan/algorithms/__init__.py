@@ -11,6 +11,7 @@ from .reduce_axes import ReduceAxes
 from .row_sort_bitonic import RowSortBitonic
 from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
+from .select_bisect import SelectBisect
 from .select_lists import SelectLists
 from .select_networks import SelectNetworks
 from .select_radix import SelectRadix
@@ -19,6 +20,7 @@ from .select_teams import SelectTeams
 from .serial_radix_sort import SerialRadixSort
 from .serial_reduce import SerialReduce
 from .serial_select import SerialSelect
+from .transpose import Transpose
 
 __all__ = ["ALGORITHMS", "Algorithm", "register", "unregister"]
 
@@ -47,7 +49,9 @@ for _algorithm in (
     SelectLists,
     SelectTeams,
     SelectRadix,
+    SelectBisect,
     Delegates,
+    Transpose,
     RowSortRank,
     RowSortBitonic,
     RowSortRadix,

@@ -10,7 +10,7 @@ from typing import Any
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Pairs, Region, Sink
+from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .columns import Columns
 from .parts import KTH_BYTES, pair_bytes, threshold_workgroup
@@ -293,7 +293,8 @@ class Delegates(Algorithm):
                 params=params | {"longest": capacity, "parts": capacity // _RANK},
             )
             return
-        longest = min(capacity, max(2 * k, min(2 * problem.view.per_load * k, 2048), 256))
+        unsorted = not program.selection.sorted and isinstance(sink, Outputs)
+        longest = k if unsorted else min(capacity, max(2 * k, min(2 * problem.view.per_load * k, 2048), 256))
         lengths = program.words(sequences)
         program.dispatch(
             "delegates/compact",
@@ -304,6 +305,9 @@ class Delegates(Algorithm):
             params=params | {"longest": longest},
         )
         left = replace(problem, source=replace(lists, length=longest))
+        if unsorted and isinstance(sink, Outputs):
+            program.emit(replace(lists, length=k), sequences, k, [sink], k)
+            return
         if longest <= self.rank.policy.max_length or longest > self.bitonic.capacity:
             self.rank.build(program, left, sink, lengths)
         else:

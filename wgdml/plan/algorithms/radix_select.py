@@ -13,9 +13,7 @@ from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digits import digits_of
-from .row_sort_bitonic import RowSortBitonic
-from .row_sort_rank import RowSortRank
-from .sorters import radix_sort_of
+from .sorters import PairSorter
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
 #: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.
@@ -50,9 +48,7 @@ class RadixSelect(Algorithm):
 
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         super().__init__(machine, policies)
-        self.rank = RowSortRank(machine, policies)
-        self.bitonic = RowSortBitonic(machine, policies)
-        self.radix_sort = radix_sort_of(machine, policies)
+        self.sorter = PairSorter(machine, policies)
 
     def check(self, problem: Problem) -> None:
         self.check_first(problem)
@@ -66,7 +62,7 @@ class RadixSelect(Algorithm):
             found = program.pairs(sequences, k)
             (state,) = self._states(program, problem, 1)
             self._find(program, problem, found, state)
-            self._order(program, replace(problem, source=found), sink)
+            self.sorter.build(program, replace(problem, source=found), sink)
             return
         # The sample's share of the first k and five standard deviations: a threshold late enough.
         # As many again for room.
@@ -77,7 +73,7 @@ class RadixSelect(Algorithm):
         of_sample, of_all = self._states(program, problem, 2)
         self._find(program, replace(problem, k=rank), candidates, of_sample, sample)
         self._find(program, problem, candidates, of_all, fallback=True)
-        self.radix_sort.build(program, replace(problem, source=candidates), sink, of_all["listed"])
+        self.sorter.radix_sort.build(program, replace(problem, source=candidates), sink, of_all["listed"])
 
     def _sample(self, source: Source, sequences: int) -> View | None:
         """Runs of elements from all over a long contiguous row."""
@@ -86,14 +82,14 @@ class RadixSelect(Algorithm):
         (axis,) = source.selection.axes
         runs = source.length // (_RUN * _EVERY)
         axes = (replace(axis, size=runs, stride=_RUN * _EVERY), replace(axis, size=_RUN, stride=1))
-        return View(
-            replace(source.selection, axes=axes),
-            (0, 0),
-            (runs, _RUN),
-            source.vectors,
-            (_RUN * _EVERY, 1),
-            source.offset,
-            source.first_index,
+        return replace(
+            source,
+            selection=replace(source.selection, axes=axes),
+            starts=(0, 0),
+            sizes=(runs, _RUN),
+            steps=(_RUN * _EVERY, 1),
+            start_offset=source.offset,
+            start_index=source.first_index,
         )
 
     @property
@@ -161,16 +157,3 @@ class RadixSelect(Algorithm):
 
     def _parts(self, source: Source, sequences: int) -> int:
         return max(1, min(self.occupancy.workgroups // sequences, source.loads // (self.machine.workgroup * 4)))
-
-    def _order(self, program: Program, problem: Problem, sink: Sink) -> None:
-        """Pairs in any order -> their first k in order."""
-        length, sequences = problem.length, problem.sequences
-        # Counting may take longer than one dispatch of a bitonic sort where a radix sort has many.
-        work = self.rank.policy.max_work * (1 if length <= self.bitonic.capacity else 4)
-        few = sequences * 4 <= self.occupancy.workgroups and sequences * length**2 <= work
-        if few and length <= self.rank.policy.max_length:
-            self.rank.build(program, problem, sink)
-        elif length <= self.bitonic.capacity:
-            self.bitonic.build(program, problem, sink)
-        else:
-            self.radix_sort.build(program, problem, sink)

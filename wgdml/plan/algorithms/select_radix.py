@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from ..machine import ceil_div, power_of_two_above
+from ..machine import Machine, ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink
+from ..regions import Outputs, Sink
 from .base import Algorithm
 from .parts import class_above, pair_bytes, threshold_workgroup
+from .sorters import PairSorter
 
 _LARGEST_K = 2048  # whose list of 2 k pairs, and the rest, workgroup memory has room for
+_LARGEST_SPILLED_K = 8192  # whose list is in scratch
+#: The order of up to so many pairs takes no longer than a cut to exactly k
+#: (benchmarks/LOG.md#any-order-2026-11-24-2e2e6b7).
+_ORDERED = 1024
 _SMALLEST_LIST = 64  # half of its places
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
 _OWN_SIZES = 4  # of an invocation's subsets from one power of two to the next
@@ -52,6 +58,7 @@ class _Shape(NamedTuple):
     capacity: int  # Survivors that the list has room for.
     sorts: int  # Survivors that can be sorted.
     longest: int  # Survivors that are sorted as they are.
+    spilled: bool  # The list is in scratch, and sorted by another dispatch.
 
 
 class SelectRadix(Algorithm):
@@ -62,9 +69,16 @@ class SelectRadix(Algorithm):
     Policy = SelectRadixPolicy
     policy: SelectRadixPolicy
 
-    def max_k(self, key_words: int) -> int:
-        """The largest k whose list, and some more than k subsets' numbers, memory has room for."""
-        k, pair = _LARGEST_K, pair_bytes(key_words)
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.sorter = PairSorter(machine, policies)
+
+    def max_k(self, key_words: int, *, spilled: bool = False) -> int:
+        """The largest k whose list, and some more than k subsets' numbers, memory has room for.
+
+        ``spilled``: the list is in scratch.
+        """
+        k, pair = (_LARGEST_SPILLED_K, 0) if spilled else (_LARGEST_K, pair_bytes(key_words))
         while 2 * k * pair + 5 * k + (4 << _DIGIT) + 8 * self.machine.workgroup + 256 > self.memory:
             k //= 2
         return k
@@ -82,21 +96,22 @@ class SelectRadix(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         source, k, m = problem.view, problem.k, self.machine
-        most = self.max_k(problem.key_words)
+        most = self.max_k(problem.key_words, spilled=True)
         if k > most:
             raise Unserved(f"select_radix takes k up to {most} here, not k={k}")
         self.check_first(problem)
+        spilled = k > self.max_k(problem.key_words)
         workgroup = min(threshold_workgroup(m, problem.key_words), self._wanted(problem))
         longest = 2 * power_of_two_above(max(k, _SMALLEST_LIST))
-        while workgroup > self.policy.min_workgroup and self._room(workgroup, longest, problem.key_words) < longest:
+        listed = 0 if spilled else longest
+        while workgroup > self.policy.min_workgroup and self._room(workgroup, longest, problem.key_words) < listed:
             workgroup //= 2
         if longest > _EACH * workgroup:
             raise Unserved(f"select_radix takes k up to {_EACH * workgroup // 2} by {workgroup} invocations, not k={k}")
-        sorts = longest
         # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
-        few = problem.sequences * workgroup <= self.occupancy.invocations
+        few = not spilled and problem.sequences * workgroup <= self.occupancy.invocations
         whole = min(4, source.per_load) * longest // 2 if few else 0
-        fits = whole <= min(self._room(workgroup, sorts, problem.key_words), _EACH * workgroup)
+        fits = whole <= min(self._room(workgroup, longest, problem.key_words), _EACH * workgroup)
         loads = source.most_loads
         # Where half of the subsets would be read again, twice as many.
         subsets = self.policy.subsets * (2 if 4 * k > self.policy.subsets * workgroup else 1)
@@ -104,7 +119,8 @@ class SelectRadix(Algorithm):
         fewest = min(source.loads, own * workgroup)  # with loads, if the sequence begins with one
         if k > fewest:
             raise Unserved(f"select_radix takes k up to {fewest} of {source.length} items here, not k={k}")
-        return _Shape(workgroup, own, max(sorts, whole if fits else 0), sorts, longest)
+        capacity = max(longest, whole if fits else 0)
+        return _Shape(workgroup, own, capacity, longest, k if spilled else longest, spilled)
 
     def _wanted(self, problem: Problem) -> int:
         """Invocations of a workgroup, where it has memory for them."""
@@ -131,6 +147,16 @@ class SelectRadix(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
+        if problem.k > _ORDERED and not program.selection.sorted and isinstance(sink, Outputs):
+            shape = shape._replace(longest=problem.k)
+        if not shape.spilled:
+            self._select(program, problem, shape, sink)
+            return
+        lists = program.pairs(problem.sequences, shape.capacity)
+        self._select(program, problem, shape, lists)
+        self.sorter.build(program, replace(problem, source=replace(lists, length=problem.k)), sink)
+
+    def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
         k, subsets = problem.k, shape.own * shape.workgroup
         members = ceil_div(problem.loads, subsets)
         again = ceil_div(k * power_of_two_above(members), shape.workgroup)  # loads of an invocation
@@ -145,6 +171,8 @@ class SelectRadix(Algorithm):
                 "WORKGROUP": shape.workgroup,
                 "OWN": shape.own,
                 "SECONDS": int(second_keys),
+                "SPILLED": int(shape.spilled),
+                "CUT": int(shape.longest == k),
                 "EACH": max(shape.own, ceil_div(shape.capacity, shape.workgroup)),
                 "PLACES": shape.capacity,
                 "LONGEST": shape.sorts,

@@ -1,0 +1,20 @@
+// The keys of a register tile (lib/io/register_tile.wgsl). Items that are not there have LAST_KEY.
+#import io/source
+
+alias Keys = array<Key, LOADS * PER_LOAD>;
+
+// The position of a tile's item is its place less row.skew.
+fn is_inside(row: Row, place: u32) -> bool { return place - row.skew < params.length; }
+
+fn read_keys(row: Row, lane: u32, keys: ptr<function, Keys>) {
+#import io/register_tile
+#for l in LOADS
+#for c in PER_LOAD
+#if WHOLE > $l && $[l + 1] > SKEWED
+  (*keys)[$[l * PER_LOAD + c]] = key_in(data$l, $cu);
+#else
+  (*keys)[$[l * PER_LOAD + c]] = select(LAST_KEY, key_in(data$l, $cu), is_inside(row, $[l * TEAM * PER_LOAD + c]u + lane * PER_LOAD));
+#endif
+#endfor
+#endfor
+}

@@ -1,0 +1,85 @@
+"""Columns copied to rows: every width, layout and slice of them gives the columns' own answers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import data
+import numpy as np
+import pytest
+from checks import check, strided_tensor
+
+import wgdml
+from wgdml.plan.algorithms import transpose
+
+
+@pytest.fixture
+def forced(forced):
+    """A device that copies as a GPU would."""
+    return partial(forced, "transpose")
+
+
+def copies(plans) -> int:
+    return sum(dispatch.kernel == "util/transpose" for dispatch in plans[-1].dispatches)
+
+
+@pytest.mark.parametrize("name", ["uint8", "bool", "float16", "int32", "float64"])
+@pytest.mark.parametrize(("shape", "axis"), [((37, 5), 0), ((3, 64, 2), 1), ((2, 33, 7, 3), 1), ((2, 3, 31, 66), 2)])
+def test_every_width(forced, name, shape, axis):
+    device, plans = forced()
+    for seed, kind in enumerate(("random", "few_distinct")):
+        check("top_k-largest", data.make(kind, name, shape, seed), k=9, axis=axis, device=device, case=kind)
+    assert copies(plans) == 1
+
+
+@pytest.mark.parametrize("kind", ["nan_payloads", "signed_zeros"])
+def test_bits_of_values_come_from_the_copy(forced, kind):
+    """NaNs and zeros share a key: their own bits are read again."""
+    device, _ = forced()
+    for k in (3, 40, 90):
+        check("top_k-smallest", data.make(kind, "float32", (90, 12), k), k=k, axis=0, device=device)
+
+
+def test_views(forced):
+    """Columns of every second row, amid others, from an odd element on."""
+    device, plans = forced()
+    tensor, x = strided_tensor(device, "few_distinct", "float16", (3, 50, 9), (2001, 40, 1), 3)
+    check("top_k-largest", x, given=tensor, k=20, axis=1, device=device)
+    tensor, x = strided_tensor(device, "random", "uint8", (50, 4, 9), (400, 17, 1), 1)
+    check("argsort-descending", x, given=tensor, axis=0, device=device)
+    assert copies(plans) == 1
+
+
+@pytest.mark.parametrize("shape", [(4, 60, 9), (1, 60, 30), (9, 60, 3)])
+def test_slices(forced, monkeypatch, shape):
+    """A large input's scratch is a quarter of it: slices along the batch's longest dimension."""
+    monkeypatch.setattr(transpose, "_SLICE", 64)
+    device, plans = forced()
+    x = data.make("few_distinct", "int64", shape, 5)
+    check("top_k-largest", x, k=20, axis=1, device=device)
+    assert copies(plans) > 1
+    rows = [b.size for d in plans[-1].dispatches for b in d.bindings if b.name == "rows"]
+    assert sum(rows) == x.nbytes and max(rows) <= x.nbytes // 3
+
+
+def test_more_than_a_binding(forced):
+    """Pieces of the axis are copied and merged."""
+    device, plans = forced(limits={"max_storage_buffer_binding_size": 1 << 16})
+    x = data.make("few_distinct", "float32", (3000, 30), 6)
+    check("top_k-largest", x, k=12, axis=0, device=device)
+    assert copies(plans) >= 1
+
+
+def test_the_rules_take_it(device):
+    planner = wgdml.plan.Planner(wgdml.plan.Machine(subgroups=True))
+    from wgdml.selection import Layout, Order, make_selection
+
+    source, out = Layout((900, 40), (40, 1)), Layout((1, 40), (40, 1))
+    selection = make_selection("float32", source, (0,), 80, Order.DESCENDING, values=out, indices=out)
+    assert planner.plan(selection).algorithms[0] == "transpose"
+
+
+def test_rows_are_refused(forced):
+    device, _ = forced()
+    with pytest.raises(ValueError, match="transpose takes neighbouring columns"):
+        wgdml.top_k(np.zeros((2, 30), np.float32), 3, device=device)

@@ -1,0 +1,65 @@
+"""Short rows in registers, whose threshold is bisected. One read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..machine import ceil_div
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+from .parts import class_tile
+
+_TEAM = 32  # invocations: more would wait for each other at every step
+_SIZES = 4  # of register tiles from one power of two to the next
+
+
+@dataclass(frozen=True)
+class SelectBisectPolicy:
+    """A workgroup of 32 invocations a row, whose keys stay in registers."""
+
+    #: An invocation has up to this many words of keys. 4 to 64
+    #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-23-8f7bd7f).
+    words: int = 32
+    #: Bisection serves k up to this. Counting orders a longer list too slowly. 2 to 128
+    #: (the same figures).
+    max_k: int = 64
+
+
+class SelectBisect(Algorithm):
+    """The k-th key bit by bit, and then the order of what is up to it."""
+
+    name = "select_bisect"
+    summary = "short rows in registers, the threshold bit by bit, the k ordered by counting; one read"
+    Policy = SelectBisectPolicy
+    policy: SelectBisectPolicy
+
+    def check(self, problem: Problem) -> dict[str, int]:
+        source, p = problem.view, self.policy
+        if not 1 < problem.k <= p.max_k:
+            raise Unserved(f"select_bisect takes k from 2 to {p.max_k}, not k={problem.k}")
+        if not source.one_axis:
+            raise Unserved("select_bisect takes elements along one axis")
+        self.check_first(problem)
+        tile = class_tile(source, _TEAM, 1, _SIZES)
+        if tile["LOADS"] * source.per_load * problem.key_words > p.words:
+            raise Unserved(f"select_bisect takes up to {_TEAM * p.words // problem.key_words} items, not {source.length}")
+        return tile
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        tile = self.check(problem)
+        program.dispatch(
+            "select/bisect",
+            problem.sequences,
+            source=problem.source,
+            sink=sink,
+            constants=tile
+            | {
+                "TEAM": _TEAM,
+                "WORKGROUP": _TEAM,
+                "ITEMS_PER_THREAD": tile["LOADS"] * problem.view.per_load,
+                "OWN": ceil_div(problem.k, _TEAM),
+            },
+            params={"k": problem.k},
+        )
