@@ -158,7 +158,8 @@ def run_file(row: Row, name: str, extra: list[str], timeout: float) -> Outcome:
             return outcome
         cases = list(ElementTree.parse(report).getroot().iter("testcase")) if report.is_file() else []
     if not cases:
-        outcome.problem = f"{file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
+        why = done.stderr.strip().partition("\n")[0] or done.stdout.strip()[-300:]
+        outcome.problem = f"{file}: exit status {done.returncode}: {why}"
     for case in cases:
         # A test that was skipped has not passed: the suite has no reason to skip any.
         bad = next((part for what in ("failure", "error", "skipped") if (part := case.find(what)) is not None), None)
