@@ -157,6 +157,35 @@ def test_a_case_of_ones_own(tmp_path: Path) -> None:
     ]
 
 
+def test_random_cases_are_drawn_from_a_seed(tmp_path: Path) -> None:
+    drawn = cases.draw(3, 200, 1 << 22)
+    assert drawn == cases.draw(3, 200, 1 << 22) != cases.draw(4, 200, 1 << 22)
+    assert cases.draw(3, 5, 1 << 22) == drawn[:5]
+    assert all(case.bytes <= 1 << 22 and 1 <= case.k <= case.length for case in drawn)
+    assert {case.operator for case in drawn} == {"topk", "argmax"} and {len(case.shape) for case in drawn} == {2, 3}
+    file = tmp_path / "any.json"
+    result = bench("--preset", "any", "--seed", 3, "--count", 2, "--device-only", "--peers", "none", "--json", file)
+    document = json.loads(file.read_text())
+    assert result.exit_code == 0, result.output
+    assert "times the floor, geometric mean" in result.output and document["source_of_figures"] == "drawn at random, seed 3"
+    assert [r["case"] for r in document["cases"]] == [case.name for case in cases.draw(3, 2, 2_000_000)]
+    for r in document["cases"]:
+        assert r["exact"] and r["device_us"] / r["times_floor"] > document["empty_pass_us"]
+
+
+def test_random_problems_are_judged() -> None:
+    """By the geometric mean, by nine of ten, by each, beside torch where they are long; scratch."""
+    facts = {"shape": (5, 99), "axis": 1, "k": 9}
+    results = [
+        facts | {"case": f"c{n}", "times_floor": far, "device_us": us, "peers": {"torch": {"us": 6 * us}}, "scratch_share": 0.9}
+        for n, (far, us) in enumerate([(1.0, 30.0)] * 8 + [(3.9, 10.0), (9.0, 40.0)])
+    ]
+    results[0] |= {"k": 6, "scratch_share": 0.4}
+    judged = [*summary._any_shape(results, False)]
+    assert np.allclose([check["value"] for check in judged], [(3.9 * 9) ** 0.1, 0.9, 9.0, 6.0, 0.4])
+    assert [check["met"] for check in judged] == [True, True, False, True, False]
+
+
 def test_cases_of_other_types(tmp_path: Path) -> None:
     pattern = "argmax:256x1000,topk:1x2^16:k100,sort:9x600:int16"
     result, document = quick(
@@ -356,6 +385,7 @@ def test_the_goals_are_judged() -> None:
         (["--plot", "chart.doc"], "--plot chart.doc: the name must end in .png"),
         (["--json", "no/such/folder.json"], "cannot write no/such/folder.json: there is no directory"),
         (["--quick", "--preset", "gpu"], "--quick and --preset gpu are two tables"),
+        (["--quick", "--seed", "3"], "--seed and --count are for --preset any"),
     ],
 )
 def test_bad_options_are_refused_before_anything_runs(arguments: list[str], message: str) -> None:

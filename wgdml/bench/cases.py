@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from math import prod
+from math import log2, prod
 from types import MappingProxyType
+
+import numpy as np
 
 #: What the elements look like; ``data`` makes them.
 DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
@@ -213,11 +215,33 @@ _LARGE_K = tuple(
     for k in ks
 )
 
-#: By name. "quick" is the smoke test: every operator in a few seconds, on any adapter.
+
+def draw(seed: int, count: int, most: int) -> tuple[Case, ...]:
+    """Problems that nobody tuned for, of up to ``most`` bytes: sizes and k are log-uniform."""
+    rng = np.random.default_rng(seed)
+    return tuple(_drawn(rng, most) for _ in range(count))
+
+
+def _drawn(rng: np.random.Generator, most: int) -> Case:
+    """Three of four are top-k, and as many along rows; the others go down columns."""
+    operator = str(rng.choice(["topk", "argmax"], p=[0.75, 0.25]))
+    dtype = str(rng.choice(["float32", "float16", "uint8", "int32", "int64"], p=[0.4, 0.25, 0.1, 0.1, 0.15]))
+    elements = int(2 ** rng.uniform(16, log2(most / DTYPES[dtype])))
+    length = int(2 ** rng.uniform(5, log2(elements)))
+    rest = max(1, elements // length)
+    inner = int(2 ** rng.uniform(0, log2(rest))) if rng.random() < 0.25 else 1
+    shape = (rest, length) if inner == 1 else (max(1, rest // inner), length, inner)
+    k = 1 if operator == "argmax" else int(2 ** rng.uniform(0, min(13, log2(length))))
+    return Case(operator, shape, 1, k, dtype=dtype)
+
+
+#: By name. "any" has the cases that ``draw`` draws. "quick" is the smoke test: every operator in a
+#: few seconds, on any adapter.
 PRESETS = {
     "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"], "NVIDIA H200"),
     "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
     "large-k": Preset("large-k", _LARGE_K, (), "none"),
+    "any": Preset("any", (), (), "none"),
     "quick": Preset("quick", _QUICK, (), "none"),
 }
 

@@ -23,7 +23,7 @@ from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
 from wgdml.selftest import versions
 
 from . import host, report, run, summary, timing
-from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, with_dtypes
+from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, draw, with_dtypes
 from .data import make_flat
 from .peers import PEERS, Peer
 
@@ -49,6 +49,8 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 @click.option("--data", metavar="KINDS", help=f"Kinds of data for every case: {', '.join(DATA_KINDS)}, or all.")
 @click.option("--dtype", metavar="NAMES", default="float32", help="Types for every case: float16, int64, ..., or all.")
 @click.option("--preset", type=click.Choice([*PRESETS]), help="The table of cases.  [default: by the kind of adapter]")
+@click.option("--seed", type=click.IntRange(0), help="Of the random cases of --preset any.  [default: 1]")
+@click.option("--count", type=click.IntRange(1), help="How many random cases --preset any has.  [default: 60]")
 @click.option("--quick", is_flag=True, help="A small table: seconds on any adapter.")
 @click.option("--peers", default="auto", metavar="NAMES", help="Libraries to time beside it: names, auto, all or none.")
 @click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: with no choice of cases, data or types]")
@@ -64,6 +66,8 @@ def bench_command(
     data: str | None,
     dtype: str,
     preset: str | None,
+    seed: int | None,
+    count: int | None,
     quick: bool,
     peers: str,
     growth: bool | None,
@@ -78,6 +82,8 @@ def bench_command(
     """Time every operator on the device beside other libraries, and check every answer."""
     if quick and preset not in (None, "quick"):
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
+    if preset != "any" and (seed, count) != (None, None):
+        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
     kinds = _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
     names = _some("--peers", {"none": None, "auto": "all"}.get(peers, peers), PEERS, "auto, all, none or some of")
@@ -87,6 +93,10 @@ def bench_command(
     device = wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     software = device.adapter_info["adapter_type"] == "CPU"
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
+    if table.name == "any":
+        seed = 1 if seed is None else seed
+        most = min(_LARGEST_DRAWN[software], device.machine.max_buffer_size)
+        table = replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
     if growth is None:
         growth = not (patterns or data or quick or dtype != "float32")
     cases = _cases(table, growth, patterns, dtypes, device.machine.max_buffer_size)
@@ -104,6 +114,8 @@ def bench_command(
     return _print(document, ceiling, table, bool(forced), device_only)
 
 
+#: Bytes of the largest case that is drawn: for a GPU, for a software adapter.
+_LARGEST_DRAWN = 1 << 28, 2_000_000
 #: The most elements for peers not meant for large inputs: beside a GPU, beside a software adapter.
 _PEER_ELEMENTS = 1 << 24, 1 << 26
 
@@ -167,7 +179,7 @@ def _measure(
 
         def so_far(results: list[dict[str, Any]]) -> None:
             bar.advance(task)
-            run.hold_against(results, ceiling)
+            run.hold_against(results, ceiling, document["empty_pass_us"])
             document["cases"] = results
             _write(file, document)  # what is done stays, whatever becomes of the rest
 
@@ -183,12 +195,13 @@ def _measure(
             except Exception as error:  # reported; the cases still run
                 document[part] = {"error": f"{type(error).__name__}: {error}"}
             bar.advance(task)
-        document |= {"timer": clock.method, "ceiling": asdict(ceiling)}
+        empty, _ = clock.median(timing.empty_dispatch(device, probe.buffer))
+        document |= {"timer": clock.method, "ceiling": asdict(ceiling), "empty_pass_us": empty * 1e6}
         run.run_cases(clock, cases, options, starting, so_far)
         # A machine may do other things too: the better of the two is nearer to the truth.
         starting("the adapter's fastest read, again")
         ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
-    run.hold_against(document["cases"], ceiling)
+    run.hold_against(document["cases"], ceiling, document["empty_pass_us"])
     document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
     document |= {"seconds": time.perf_counter() - started, "complete": True}
     _write(file, document)

@@ -47,7 +47,7 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals
     columns = {"case": _cell("case"), "data": _cell("data")}
     columns |= {"device us": _cell("device_us", of=us), "floor us": _cell("floor_us", of=us)}
     columns["GB/s"] = _cell("read_bytes_per_second", "{:,.1f}", lambda rate: rate / 1e9)
-    columns["of ceiling"] = _cell("share_of_ceiling", "{:.0%}")
+    columns |= {"of ceiling": _cell("share_of_ceiling", "{:.0%}"), "times floor": _cell("times_floor", "{:.1f}")}
     if goals and any(r["goal_us"] for r in results):
         columns |= {"goal us": _cell("goal_us", of=us), "to goal": _cell("ratio_to_goal", "{:.2f}")}
     columns |= _others(results, shown_figures)

@@ -239,9 +239,16 @@ def run_cases(
             so_far(done)
 
 
-def hold_against(results: list[Result], ceiling: timing.Ceiling) -> None:
-    """Adds what reading the input takes at the ceiling, and the share of it that was reached."""
+def hold_against(results: list[Result], ceiling: timing.Ceiling, empty_us: float) -> None:
+    """Adds what reading the input takes at the ceiling, the share of it that was reached, and how
+    many times the floor a case takes: its input and its results at the ceiling, and an empty pass.
+    """
     for result in results:
         if "read_bytes_per_second" in result:
-            result["floor_us"] = prod(result["shape"]) * DTYPES[result["dtype"]] / ceiling.bytes_per_second * 1e6
+            a_us = ceiling.bytes_per_second / 1e6
+            elements, size = prod(result["shape"]), DTYPES[result["dtype"]]
+            chosen = elements // result["shape"][result["axis"]] * result["k"]
+            written = chosen * (4 if result["operator"] == "argmax" else 4 + size)
+            result["floor_us"] = elements * size / a_us
             result["share_of_ceiling"] = result["read_bytes_per_second"] / ceiling.bytes_per_second
+            result["times_floor"] = result["device_us"] / (empty_us + (elements * size + written) / a_us)

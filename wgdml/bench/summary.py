@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Any
 
 Result = dict[str, Any]
@@ -19,6 +19,8 @@ def checks(document: dict[str, Any]) -> list[Check]:
     table = [r for r in results if not r["curve"]]
     random = [r for r in table if r["data"] == "random"]
     figures_hold = document["figures_hold"]
+    if document["preset"] == "any":
+        return [*_any_shape(random, document["adapter"]["adapter_type"] == "CPU"), *_host(document)]
     return [
         *(_goals(table) if figures_hold else ()),
         *_peers(random, document["preset"], figures_hold),
@@ -138,6 +140,23 @@ def _memory(random: list[Result]) -> Iterable[Check]:
     yield from _worst("scratch to input, k << n", few, "<=", 0.02)
     sorts = [(r["case"], r["scratch_share"]) for r in random if r["operator"] == "sort"]
     yield from _worst("scratch to input, sort", sorts, "<=", 2.0)
+
+
+def _any_shape(random: list[Result], software: bool) -> Iterable[Check]:
+    """What random problems take beside the floor, and beside torch."""
+    far = [r["times_floor"] for r in random]
+    if not far:
+        return
+    mean, most, worst = (3.0, 10.0, 25.0) if software else (1.7, 4.0, 8.0)
+    yield _check("times the floor, geometric mean", geometric_mean(far), "<=", mean, f"median {median(far):.2f}")
+    yield _check(f"share of the cases within {most:g} times the floor", sum(f <= most for f in far) / len(far), ">=", 0.9)
+    yield from _worst("times the floor, each case", [(r["case"], r["times_floor"]) for r in random], "<=", worst)
+    pairs = [(peer_us(r, "torch"), r["device_us"]) for r in random]
+    large = [other / ours for other, ours in pairs if other and ours > 25]
+    if large:
+        yield _check("times as fast as torch, geometric mean of the cases over 25 us", geometric_mean(large), ">=", 5.0)
+    few = [(r["case"], r["scratch_share"]) for r in random if r["k"] * 16 <= r["shape"][r["axis"]]]
+    yield from _worst("scratch to input, k up to a sixteenth of the axis", few, "<=", 0.3)
 
 
 def _host(document: dict[str, Any]) -> Iterable[Check]:
