@@ -135,8 +135,9 @@ def draw(
     neighbours: np.ndarray,
 ) -> None:
     """Saves a picture of the hardest digit of each class with its neighbours."""
+    from gallery import Tile, gallery
+
     from wgdml.demo.colours import ramp
-    from wgdml.demo.gallery import Tile, gallery
 
     def tile(pixels: np.ndarray, caption: str, good: bool | None = None) -> Tile:
         return Tile(ramp(pixels.reshape(8, 8) / 16), caption, good)

@@ -133,8 +133,9 @@ def nearest_numpy(queries: np.ndarray, vectors: np.ndarray, k: int) -> Found:
 
 
 def draw(path: Path, queries: np.ndarray, found: Found, count: int) -> None:
+    from gallery import Tile, gallery
+
     from wgdml.demo.colours import ramp
-    from wgdml.demo.gallery import Tile, gallery
 
     def pixels(vector: np.ndarray) -> np.ndarray:
         return ramp((vector.reshape(SHAPE) + 31.0) / 62)

@@ -13,13 +13,13 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,12 +33,14 @@ API = ("functions", "operators", "tensors", "properties", "errors", "fuzz", "det
 KERNELS = ("every_algorithm", "workgroup_memory", "subgroups")
 #: The files of tests, each by its folder and its name.
 SUITE = [f"{folder}/{name}" for folder, names in (("api", API), ("kernels", KERNELS)) for name in names]
+#: The least device has no subgroups.
+WITHOUT_SUBGROUPS = [name for name in SUITE if name != "kernels/subgroups"]
 #: What a software adapter runs with subgroup operations at all: kernels by force.
 OF_SUBGROUPS = [f"kernels/{name}" for name in KERNELS]
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-#: Tests of one process: SwiftShader takes 10 to 45 MB for each kernel that is kept.
-BATCH = {"api": 30, "kernels": 6}
 WORKERS = os.cpu_count() or 1  # processes at a time
+#: Bytes that a process may have: a driver that takes more for a kernel fails that file alone.
+MEMORY = 8 << 30
 #: Where packages put SwiftShader's description for the Vulkan loader.
 SWIFTSHADER = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -64,7 +66,7 @@ class Row:
     passed: int = 0
     failed: int = 0
     suites: dict[str, list[int]] = field(default_factory=dict)  #: passed and failed of each suite
-    seconds: float = 0.0
+    seconds: float = 0.0  #: of its processes, one after the other
     problem: str = ""
     failures: list[str] = field(default_factory=list)
 
@@ -84,7 +86,7 @@ def configurations() -> list[Row]:
     rows = []
     for name, environment in drivers.items():
         rows.append(Row(name, environment))
-        rows.append(Row(f"{name}-minimum", {**environment, "WGDML_LIMITS": "minimum"}))
+        rows.append(Row(f"{name}-minimum", {**environment, "WGDML_LIMITS": "minimum"}, WITHOUT_SUBGROUPS))
         if name == "lavapipe":
             rows.append(Row(f"{name}-no-subgroups", {**environment, "WGDML_SUBGROUPS": "off"}, OF_SUBGROUPS))
     return rows
@@ -98,88 +100,86 @@ print(d.adapter_info["device"], "via", d.adapter_info["backend_type"] + ",", d.a
 
 
 @dataclass
-class Batch:
-    """Tests of one file that one process runs."""
+class Outcome:
+    """What became of one file of tests on one row."""
 
-    name: str  #: of the suite
-    part: int
-    parts: int
+    row: Row
+    name: str
     passed: int = 0
     failures: list[str] = field(default_factory=list)
     problem: str = ""
-
-    @property
-    def file(self) -> str:
-        return path_of(self.name)
+    seconds: float = 0.0
 
 
-def run(row: Row, suite: list[str], extra: list[str], timeout: float) -> None:
-    environment = {**os.environ, **row.environment}
-    environment.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
-    found = subprocess.run([sys.executable, "-c", DESCRIBE], cwd=ROOT, env=environment, capture_output=True, text=True)
+def run(rows: list[Row], suite: list[str], extra: list[str], timeout: float) -> None:
+    """Every file of tests on every row, each in a process of its own."""
+    start = time.perf_counter()
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    for row in rows:
+        describe(row)
+    jobs = [(row, name) for row in rows if not row.problem for name in suite if name in row.suite]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for ended in as_completed([pool.submit(run_file, row, name, extra, timeout) for row, name in jobs]):
+            done = ended.result()
+            row = done.row
+            row.suites[done.name] = [done.passed, len(done.failures)]
+            row.passed += done.passed
+            row.failed += len(done.failures)
+            row.failures += done.failures
+            row.seconds += done.seconds
+            row.problem = done.problem or row.problem
+            text = f"{row.name}: {done.name}: {done.passed} passed, {len(done.failures)} failed, {done.seconds:.0f} s"
+            print(f"{time.perf_counter() - start:6.0f} s  {text} {done.problem}", file=sys.stderr, flush=True)
+
+
+def environment_of(row: Row) -> dict[str, str]:
+    return {"XDG_RUNTIME_DIR": tempfile.gettempdir(), **os.environ, **row.environment}
+
+
+def describe(row: Row) -> None:
+    """Says which device the row has, or why it has none."""
+    command = [sys.executable, "-c", DESCRIBE]
+    found = subprocess.run(command, cwd=ROOT, env=environment_of(row), capture_output=True, text=True)
     if found.returncode:
         row.problem = (found.stderr.strip().splitlines() or ["no answer"])[-1]
-        return
-    row.device = found.stdout.strip().splitlines()[-1]
-    start = time.perf_counter()
-    batches = batches_of(row, [name for name in suite if name in row.suite], extra, environment)
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for batch in pool.map(lambda batch: run_batch(batch, extra, environment, timeout), batches):
-            row.passed += batch.passed
-            row.failed += len(batch.failures)
-            row.failures += batch.failures
-            row.problem = batch.problem or row.problem
-            passed, failed = row.suites.get(batch.name, [0, 0])
-            row.suites[batch.name] = [passed + batch.passed, failed + len(batch.failures)]
-            so_far = f"{row.passed} passed, {row.failed} failed, {time.perf_counter() - start:.0f} s"
-            print(f"    {row.name}: {batch.file} {batch.part}/{batch.parts}: {so_far}", file=sys.stderr, flush=True)
-    row.seconds = time.perf_counter() - start
+    else:
+        row.device = found.stdout.strip().splitlines()[-1]
 
 
-def batches_of(row: Row, suite: list[str], extra: list[str], environment: dict[str, str]) -> list[Batch]:
-    """The tests of each suite, cut for processes of their own."""
-    batches = []
-    for name in suite:
-        file = path_of(name)
-        command = [*PYTEST, "--collect-only", "-qq", "-o", "addopts=", *extra, file]
-        listed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-        tests = int((re.search(rf"^{file}: (\d+)", listed.stdout, re.MULTILINE) or [0, 0])[1])
-        if not tests:
-            row.problem = f"{file}: no tests: {(listed.stdout + listed.stderr).strip()[-300:]}"
-        parts = -(-tests // BATCH[name.partition("/")[0]])
-        batches += [Batch(name, part + 1, parts) for part in range(parts)]
-    return batches
-
-
-def run_batch(batch: Batch, extra: list[str], environment: dict[str, str], timeout: float) -> Batch:
+def run_file(row: Row, name: str, extra: list[str], timeout: float) -> Outcome:
+    outcome, file, start = Outcome(row, name), path_of(name), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [*PYTEST, f"--junitxml={report}", *extra, f"--part={batch.part}/{batch.parts}", batch.file]
+        command = [*PYTEST, f"--junitxml={report}", *extra, file]
         try:
-            done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout)
+            done = subprocess.run(command, cwd=ROOT, env=environment_of(row), capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
-            batch.problem = f"{batch.file}: not done after {timeout:.0f} s"
-            return batch
+            outcome.problem = f"{file}: not done after {timeout:.0f} s"
+            return outcome
         cases = list(ElementTree.parse(report).getroot().iter("testcase")) if report.is_file() else []
-        if not cases:
-            batch.problem = f"{batch.file}: exit status {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}"
-        for case in cases:
-            bad = case.find("failure") is not None or case.find("error") is not None
-            # A test that was skipped has not passed: the suite has no reason to skip any.
-            if bad or case.find("skipped") is not None:
-                batch.failures.append(f"{case.get('classname', '').removeprefix('tests.')}::{case.get('name')}")
-            else:
-                batch.passed += 1
-    return batch
+    if not cases:
+        why = done.stderr.strip().partition("\n")[0] or done.stdout.strip()[-300:]
+        outcome.problem = f"{file}: exit status {done.returncode}: {why}"
+    for case in cases:
+        # A test that was skipped has not passed: the suite has no reason to skip any.
+        bad = next((part for what in ("failure", "error", "skipped") if (part := case.find(what)) is not None), None)
+        if bad is None:
+            outcome.passed += 1
+        else:
+            why = bad.get("message", "").partition("\n")[0][:200]
+            outcome.failures.append(f"{case.get('classname', '').removeprefix('tests.')}::{case.get('name')}: {why}")
+    outcome.seconds = time.perf_counter() - start
+    return outcome
 
 
-def markdown(rows: list[Row], suite: list[str]) -> str:
+def markdown(rows: list[Row], suite: list[str], cost: str) -> str:
     """The result for the documentation: when, of what, with what, and a table of all suites."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=7"], cwd=ROOT, capture_output=True, text=True)
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ("wgpu", "numpy")]
     lines = [
         f"- Date {datetime.date.today()}, commit `{commit.stdout.strip() or 'unknown'}`",
-        f"- Python {platform.python_version()}, {', '.join(versions)}, {os.cpu_count()} CPU cores",
+        f"- Python {platform.python_version()}, {', '.join(versions)}",
+        f"- {cost}",
         "",
         "| suite | " + " | ".join(row.name for row in rows) + " |",
         "|---|" + "---:|" * len(rows),
@@ -211,7 +211,7 @@ def main() -> int:
     names = [row.name for row in configurations()]
     parser.add_argument("--only", action="append", choices=names, help="one configuration (may be repeated)")
     parser.add_argument("--suite", default=",".join(SUITE), help="which tests, by folder/name; default %(default)s")
-    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one batch of tests")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds for one file of tests")
     parser.add_argument("--json", type=Path, help="also write the rows there")
     parser.add_argument("--write", action="store_true", help=f"also write the table into {PAGE.relative_to(ROOT)}")
     options, extra = parser.parse_known_args()
@@ -220,24 +220,24 @@ def main() -> int:
     if missing:
         parser.error(f"there is no {', '.join(missing)}")
     rows = [row for row in configurations() if not options.only or row.name in options.only]
-    for row in rows:
-        print(f"{row.name} ...", file=sys.stderr, flush=True)
-        run(row, suite, extra, options.timeout)
-        print(
-            f"{row.name}: {row.passed} passed, {row.failed} failed, {row.seconds:.0f} s {row.problem}", file=sys.stderr, flush=True
-        )
-        for failure in row.failures:
-            print(f"    {failure}", file=sys.stderr)
+    start = time.perf_counter()
+    run(rows, suite, extra, options.timeout)
+    minutes, used = (time.perf_counter() - start) / 60, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cost = f"{minutes:.0f} minutes on {WORKERS} cores, {(used.ru_utime + used.ru_stime) / 60:.0f} of processor time"
+    cost += f"; the largest process had {used.ru_maxrss / (1 << 20):.1f} GB"
     table = Table(title="Functional tests: " + ", ".join(suite))
     for column in ("configuration", "device", "passed", "failed", "seconds", ""):
         table.add_column(column, justify="right" if column in ("passed", "failed", "seconds") else "left")
     for row in rows:
         table.add_row(row.name, row.device, str(row.passed), str(row.failed), f"{row.seconds:.0f}", row.problem)
     Console(width=None if sys.stdout.isatty() else 140).print(table)
+    for failure in (f"{row.name}: {failure}" for row in rows for failure in row.failures):
+        print(failure)
+    print(cost)
     if options.json:
         options.json.write_text(json.dumps([vars(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     if options.write:
-        write(markdown(rows, suite))
+        write(markdown(rows, suite, cost))
     return 1 if any(row.failed or row.problem or not row.passed for row in rows) else 0
 
 

@@ -39,16 +39,6 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
-def pytest_addoption(parser):
-    parser.addoption("--part", default="1/1", help="run one part of the tests: 2/3 is the second of three")
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config, items):
-    part, parts = map(int, config.getoption("--part").split("/"))
-    items[:] = items[len(items) * (part - 1) // parts : len(items) * part // parts]
-
-
 @pytest.fixture(scope="session")
 def device():
     """The device that the functions use. With no adapter the tests fail; they do not skip."""

@@ -353,24 +353,10 @@ class TensorDesc:
 
 
 @dataclass(frozen=True)
-class TopKOperatorDesc:
-    """The `k` largest of each sequence along `axis`, sorted (``DML_TOP_K_OPERATOR_DESC``).
+class _TopKOperatorDesc:
+    """The fields that TOP_K and TOP_K1 share."""
 
-    `TopK1OperatorDesc` with DECREASING; ties go to the lower index. From feature level 2_0.
-
-    Args:
-        input_tensor: any layout; a type and rank of `FEATURE_TABLE`.
-        output_value_tensor: sizes of the input except `k` on `axis`; type of the input.
-        output_index_tensor: sizes of the value output; UINT32 or UINT64. Indices within a sequence.
-        axis: less than the dimension count.
-        k: 1 to the size of `axis` (that size included).
-
-    Raises:
-        TypeError: a field is not of its type.
-        ValueError: a type that no level takes, a broken rule above, or an overlapping output.
-    """
-
-    operator_type: ClassVar[str] = "TOP_K"
+    operator_type: ClassVar[str]
 
     input_tensor: TensorDesc
     output_value_tensor: TensorDesc
@@ -383,7 +369,17 @@ class TopKOperatorDesc:
 
 
 @dataclass(frozen=True)
-class TopK1OperatorDesc:
+class TopKOperatorDesc(_TopKOperatorDesc):
+    """The `k` largest of each sequence along `axis`, sorted (``DML_TOP_K_OPERATOR_DESC``).
+
+    `TopK1OperatorDesc` with DECREASING, and its fields, rules and errors. From feature level 2_0.
+    """
+
+    operator_type: ClassVar[str] = "TOP_K"
+
+
+@dataclass(frozen=True)
+class TopK1OperatorDesc(_TopKOperatorDesc):
     """The `k` largest or smallest of each sequence along `axis` (``DML_TOP_K1_OPERATOR_DESC``).
 
     Values come sorted; ties go to the lower index, in both directions. From feature level 2_1.
@@ -404,16 +400,11 @@ class TopK1OperatorDesc:
 
     operator_type: ClassVar[str] = "TOP_K1"
 
-    input_tensor: TensorDesc
-    output_value_tensor: TensorDesc
-    output_index_tensor: TensorDesc
-    axis: int
-    k: int
     axis_direction: AxisDirection
 
     def __post_init__(self) -> None:
         as_enum("axis_direction", self.axis_direction, AxisDirection)
-        _check_top_k(self)
+        super().__post_init__()
 
 
 @dataclass(frozen=True, init=False)
@@ -599,12 +590,12 @@ class _Use(NamedTuple):
 
 
 def _use_of(desc: object) -> _Use:
-    if not isinstance(desc, TopKOperatorDesc | TopK1OperatorDesc | _ArgOperatorDesc | ReduceOperatorDesc):
+    if not isinstance(desc, _TopKOperatorDesc | _ArgOperatorDesc | ReduceOperatorDesc):
         raise TypeError(f"desc is {desc!r}, of type {type(desc).__name__}; it must be an operator desc")
     source = desc.input_tensor
     if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
         return _Use(f"REDUCE {desc.function.name}", source.dimension_count, source.data_type, "", None)
-    index_field = "output_index_tensor" if isinstance(desc, TopKOperatorDesc | TopK1OperatorDesc) else "output_tensor"
+    index_field = "output_index_tensor" if isinstance(desc, _TopKOperatorDesc) else "output_tensor"
     indices: TensorDesc = getattr(desc, index_field)
     return _Use(desc.operator_type, source.dimension_count, source.data_type, index_field, indices.data_type)
 
@@ -631,7 +622,7 @@ def _names(data_types: tuple[DataType, ...]) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _check_top_k(desc: TopKOperatorDesc | TopK1OperatorDesc) -> None:
+def _check_top_k(desc: _TopKOperatorDesc) -> None:
     source = _as_tensor("input_tensor", desc.input_tensor)
     values = _as_tensor("output_value_tensor", desc.output_value_tensor)
     indices = _as_tensor("output_index_tensor", desc.output_index_tensor)

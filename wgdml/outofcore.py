@@ -15,6 +15,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -223,39 +224,38 @@ def _memory_order(x: Source) -> tuple[int, ...]:
     return tuple(sorted(range(len(x.shape)), key=lambda d: -abs(strides[d])))
 
 
-class _Reporter:
-    """Calls the caller's function, or shows a bar on a terminal if the work takes long."""
+@contextmanager
+def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
+    """To be told each block's bytes. Calls the caller's function, or shows a bar on a terminal."""
+    shows = progress == "auto" and sys.stderr is not None and sys.stderr.isatty()
+    done, started, bar = 0, time.monotonic(), None
 
-    def __init__(self, progress: Progress, total: int) -> None:
-        self.call = progress if callable(progress) else None
-        self.shows = progress == "auto" and sys.stderr is not None and sys.stderr.isatty()
-        self.total = total
-        self.done = 0
-        self.started = time.monotonic()
-        self.bar: Any = None
+    def add(count: int) -> None:
+        nonlocal done, bar
+        done += count
+        if callable(progress):
+            progress(done, total)
+        elif shows and time.monotonic() - started > _BAR_AFTER:
+            bar = bar or _bar(total)
+            bar.update(bar.task_ids[0], completed=done)
 
-    def add(self, count: int) -> None:
-        self.done += count
-        if self.call:
-            self.call(self.done, self.total)
-        elif self.shows and time.monotonic() - self.started > _BAR_AFTER:
-            self.show()
+    try:
+        yield add
+    finally:
+        if bar is not None:
+            bar.stop()
 
-    def show(self) -> None:
-        if self.bar is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
-            from rich.progress import Progress as Bar
 
-            columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self.bar.add_task("", total=self.total)
-            self.bar.start()
-        self.bar.update(self.bar.task_ids[0], completed=self.done)
+def _bar(total: int) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import Progress as Bar
 
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+    columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task("", total=total)
+    bar.start()
+    return bar
 
 
 @dataclass(frozen=True)
@@ -505,16 +505,13 @@ def select(
     r = _Reduction(x, wanted, as_device(device), block_bytes)
     results = _Results(r)
     if results.indices.size:
-        report = _Reporter(progress, prod(r.shape) * r.dtype.itemsize)
-        try:
-            with Uploader(r.device, prod(r.sizes) * r.dtype.itemsize) as uploader:
-                _stream(r, results, uploader, report)
-        finally:
-            report.close()
+        size = r.dtype.itemsize
+        with _reporting(progress, prod(r.shape) * size) as report, Uploader(r.device, prod(r.sizes) * size) as uploader:
+            _stream(r, results, uploader, report)
     return results.values, results.indices
 
 
-def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: _Reporter) -> None:
+def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: Callable[[int], None]) -> None:
     merger = _Merger(r) if r.cut else None
     for region in r.regions():
         place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))
@@ -527,7 +524,7 @@ def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: _Repor
                 merger.add(buffer, block, r.first_index(part), rows)
             else:
                 found = r.select_whole(buffer, block, results.indices[place].shape)
-            report.add(block.nbytes)
+            report(block.nbytes)
         if merger is not None:
             values, indices = merger.finish(rows)
             found = values if r.wanted.has_values else None, indices

@@ -97,22 +97,23 @@ def checks() -> list[Check]:
     return found
 
 
-def _difference(got: Any, expected: Any) -> str:
-    """What the first difference is, bit for bit; empty if there is none."""
+def difference(got: Any, expected: NDArray[Any]) -> str:
+    """What the first difference of two arrays is, bit for bit; empty if there is none."""
+    a, b = np.asarray(got), np.asarray(expected)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return f"{a.dtype} {a.shape}, expected {b.dtype} {b.shape}"
+    bits = f"u{a.dtype.itemsize}"
+    wrong = np.flatnonzero(np.ascontiguousarray(a).view(bits) != np.ascontiguousarray(b).view(bits))
+    if not wrong.size:
+        return ""
+    at = int(wrong[0])
+    return f"{wrong.size} of {a.size} elements differ, the first at {at}: {a.flat[at]!r}, expected {b.flat[at]!r}"
+
+
+def _first_difference(got: Any, expected: Any) -> str:
     pairs = zip(got, expected, strict=True) if isinstance(expected, tuple) else [(got, expected)]
-    for number, (ours, theirs) in enumerate(pairs):
-        a, b = np.asarray(ours), np.asarray(theirs)
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return f"result {number} is {a.dtype} {a.shape}, expected {b.dtype} {b.shape}"
-        bits = f"u{a.dtype.itemsize}"
-        wrong = np.flatnonzero(np.ascontiguousarray(a).view(bits) != np.ascontiguousarray(b).view(bits))
-        if wrong.size:
-            at = int(wrong[0])
-            return (
-                f"result {number}: {wrong.size} of {a.size} elements differ, the first at {at}: "
-                f"{a.flat[at]!r}, expected {b.flat[at]!r}"
-            )
-    return ""
+    found = ((number, difference(ours, theirs)) for number, (ours, theirs) in enumerate(pairs))
+    return next((f"result {number}: {what}" for number, what in found if what), "")
 
 
 def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tuple[list[Failure], int, int]:
@@ -125,7 +126,7 @@ def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tup
         if time.monotonic() - start > _LAST_START:
             break
         try:
-            what = _difference(check.call(device), check.expected())
+            what = _first_difference(check.call(device), check.expected())
         except Exception:
             what = traceback.format_exc()
         done += 1

@@ -54,7 +54,10 @@ def test_around_one_binding(device, over):
 
 @pytest.mark.parametrize("most", [1 << 31, 1 << 32], ids=["2^31", "2^32"])
 def test_the_largest_buffer(device, most):
-    """As large as the adapter has them, up to 2^31 and 2^32 bytes, and a third of free memory."""
+    """As large as the adapter has them, up to 2^31 and 2^32 bytes, and a third of free memory.
+
+    A software adapter's memory is the host's, and is taken as it is read: there the last 512 MiB.
+    """
     if most > max(1 << 31, device.limits["max-buffer-size"]):
         with pytest.raises(MemoryError, match=str(most)):
             device.buffers.allocate("x", most)
@@ -70,8 +73,10 @@ def test_the_largest_buffer(device, most):
         buffer = device.gpu_device.create_buffer(size=limit, usage=STORAGE)
     device.gpu_device.queue.write_buffer(buffer, limit - 8, np.array([7, 9], np.uint32))
     try:
-        tensor = wgdml.Tensor.from_buffer(buffer, "uint32", (limit // 4,), device=device)
-        assert int(wgdml.argmax(tensor, device=device).numpy()) == limit // 4 - 1
+        start = max(0, limit - (512 << 20)) if device.adapter_info["adapter_type"] == "CPU" else 0
+        count = (limit - start) // 4
+        tensor = wgdml.Tensor.from_buffer(buffer, "uint32", (count,), offset=start, device=device)
+        assert int(wgdml.argmax(tensor, device=device).numpy()) == count - 1
         end = wgdml.Tensor.from_buffer(buffer, "uint64", (1,), offset=limit - 8, device=device)
         assert end.numpy().tolist() == [(9 << 32) | 7]
         with pytest.raises(ValueError, match="too small"):

@@ -23,6 +23,7 @@ from wgdml.demo.scene import MAX_CLASSES, MAX_K, Scene, Settings
 from wgdml.demo.stage import Stage
 
 MAPS = (256, 192)
+STEPS = Path(__file__).resolve().parents[2] / "demos" / "steps.py"
 
 # --- Without a display ---
 
@@ -247,7 +248,7 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Xvfb, which only Linux has")
 def test_the_steps_have_a_window_too(display: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"} | {"DISPLAY": display}
-    command = [sys.executable, "-m", "wgdml.demo.steps", "delegates", "--frames", "5"]
+    command = [sys.executable, str(STEPS), "delegates", "--frames", "5"]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+import digits
 import numpy as np
 import pytest
+import vector_search
 from click.testing import CliRunner
 from PIL import Image
-
-DEMOS = Path(__file__).resolve().parents[2] / "demos"
 
 
 @pytest.fixture
 def search(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The program, with blocks small enough for several of them."""
-    spec = importlib.util.spec_from_file_location("vector_search", DEMOS / "vector_search.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(__import__("sys").modules, "vector_search", module)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "BLOCK", 1000)
-    return module
+    monkeypatch.setattr(vector_search, "BLOCK", 1000)
+    return vector_search
 
 
 def test_it_finds_what_a_plain_search_finds(search: ModuleType, device) -> None:
@@ -71,10 +65,6 @@ def test_more_neighbours_than_vectors_are_refused(search: ModuleType, device) ->
 
 
 def test_the_digits_and_their_neighbours_make_a_picture(device, tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("digits", DEMOS / "digits.py")
-    assert spec is not None and spec.loader is not None
-    digits = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(digits)
     out = tmp_path / "digits.png"
     assert digits.main(["--json", "--picture", str(out)]) == 0
     with Image.open(out) as image:

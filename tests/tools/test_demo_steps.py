@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from diagrams import delegates, network
 from PIL import Image
+from steps import DIAGRAMS, WINDOW, main, values_of
 
 import wgdml
-from wgdml.demo.diagrams import delegates, network
-from wgdml.demo.steps import DIAGRAMS, WINDOW, main, values_of
 
 
 @pytest.mark.parametrize("size", [2, 8, 32, 64])

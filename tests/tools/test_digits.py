@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import digits
 import numpy as np
 import pytest
 
@@ -22,15 +22,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(Path(wgdml.__file__).parent.parent)}
     command = [sys.executable, str(PROGRAM), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
-
-
-@pytest.fixture(scope="module")
-def digits():
-    spec = importlib.util.spec_from_file_location("digits", PROGRAM)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_it_recognises_nearly_all_digits_exactly_as_numpy_does() -> None:
@@ -51,7 +42,7 @@ def test_it_prints_tables_for_people() -> None:
 
 
 @pytest.mark.parametrize("k", ["0", "1349", "five"])
-def test_it_refuses_a_bad_k(digits, k: str, capsys) -> None:
+def test_it_refuses_a_bad_k(k: str, capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         digits.main(["-k", k])
     assert caught.value.code == 2
@@ -59,7 +50,7 @@ def test_it_refuses_a_bad_k(digits, k: str, capsys) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2, 100, 1348])
-def test_both_ways_of_selecting_agree_with_a_stable_sort(digits, device, k: int) -> None:
+def test_both_ways_of_selecting_agree_with_a_stable_sort(device, k: int) -> None:
     known, _, unknown, _ = digits.split()
     distances = digits.squared_distances(unknown[:40], known)
     assert np.array_equal(distances[3, 5], ((unknown[3] - known[5]) ** 2).sum())
@@ -68,7 +59,7 @@ def test_both_ways_of_selecting_agree_with_a_stable_sort(digits, device, k: int)
     assert np.array_equal(digits.select_wgdml(distances, k), in_order)
 
 
-def test_it_fails_when_the_answers_differ(digits, device, monkeypatch, capsys) -> None:
+def test_it_fails_when_the_answers_differ(device, monkeypatch, capsys) -> None:
     right = digits.select_wgdml
 
     def wrong(distances: np.ndarray, k: int) -> np.ndarray:

@@ -24,8 +24,9 @@ def test_the_table_has_every_suite_of_every_configuration(script):
     suite = ["api/a", "api/b"]
     good = script.Row("one", {}, suite, device="adapter A", passed=1234, suites={"api/a": [1200, 0], "api/b": [34, 0]}, seconds=5)
     bad = script.Row("two", {}, suite[:1], "adapter B", passed=7, failed=1, suites={"api/a": [7, 1]}, problem="not | so\nwell")
-    text = script.markdown([good, bad], suite)
+    text = script.markdown([good, bad], suite, "5 minutes on 2 cores")
     for line in (
+        "- 5 minutes on 2 cores",
         "| suite | one | two |",
         "| api/a | 1,200 | 7, **1 failed** |",
         "| api/b | 34 |  |",

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,23 +80,18 @@ def bench_command(
     list_cases: bool,
 ) -> int:
     """Time every operator on the device beside other libraries, and check every answer."""
-    if quick and preset not in (None, "quick"):
-        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
-    if preset != "any" and (seed, count) != (None, None):
-        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
+    _check_preset(preset, quick, seed, count)
     kinds = _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
-    names = _peer_names(peers)
+    names = _some("--peers", {"none": None, "auto": "all"}.get(peers, peers), PEERS, "auto, all, none or some of")
     forced = _some("--algorithms", algorithms, ALGORITHMS)
     numbers = _numbers(policies)
     _check_files(json_file, plot_file)
-    device = _device(numbers)
+    device = wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     software = device.adapter_info["adapter_type"] == "CPU"
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
     if table.name == "any":
-        seed = 1 if seed is None else seed
-        most = min(_LARGEST_DRAWN[software], device.machine.max_buffer_size)
-        table = replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
+        table = _drawn(table, seed, count, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size))
     if growth is None:
         growth = not (patterns or data or quick or dtype != "float32")
     cases = _cases(table, growth, patterns, dtypes, device.machine.max_buffer_size)
@@ -119,20 +115,27 @@ _LARGEST_DRAWN = 1 << 28, 2_000_000
 _PEER_ELEMENTS = 1 << 24, 1 << 26
 
 
+def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int | None) -> None:
+    if quick and preset not in (None, "quick"):
+        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
+    if preset != "any" and (seed, count) != (None, None):
+        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
+
+
+def _drawn(table: Preset, seed: int | None, count: int | None, most: int) -> Preset:
+    """The table with cases of up to ``most`` bytes."""
+    seed = 1 if seed is None else seed
+    return replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
+
+
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
-    if plot_file:
-        _check_plot(plot_file)
+    if plot_file and Path(plot_file).suffix not in (".png", ".svg", ".pdf"):
+        raise click.UsageError(f"--plot {plot_file}: the name must end in .png, .svg or .pdf")
+    if plot_file and not find_spec("matplotlib"):
+        raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"')
     for file in (json_file, plot_file):
         if file and not Path(file).absolute().parent.is_dir():
             raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
-
-
-def _device(numbers: dict[str, float]) -> Device:
-    """The default device, or one that plans with other numbers."""
-    try:
-        return wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
-    except wgdml.NoAdapterError as problem:
-        raise click.ClickException(str(problem)) from None
 
 
 def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
@@ -287,11 +290,6 @@ def _numbers(text: str) -> dict[str, float]:
     return numbers
 
 
-def _peer_names(peers: str) -> tuple[str, ...]:
-    text = {"none": None, "auto": "all"}.get(peers, peers)
-    return _some("--peers", text, PEERS, "auto, all, none or some of")
-
-
 def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
     """The peers that can serve, and what each said."""
     chosen, states = [], {}
@@ -303,15 +301,6 @@ def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
             # Long ones say at their end what is the matter.
             states[name] = "not run: " + (str(error).splitlines() or [type(error).__name__])[0][-120:]
     return chosen, states
-
-
-def _check_plot(file: str) -> None:
-    if Path(file).suffix not in (".png", ".svg", ".pdf"):
-        raise click.UsageError(f"--plot {file}: the name must end in .png, .svg or .pdf")
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"') from None
 
 
 def _probe(cases: list[Case], device: Device) -> Tensor:

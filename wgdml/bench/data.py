@@ -70,30 +70,20 @@ def make(kind: str, case: Case) -> Array:
         return make_flat(kind, case.elements, case.dtype).reshape(case.shape)
     if kind not in ("sorted", "reversed"):
         raise ValueError(f"kind must be one of the data kinds, not {kind!r}")
-    n = case.length
-    ramp = np.empty(n, case.dtype)
-    bits = 8 * ramp.itemsize
-
-    def climb(start: int) -> None:
-        part = ramp[start : start + _BLOCK]
-        if ramp.dtype.kind == "f":
-            # float32 cannot tell neighbours above 2^24 apart: a long ramp has runs of equals.
-            part[:] = (np.arange(start, start + part.size) - n // 2) * (8.0 / n)
-            return
-        # From the least to about the largest integer; in runs where there are not as many.
-        places = np.arange(start, start + part.size, dtype=np.uint64)
-        steps = places * np.uint64(((1 << bits) - 1) // n) if n < 1 << bits else (places << np.uint64(bits)) // np.uint64(n)
-        part[:] = (steps + np.uint64(np.iinfo(ramp.dtype).min % (1 << 64))).astype(ramp.dtype)
-
-    in_parallel(climb, range(0, n, _BLOCK))
-    if kind == "reversed":
-        ramp = ramp[::-1]
+    ramp = _ramp(case.length, np.dtype(case.dtype))
     along = [1] * len(case.shape)
-    along[case.axis] = n
-    out = np.empty(case.shape, case.dtype)
-    # Cut along the longest dimension, for the sake of the threads.
-    longest = max(range(len(case.shape)), key=lambda d: case.shape[d])
-    whole, lines = np.moveaxis(out, longest, 0), np.moveaxis(np.broadcast_to(ramp.reshape(along), case.shape), longest, 0)
-    step = -(-whole.shape[0] // (4 * threads()))
-    in_parallel(lambda i: np.copyto(whole[i : i + step], lines[i : i + step]), range(0, whole.shape[0], step))
-    return out
+    along[case.axis] = case.length
+    return np.broadcast_to((ramp[::-1] if kind == "reversed" else ramp).reshape(along), case.shape).copy()
+
+
+def _ramp(n: int, dtype: np.dtype[Any]) -> Array:
+    """Ascending numbers, about zero or from the least integer to about the largest.
+
+    Where a type cannot tell as many apart there are runs of equals.
+    """
+    places = np.arange(n, dtype=np.int64)
+    if dtype.kind == "f":
+        return ((places - n // 2) * (8.0 / n)).astype(dtype)
+    bits, unsigned = 8 * dtype.itemsize, places.view(np.uint64)
+    steps = unsigned * np.uint64(((1 << bits) - 1) // n) if n < 1 << bits else (unsigned << np.uint64(bits)) // np.uint64(n)
+    return (steps + np.uint64(np.iinfo(dtype).min % (1 << 64))).astype(dtype)

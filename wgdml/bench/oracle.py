@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..selftest import difference
 from .cases import Case
 from .data import in_parallel
 
@@ -93,16 +94,8 @@ def _first_of_long(row: Array, k: int) -> NDArray[np.int64]:
     return first
 
 
-def differences(case: Case, want: tuple[Array | None, Indices], got: tuple[Array | None, Indices]) -> str:
+def differences(want: tuple[Array | None, Indices], got: tuple[Array | None, Indices]) -> str:
     """What is wrong with an answer, or nothing. Values are compared as bits."""
-    for name, right, given in zip(("values", "indices"), want, got, strict=True):
-        if right is None or given is None:
-            continue
-        right, given = (np.ascontiguousarray(a).reshape(-1).view(f"u{a.itemsize}") for a in (right, given))
-        if right.shape != given.shape:
-            return f"{given.size} {name} where {right.size} are due"
-        if not np.array_equal(right, given):
-            wrong = np.flatnonzero(right != given)
-            first = int(wrong[0])
-            return f"{wrong.size} of {right.size} {name} are wrong, the first at {first}: {given[first]:#x}, not {right[first]:#x}"
-    return ""
+    pairs = zip(("values", "indices"), want, got, strict=True)
+    found = ((name, difference(given, right)) for name, right, given in pairs if right is not None)
+    return next((f"{name}: {what}" for name, what in found if what), "")

@@ -102,7 +102,7 @@ def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any) -> tuple[float
         return _read(call(case, x, device))
 
     values, indices = whole()
-    problem = oracle.differences(case, want, (values, indices.astype(np.uint32)))
+    problem = oracle.differences(want, (values, indices.astype(np.uint32)))
     times: list[float] = []
     while len(times) < 3 or (sum(times) < timing.BUDGET and len(times) < 50):
         started = time.perf_counter()
@@ -130,7 +130,7 @@ def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Re
         **_plan_facts(plan, case),
     }
     want = oracle.answer(case, host)
-    problem = oracle.differences(case, want, prepared.answer())
+    problem = oracle.differences(want, prepared.answer())
     if options.end_to_end and kind == "random" and not case.curve:
         for key, given in (("tensor_to_numpy_us", x), ("numpy_to_numpy_us", host)):
             result[key], wrong = _by_host(case, given, device, want)
@@ -179,7 +179,7 @@ def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorit
     return {
         "device_us": seconds * 1e6,
         **_plan_facts(plan, case),
-        "problem": oracle.differences(case, want, prepared.answer()),
+        "problem": oracle.differences(want, prepared.answer()),
     }
 
 

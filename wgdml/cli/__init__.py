@@ -13,12 +13,9 @@ from wgdml.bench.command import bench_command
 from wgdml.demo.command import demo_command
 from wgdml.selftest import command as selftest_command
 
-from .argmax import argmax_command
-from .argmin import argmin_command
 from .info import info_command
-from .max import max_command
-from .min import min_command
 from .program import Program
+from .reduction import extreme_commands
 from .sort import sort_command
 from .top_k import top_k_command
 
@@ -48,10 +45,7 @@ def main() -> None:
 for _command in (
     info_command,
     top_k_command,
-    argmax_command,
-    argmin_command,
-    max_command,
-    min_command,
+    *extreme_commands,
     sort_command,
     bench_command,
     demo_command,

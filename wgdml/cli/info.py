@@ -10,7 +10,6 @@ import click
 import wgdml
 from wgdml.selftest import versions
 
-from .program import Failure
 from .showing import emit, emit_json, json_option
 
 # The limits that decide what fits, in the order in which one runs into them.
@@ -82,4 +81,4 @@ def info_command(as_json: bool) -> None:
             lines += ["features", "  " + ", ".join(document["features"])]
         emit("\n".join(lines) + "\n")
     if problem is not None:
-        raise Failure(str(problem))
+        raise problem

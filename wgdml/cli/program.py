@@ -26,12 +26,6 @@ class BadInput(click.ClickException):
     exit_code = EXIT_BAD_INPUT
 
 
-class Failure(click.ClickException):
-    """Something that is wrong with the machine: no adapter, no memory."""
-
-    exit_code = EXIT_FAILURE
-
-
 def printable(text: str) -> str:
     """``text`` on one line, without control characters or undecodable bytes."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
@@ -73,6 +67,8 @@ class Program(click.Group):
             return EXIT_BAD_INPUT
         except click.ClickException as problem:
             return complain(problem.format_message(), problem.exit_code)
+        except (wgdml.NoAdapterError, wgdml.DeviceLostError) as problem:
+            return complain(str(problem), EXIT_FAILURE)
         except (KeyboardInterrupt, click.Abort):
             return EXIT_INTERRUPTED
         except MemoryError:
@@ -110,5 +106,3 @@ def compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return function(*args, **options)
     except (ValueError, TypeError) as problem:
         raise BadInput(str(problem)) from problem
-    except (wgdml.NoAdapterError, wgdml.DeviceLostError) as problem:
-        raise Failure(str(problem)) from None

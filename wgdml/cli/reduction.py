@@ -1,4 +1,4 @@
-"""What ``wgdml argmax``, ``argmin``, ``max`` and ``min`` share."""
+"""``wgdml argmax``, ``argmin``, ``max`` and ``min``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .showing import TABLE_ROWS, emit_table, file_argument, json_option, nan_opt
 from .writing import check_output
 
 
-def extreme_command(name: str, which: str, examples: str) -> click.Command:
+def _extreme_command(name: str, which: str, examples: str) -> click.Command:
     """``name``: that of the function. ``max`` and ``min`` give values and indices."""
     has_values = not name.startswith("arg")
     rules = "Over several axes the index is flattened, row by row, over those axes in ascending order."
@@ -82,3 +82,33 @@ def _row(array: Array, reduced: list[int], number: int, index: int) -> list[str]
     within = tuple(int(i) for i in np.unravel_index(index, part.shape))
     row = [row_name(position, reduced, array.ndim)] if batch else []
     return [*row, str(index), *([str(within)] if len(reduced) > 1 else []), str(part[within])]
+
+
+#: Each with what it finds and its examples.
+extreme_commands = [
+    _extreme_command(
+        "argmax",
+        "largest",
+        """  wgdml argmax scores.npy
+  wgdml argmax scores.npy --axis 1 --last
+  wgdml argmax volume.npy --axis 1 --axis 2 --keepdims -o best.npy""",
+    ),
+    _extreme_command(
+        "argmin",
+        "smallest",
+        """  wgdml argmin distances.npy
+  wgdml argmin distances.npy --axis 1 --json""",
+    ),
+    _extreme_command(
+        "max",
+        "largest",
+        """  wgdml max scores.npy
+  wgdml max scores.npy --axis 1 --nan last -o best.npz""",
+    ),
+    _extreme_command(
+        "min",
+        "smallest",
+        """  wgdml min distances.npy
+  wgdml min distances.npy --axis 1 --nan last -o best.npz""",
+    ),
+]

@@ -11,8 +11,6 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-import wgdml
-
 if TYPE_CHECKING:
     from .stage import Stage
 
@@ -92,8 +90,6 @@ def demo_command(
             _say(stage, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {k} points")
     except NoDisplayError as problem:
         raise click.ClickException(f"{problem}; --offscreen --screenshot OUT.png draws without one") from None
-    except wgdml.NoAdapterError as problem:
-        raise click.ClickException(str(problem)) from None
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
     if screenshot is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from .colours import ACCENT, GOOD, INK, MARK, MUTED, PAPER
+from wgdml.demo.colours import ACCENT, GOOD, INK, MARK, MUTED, PAPER
 
 
 @dataclass(frozen=True)
