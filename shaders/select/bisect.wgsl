@@ -7,6 +7,7 @@
 //   ITEMS_PER_THREAD  of those loads
 //   TEAM              invocations of the workgroup
 //   OWN               pairs of an invocation in the list of the first k, ordered by counting
+#import order/bits
 #import thread/row_keys
 #import workgroup/sums
 #import io/sink
@@ -19,20 +20,6 @@ var<workgroup> listed: atomic<u32>;
 
 // Of all keys, those before `key` are among the first k, and those equal to it before `end`.
 struct Threshold { key: Key, end: u32 }
-
-#if KEY_WORDS == 1
-fn first_bit(key: Key) -> Key { return select(0u, 1u << (31u - countLeadingZeros(key)), key != 0u); }
-fn next_bit(bit: Key) -> Key { return bit >> 1u; }
-fn any_bit(bit: Key) -> bool { return bit != 0u; }
-#else
-fn first_bit(key: Key) -> Key {
-  let word = select(key.y, key.x, key.x != 0u);
-  let bit = select(0u, 1u << (31u - countLeadingZeros(word)), word != 0u);
-  return select(Key(0u, bit), Key(bit, 0u), key.x != 0u);
-}
-fn any_bit(bit: Key) -> bool { return any(bit != Key()); }
-fn next_bit(bit: Key) -> Key { return Key(bit.x >> 1u, (bit.y >> 1u) | (bit.x << 31u)); }
-#endif
 
 // The position of an invocation's item, or more than any where there is none.
 fn position_of(row: Row, i: u32, lane: u32) -> u32 {
@@ -80,7 +67,7 @@ fn share_bits(row: Row, lane: u32, keys: ptr<function, Keys>) {
 fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
   var count = 0u;
 #for i in ITEMS_PER_THREAD
-  count += select(0u, 1u, key_less((*keys)[$i], key));
+  count += select(0u, 1u, precedes((*keys)[$i], key));
 #endfor
   return count;
 }
@@ -88,8 +75,7 @@ fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
 fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
   var count = 0u;
 #for i in ITEMS_PER_THREAD
-  // No short circuit: it would be a branch an item.
-  count += select(0u, 1u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
+  count += select(0u, 1u, equals((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
 #endfor
   return count;
 }
@@ -185,8 +171,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let threshold = find_threshold(row, local, &keys, alone);
   var passing = 0u;  // a bit an item
 #for i in ITEMS_PER_THREAD
-  let equal$i = key_equal(keys[$i], threshold.key) & (position_of(row, $iu, local) < threshold.end);
-  passing |= select(0u, $[1 << i]u, key_less(keys[$i], threshold.key) | equal$i);
+  let equal$i = equals(keys[$i], threshold.key) & (position_of(row, $iu, local) < threshold.end);
+  passing |= select(0u, $[1 << i]u, precedes(keys[$i], threshold.key) | equal$i);
 #endfor
   var place = reserve(countOneBits(passing));
 #for i in ITEMS_PER_THREAD

@@ -149,19 +149,10 @@ class Program:
 
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
-        size = self.selection.format.bytes
-        if view is not None:
-            window = view.region or _window(view.offset, view.span, size, 16 if view.vectors else 4, "input")
-            bound["input"] = window
-            before = 0 if view.region else window.offset // size
-            values |= {"input_base": view.offset - before, "first_index": view.first_index}
-        shape = view.selection if view is not None else None
-        if shape is not None:
-            values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
         constants = {
-            "MANY_BATCH_DIMS": int(shape is not None and len(shape.batch) > 1),
-            "MANY_AXIS_DIMS": int(shape is not None and len(shape.axes) > 1),
-            "INPUT_WORDS": 4 if view is None or view.vectors else 1,
+            "MANY_BATCH_DIMS": 0,
+            "MANY_AXIS_DIMS": 0,
+            "INPUT_WORDS": 4,
             "SOURCE_ROWS": 0,
             "SOURCE_PAIRS": 0,
             "SPREAD": 0,
@@ -170,8 +161,8 @@ class Program:
             "LOAD_WORDS": 1,
             "EXTREMES": 0,
         }
-        if view is not None and view.region:
-            constants["INPUT_SHARED"] = 1  # scratch is bound as writable
+        if view is not None:
+            constants |= self._view(view, bound, values)
         if isinstance(source, View):
             values["length"] = source.length
             if source.rows:
@@ -191,6 +182,18 @@ class Program:
                 "source_item_step": source.item_step,
             }
         return constants
+
+    def _view(self, view: View, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
+        """Binds the elements, in the input tensor or in scratch; returns their constants."""
+        size, shape = self.selection.format.bytes, view.selection
+        window = view.region or _window(view.offset, view.span, size, 16 if view.vectors else 4, "input")
+        bound["input"] = window
+        before = 0 if view.region else window.offset // size
+        values |= {"input_base": view.offset - before, "first_index": view.first_index}
+        values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
+        constants = {"MANY_BATCH_DIMS": int(len(shape.batch) > 1), "MANY_AXIS_DIMS": int(len(shape.axes) > 1)}
+        constants["INPUT_WORDS"] = 4 if view.vectors else 1
+        return constants | ({"INPUT_SHARED": 1} if view.region else {})  # scratch is bound as writable
 
     def _sink(self, sink: Sink | None, ranks: int, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is written; returns the constants of ``lib/io/sink.wgsl``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
@@ -52,7 +52,8 @@ def _chosen(capacity: int) -> int:
     return capacity // 2 * 17 // 16
 
 
-class _Shape(NamedTuple):
+@dataclass(frozen=True)
+class _Shape:
     workgroup: int
     own: int  # Subsets of an invocation.
     capacity: int  # Survivors that the list has room for.
@@ -148,7 +149,7 @@ class SelectRadix(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
         if problem.k > _ORDERED and not program.selection.sorted and isinstance(sink, Outputs):
-            shape = shape._replace(longest=problem.k)
+            shape = replace(shape, longest=problem.k)
         if not shape.spilled:
             self._select(program, problem, shape, sink)
             return

@@ -1,0 +1,24 @@
+// Bits of keys, from the first on, and comparisons without short circuits: no branch an item.
+#import order/compare
+
+#if KEY_WORDS == 1
+
+fn first_bit(key: Key) -> Key { return select(0u, 1u << (31u - countLeadingZeros(key)), key != 0u); }
+fn next_bit(bit: Key) -> Key { return bit >> 1u; }
+fn any_bit(bit: Key) -> bool { return bit != 0u; }
+fn precedes(a: Key, b: Key) -> bool { return a < b; }
+fn equals(a: Key, b: Key) -> bool { return a == b; }
+
+#else
+
+fn first_bit(key: Key) -> Key {
+  let word = select(key.y, key.x, key.x != 0u);
+  let bit = select(0u, 1u << (31u - countLeadingZeros(word)), word != 0u);
+  return select(Key(0u, bit), Key(bit, 0u), key.x != 0u);
+}
+fn next_bit(bit: Key) -> Key { return Key(bit.x >> 1u, (bit.y >> 1u) | (bit.x << 31u)); }
+fn any_bit(bit: Key) -> bool { return (bit.x | bit.y) != 0u; }
+fn precedes(a: Key, b: Key) -> bool { return (a.x < b.x) | ((a.x == b.x) & (a.y < b.y)); }
+fn equals(a: Key, b: Key) -> bool { return (a.x == b.x) & (a.y == b.y); }
+
+#endif
