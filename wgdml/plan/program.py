@@ -193,7 +193,8 @@ class Program:
         values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
         constants = {"MANY_BATCH_DIMS": int(len(shape.batch) > 1), "MANY_AXIS_DIMS": int(len(shape.axes) > 1)}
         constants["INPUT_WORDS"] = 4 if view.vectors else 1
-        return constants | ({"INPUT_SHARED": 1} if view.region else {})  # scratch is bound as writable
+        # Scratch is bound as writable.
+        return constants | ({"INPUT_SHARED": 1} if view.region else {})
 
     def _sink(self, sink: Sink | None, ranks: int, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is written; returns the constants of ``lib/io/sink.wgsl``."""
