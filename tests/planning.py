@@ -28,7 +28,7 @@ ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
 #: Those that serve steps of others and never a whole selection.
 STEPS = frozenset({"row_sort_rank"})
 #: Those that serve neighbouring columns alone.
-COLUMNS = frozenset({"transpose"})
+COLUMNS = frozenset({"select_lists", "transpose"})
 #: Those that software adapters choose from; no GPU does.
 SERIAL = frozenset(rule.algorithm for rule in rules_of(True))
 

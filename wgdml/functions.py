@@ -81,7 +81,7 @@ def top_k(
     k = 0 gives empty results. The signature is the array API standard's and NumPy 2.6's.
 
     ``sorted=False`` allows any order, which may differ from call to call. On GPUs k over 1024 is
-    faster then, up to twice.
+    faster then.
     ``nan``: with "greatest", NaN is greater than every number; with "last", NaN comes after every
     number in both modes, as in NumPy 2.6. ``out``: two Tensors for values and indices, which are
     returned. They have the results' shapes and types, and any layout without overlap.

@@ -1,11 +1,11 @@
-// The first k pairs of every short sequence, in order, for a small k: input -> sink.
+// The first k pairs of every short column, in order, for a small k: input -> sink.
 //
 // A team of params.team invocations, a power of two, serves a sequence. Each keeps a sorted list of
 // K pairs in registers. Its loads fall into groups of UNROLL, AHEAD under way at a time. It inserts
 // the groups' best items, their delegates, in order. The first K items lie in the groups of the K
 // left, whose other items it inserts then. A tree merges the team's lists.
 //   K       one of a few numbers from params.k on
-//   GROUP   items of a group
+//   UNROLL  loads of a group, an item each
 //   SHARED  0 where a team is one invocation
 #import io/source
 #import io/sink
@@ -27,48 +27,12 @@ fn best_of_group(row: Row, q: u32, end: u32, loads: Loads) -> Pair {
   var best = last_pair();
 #for u in UNROLL
   if (q + $uu * team_size() < end) {
-#for c in PER_LOAD
-    {
-      let candidate = item(row, q + $uu * team_size(), loads[$u], $cu);
-      if (key_less(candidate.key, best.key) || best.index == NO_INDEX) { best = candidate; }
-    }
-#endfor
+    let candidate = item(row, q + $uu * team_size(), loads[$u], 0u);
+    if (key_less(candidate.key, best.key) || best.index == NO_INDEX) { best = candidate; }
   }
 #endfor
   return best;
 }
-
-#if SOURCE_ROWS && UNROLL > 1
-
-// The least key tells that most groups hold nothing before a full list's last: whole loads only.
-fn delegate_of_group(row: Row, q: u32, end: u32, loads: Loads, last: Pair) -> Pair {
-  if (q < first_whole(row) || q + (UNROLL - 1u) * team_size() >= end_whole(row) || last.index == NO_INDEX) {
-    return best_of_group(row, q, end, loads);
-  }
-  var least = LAST_KEY;
-#for u in UNROLL
-#for c in PER_LOAD
-  let key$[u]x$c = key_in(loads[$u], $cu);
-  least = key_min(least, key$[u]x$c);
-#endfor
-#endfor
-  if (!key_less(least, last.key)) { return last_pair(); }
-  var place = 0u;
-  var searching = true;
-#for u in UNROLL
-#for c in PER_LOAD
-  searching = searching && !key_equal(key$[u]x$c, least);
-  place += select(0u, select(1u, team_size() * PER_LOAD - PER_LOAD + 1u, $cu == PER_LOAD - 1u), searching);
-#endfor
-#endfor
-  return Pair(least, q * PER_LOAD - row.skew + params.first_index + place);
-}
-
-#else
-
-fn delegate_of_group(row: Row, q: u32, end: u32, loads: Loads, last: Pair) -> Pair { return best_of_group(row, q, end, loads); }
-
-#endif
 
 fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
   for (var first = lane; first < end; first += AHEAD * UNROLL * team_size()) {
@@ -80,7 +44,7 @@ fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
 #endfor
 #for g in AHEAD
     {
-      let best = delegate_of_group(row, first + $gu * UNROLL * team_size(), end, loads$g, (*list)[K - 1u]);
+      let best = best_of_group(row, first + $gu * UNROLL * team_size(), end, loads$g);
       if (key_less(best.key, (*list)[K - 1u].key)) {
         insert_in_order(list, best);
       } else if (key_equal(best.key, LAST_KEY) && best.index != NO_INDEX) {
@@ -92,30 +56,17 @@ fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
   }
 }
 
-#if GROUP > 1
+#if UNROLL > 1
 
 // The items of a delegate's group before a bound, as bits, without it. `q` is its first load.
 fn others_before(row: Row, q: u32, end: u32, loads: Loads, position: u32, bound: Pair) -> u32 {
   var pending = 0u;
 #for u in UNROLL
-#for c in PER_LOAD
-  {
-    let comes = before(item(row, q + $uu * team_size(), loads[$u], $cu), bound);
-    pending |= select(0u, 1u << ($[u]u * PER_LOAD + $cu), comes && q + $uu * team_size() < end);
-  }
+  let comes$u = before(item(row, q + $uu * team_size(), loads[$u], 0u), bound);
+  pending |= select(0u, $[1 << u]u, comes$u && q + $uu * team_size() < end);
 #endfor
-#endfor
-  return pending & ~(1u << (((position / PER_LOAD) >> firstTrailingBit(team_size())) % UNROLL * PER_LOAD + position % PER_LOAD));
+  return pending & ~(1u << ((position >> firstTrailingBit(team_size())) % UNROLL));
 }
-
-#if UNROLL == 1
-fn item_of_group(row: Row, q: u32, loads: Loads, place: u32) -> Pair { return item(row, q, loads[0], place); }
-#else
-fn item_of_group(row: Row, q: u32, loads: Loads, place: u32) -> Pair {
-  let v = q + place / PER_LOAD * team_size();
-  return item(row, v, load(row, v), place % PER_LOAD);
-}
-#endif
 
 fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
   var delegates: array<u32, K>;
@@ -131,9 +82,9 @@ fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
 #endif
 #endfor
     if (delegate == NO_INDEX) { break; }
-    let position = delegate - params.first_index + row.skew;
+    let position = delegate - params.first_index;
     let shift = firstTrailingBit(UNROLL * team_size());
-    let q = (((position / PER_LOAD) >> shift) << shift) + lane;
+    let q = ((position >> shift) << shift) + lane;
     var loads: Loads;
 #for u in UNROLL
     loads[$u] = load(row, min(q + $uu * team_size(), row.loads - 1u));
@@ -142,7 +93,7 @@ fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
     while (pending != 0u) {
       let place = countTrailingZeros(pending);
       pending &= pending - 1u;
-      let candidate = item_of_group(row, q, loads, place);
+      let candidate = load(row, q + place * team_size());
       if (before(candidate, (*list)[K - 1u])) { insert(list, candidate); }
     }
   }

@@ -8,13 +8,13 @@
 //   CUT      1 where the list is cut to k pairs and left in any order
 //   SPILLED  1 where that list is the sink's, for want of workgroup memory
 //   PLACES   of the list, at least LONGEST
-//   LONGEST  list that can be sorted, at least 2 k and params.longest, which is sorted uncut
+//   LONGEST  list that can be sorted, over k and params.longest at least, which is sorted uncut
 //   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
 #import workgroup/survivors
 #import thread/subset_bests
 #import io/sink
-#if SPILLED
 #import workgroup/kth
+#if SPILLED
 
 fn pair_in_list(sequence: u32, place: u32) -> Pair {
   let at = target_of(sequence) + place;

@@ -56,9 +56,14 @@ def _by_radix(p: Problem, a: Algorithms) -> bool:
     return _fits(p, a) and a["row_sort_radix"].prefers(p)
 
 
+def _by_buckets(p: Problem, a: Algorithms) -> bool:
+    return not p.columns and bool(a["row_sort_buckets"].prefers(p)) and a["row_sort_buckets"].serves(p) is None
+
+
 def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
-    return p.along and p.k <= policy.max_k and 48 * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
+    share = 48 if p.key_words == 1 else 12
+    return p.along and p.k <= policy.max_k and share * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
 
 
 def _select_networks(p: Problem, a: Algorithms) -> bool:
@@ -68,8 +73,7 @@ def _select_networks(p: Problem, a: Algorithms) -> bool:
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
-    longest = policy.max_column if p.columns else policy.max_length
-    return p.one_axis and p.length >= 4 * p.k and p.sequences >= policy.min_sequences and p.length <= longest
+    return p.columns and p.sequences >= policy.min_sequences and 4 * p.k <= p.length <= policy.max_length
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
@@ -95,9 +99,14 @@ GPU_RULES: tuple[Rule, ...] = (
         "up to 2048 pairs a sequence, 32768 in all",
         "counting waits for nothing",
     ),
-    Rule("select_rows", _select_rows, "rows of 48 k items and more, k up to 42", "one dispatch, a threshold among the loads"),
+    Rule(
+        "select_rows",
+        _select_rows,
+        "rows of 48 k items and more (12 of 64-bit types), k up to 42",
+        "one dispatch, a threshold among the loads",
+    ),
     Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
-    Rule("select_lists", _select_lists, "8192 sequences and more, k up to 16", "one dispatch and one read"),
+    Rule("select_lists", _select_lists, "8192 columns and more of up to 256 items, k up to 16", "one dispatch and one read"),
     Rule(
         "select_bisect",
         lambda p, a: p.along and p.sequences >= 2048 and 2 * p.k <= p.length,
@@ -112,7 +121,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_radix",
-        lambda p, a: a["select_radix"].prefers(p) and a["select_radix"].spares(p, _by_radix(p, a)),
+        lambda p, a: a["select_radix"].prefers(p) and a["select_radix"].spares(p, _by_radix(p, a) or _by_buckets(p, a)),
         "rows of 3 k loads and more, k from 96 on (32 where rows are many)",
         "histograms take less than counting, whose work grows with the square of k",
     ),
@@ -141,6 +150,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "rows have faster ways than a copy takes",
     ),
     Rule(
+        "row_sort_buckets",
+        lambda p, a: _by_buckets(p, a) and _sorts(p, _by_radix(p, a)),
+        "rows of 129 to 512 items of 32-bit types, up to 128 of more, 65 and more of 64-bit types; as much wanted as below",
+        "all in order in one read, in as many passes for wide keys",
+    ),
+    Rule(
         "row_sort_radix",
         lambda p, a: _by_radix(p, a) and _sorts(p, True),
         "rows that fit a workgroup, of which an eighth and more is wanted",
@@ -153,6 +168,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "all in order in one read",
     ),
     Rule("select_teams", lambda p, a: p.k <= 256 and p.length >= 2 * p.k, "k up to 256", "one read and a little"),
+    Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
     Rule("radix_select", lambda p, a: 4 * p.k <= p.length, "k up to a quarter", "a read a digit, and a sort of k"),

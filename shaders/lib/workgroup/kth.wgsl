@@ -1,70 +1,10 @@
 // The k-th of the pairs that a workgroup holds in registers, EACH an invocation, at most 32.
 // It counts digits, most significant first. A digit begins with a bit that differs anywhere.
-//   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
-#import order/pair
-
-const KTH_BINS: u32 = 1u << KTH_DIGIT;
-const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
+#import workgroup/bins
 
 alias Items = array<Pair, EACH>;
 
-var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
-var<workgroup> kth_sums: array<u32, 2u * WORKGROUP>;
-var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
-var<workgroup> kth_words: vec3<u32>;
 var<workgroup> kth_found: vec3<u32>;                 // digit, pairs below its bin, pairs in it
-
-fn words_of(pair: Pair) -> vec3<u32> {
-#if KEY_WORDS == 1
-  return vec3<u32>(pair.key, pair.index, 0u);
-#else
-  return vec3<u32>(pair.key, pair.index);
-#endif
-}
-
-fn word_of(words: vec3<u32>, word: u32) -> u32 {
-#if KEY_WORDS == 1
-  return select(words.x, words.y, word == 1u);
-#else
-  return select(select(words.x, words.y, word == 1u), words.z, word == 2u);
-#endif
-}
-
-fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
-
-// Sums over the invocations up to this one. Latency bounds it: few steps, four sums at a time.
-fn kth_scan(local: u32, mine: u32) -> u32 {
-  var sum = mine;
-  var page = 0u;
-  for (var reach = 1u; reach < WORKGROUP; reach *= 4u) {
-    kth_sums[page + local] = sum;
-    workgroupBarrier();
-#for j in 3
-    if (local >= $[j + 1]u * reach) { sum += kth_sums[page + local - $[j + 1]u * reach]; }
-#endfor
-    page = WORKGROUP - page;
-  }
-  return sum;
-}
-
-// The bits of each word that differ for any invocation. All call it together.
-fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
-  if (local < 3u) { atomicStore(&kth_spread[local], 0u); }
-  workgroupBarrier();
-#for w in 3
-  if (mine[$w] != 0u) { atomicOr(&kth_spread[$w], mine[$w]); }
-#endfor
-  workgroupBarrier();
-  if (local == 0u) {
-    kth_words = vec3<u32>(atomicLoad(&kth_spread[0]), atomicLoad(&kth_spread[1]), atomicLoad(&kth_spread[2]));
-  }
-  return workgroupUniformLoad(&kth_words);
-}
-
-// Empties an invocation's own bins: workgroup memory is not zeroed (docs/driver-bugs.md).
-fn kth_clear(local: u32) {
-  for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
-}
 
 // All invocations call it together, with k pairs or more among them, LAST_PAIR not counted.
 // `any_pair` is the same for all; bits in common with theirs spare digits. As many as `slack` pairs

@@ -9,6 +9,7 @@ from .radix_sort import RadixSort
 from .reduce import Reduce
 from .reduce_axes import ReduceAxes
 from .row_sort_bitonic import RowSortBitonic
+from .row_sort_buckets import RowSortBuckets
 from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
 from .select_bisect import SelectBisect
@@ -55,6 +56,7 @@ for _algorithm in (
     RowSortRank,
     RowSortBitonic,
     RowSortRadix,
+    RowSortBuckets,
     RadixSelect,
     RadixSort,
     SerialRadixSort,

@@ -14,7 +14,6 @@ from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .columns import Columns
 from .parts import KTH_BYTES, pair_bytes, threshold_workgroup
-from .row_sort_bitonic import RowSortBitonic
 from .row_sort_rank import RowSortRank
 from .select_from_delegates import SelectFromDelegates
 
@@ -98,7 +97,6 @@ class Delegates(Algorithm):
         self.of_columns: DelegatesOfColumnsPolicy = policies.get("delegates_of_columns") or DelegatesOfColumnsPolicy()
         self.from_delegates = SelectFromDelegates(machine, policies)
         self.rank = RowSortRank(machine, policies)
-        self.bitonic = RowSortBitonic(machine, policies)
 
     def max_k(self, key_words: int) -> int:
         """The largest k whose threshold is found among the delegates' bests."""
@@ -308,7 +306,4 @@ class Delegates(Algorithm):
         if unsorted and isinstance(sink, Outputs):
             program.emit(replace(lists, length=k), sequences, k, [sink], k)
             return
-        if longest <= self.rank.policy.max_length or longest > self.bitonic.capacity:
-            self.rank.build(program, left, sink, lengths)
-        else:
-            self.bitonic.build(program, left, sink, lengths)
+        self.rank.build(program, left, sink, lengths)

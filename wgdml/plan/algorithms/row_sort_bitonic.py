@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Region, Sink
+from ..regions import Sink
 from .base import Algorithm
 from .parts import pair_bytes
 
@@ -46,8 +46,7 @@ class RowSortBitonic(Algorithm):
         self.check_first(problem)
         return capacity
 
-    def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         capacity = self.check(problem)
         items = 8 if capacity // 8 <= min(512, self.machine.max_compute_invocations_per_workgroup) else 16
         team = capacity // items
@@ -57,9 +56,7 @@ class RowSortBitonic(Algorithm):
             ceil_div(problem.sequences, workgroup // team),
             source=problem.source,
             sink=sink,
-            bind={"source_counts": lengths} if lengths else {},
             constants={
-                "COUNTED": int(lengths is not None),
                 "WORKGROUP": workgroup,
                 "ITEMS_PER_THREAD": items,
                 "ITEM_BITS": items.bit_length() - 1,

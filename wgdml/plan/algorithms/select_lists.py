@@ -1,4 +1,4 @@
-"""A sorted list of k pairs an invocation, in registers. One read and a little."""
+"""Short columns: a sorted list of k pairs an invocation, in registers. One read and a little."""
 
 from __future__ import annotations
 
@@ -18,33 +18,30 @@ _UNROLL = 4  # loads under way at once
 
 @dataclass(frozen=True)
 class SelectListsPolicy:
-    """Many short sequences of 64-bit elements, or side by side."""
+    """Many short columns."""
 
     #: Lists serve k up to this: a list fills registers, and insertions take as long. 1 to 64
     #: (benchmarks/LOG.md#sorted-lists-in-registers-2026-11-21-f928ca9).
     max_k: int = 16
-    #: Lists serve sequences of up to this many items. 4 on (the same figures).
-    max_length: int = 4096
-    #: Lists pay from this many sequences on. 1 on (the same figures).
+    #: Lists pay from this many columns on. 1 on (the same figures).
     min_sequences: int = 8192
-    #: Lists serve sequences side by side of up to this many items. 4 on (the same figures).
-    max_column: int = 256
+    #: Lists serve columns of up to this many items. 4 on (the same figures).
+    max_length: int = 256
 
 
 class SelectLists(Algorithm):
-    """As many invocations a sequence as fill the machine, whose lists are merged at the end."""
+    """As many invocations a column as fill the machine, whose lists are merged at the end."""
 
     name = "select_lists"
-    summary = "a sorted list of k pairs an invocation, in registers; one read and a little"
+    summary = "a sorted list of k pairs of a column an invocation, in registers; one read and a little"
     Policy = SelectListsPolicy
     policy: SelectListsPolicy
 
     def check(self, problem: Problem) -> View:
         if problem.k > self.policy.max_k:
             raise Unserved(f"select_lists takes k up to {self.policy.max_k}, not k={problem.k}")
-        if not problem.view.one_axis:
-            # A group is found again by an item's index.
-            raise Unserved("select_lists takes elements along one axis")
+        if not problem.columns:
+            raise Unserved("select_lists takes columns, which lie side by side along one axis")
         self.check_first(problem)
         return problem.view
 
@@ -52,11 +49,9 @@ class SelectLists(Algorithm):
         o, m = self.occupancy, self.machine
         source, sequences = self.check(problem), problem.sequences
         k = max(2, class_above(problem.k, _LIST_SIZES if problem.k <= 16 else 2))
-        loads, per_load = source.loads, source.per_load
-        team = min(16, power_of_two_below(o.workgroups * 64 // sequences), power_of_two_below(loads // 4))
+        team = min(16, power_of_two_below(o.workgroups * 64 // sequences), power_of_two_below(source.length // 4))
         # A group of loads is looked at again where its best is kept, so groups must be many.
-        # And SwiftShader compiles the code for groups of 32 items for minutes, and takes gigabytes.
-        unroll = max(1, min(_UNROLL, 16 // per_load, power_of_two_below(loads // (4 * k * team))))
+        unroll = max(1, min(_UNROLL, power_of_two_below(source.length // (4 * k * team))))
         room = self.memory // (k * pair_bytes(problem.key_words)) if team > 1 else m.workgroup
         workgroup = max(size for size in _WORKGROUPS if size <= max(_WORKGROUPS[0], min(room, m.workgroup)))
         program.dispatch(
@@ -69,7 +64,6 @@ class SelectLists(Algorithm):
                 "SHARED": int(team > 1),
                 "K": k,
                 "UNROLL": unroll,
-                "GROUP": unroll * per_load,
                 "AHEAD": 2 if unroll == 1 else 1,
             },
             params={"k": problem.k, "team": min(team, workgroup)},

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Sink
+from ..regions import Outputs, Sink, View
 from .base import Algorithm
 from .parts import class_above, pair_bytes, threshold_workgroup
 from .sorters import PairSorter
 
-_LARGEST_K = 2048  # whose list of 2 k pairs, and the rest, workgroup memory has room for
-_LARGEST_SPILLED_K = 8192  # whose list is in scratch
+_LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
 #: (benchmarks/LOG.md#any-order-2026-11-24-2e2e6b7).
 _ORDERED = 1024
-_SMALLEST_LIST = 64  # half of its places
+_SMALLEST_CLASS = 64  # of k
+_NARROWED = 257  # items of a row whose loads may be narrowed
+_UNSPLIT = 2048  # places of a list whose buckets are not split
+#: Classes of k from one power of two to the next, and places of a list for each of the k. A list
+#: has some 1.2 k pairs of random data
+#: (benchmarks/LOG.md#buckets-within-buckets-2026-11-24-79fda52).
+_LISTS = ((1, 2.0), (4, 1.375))
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
+_HELD = 16  # of a list in workgroup memory
 _OWN_SIZES = 4  # of an invocation's subsets from one power of two to the next
 _DIGIT = 8  # bits of a digit, at least
 _FILL = 32  # loads of an invocation at least where sequences are too few to fill the machine
@@ -47,19 +53,21 @@ class SelectRadixPolicy:
     min_k_many: int = 32
 
 
-def _chosen(capacity: int) -> int:
-    """The most subsets that are read again: k and a sixteenth, of a list of 2 k pairs or more."""
-    return capacity // 2 * 17 // 16
+class _List(NamedTuple):
+    """Where survivors go."""
+
+    workgroup: int
+    places: int
+    chosen: int  # The most subsets that are read again: k and a sixteenth.
+    spilled: bool = False  # It is in scratch, cut to k pairs, and sorted by another dispatch.
 
 
 @dataclass(frozen=True)
 class _Shape:
-    workgroup: int
+    list: _List
     own: int  # Subsets of an invocation.
     capacity: int  # Survivors that the list has room for.
-    sorts: int  # Survivors that can be sorted.
     longest: int  # Survivors that are sorted as they are.
-    spilled: bool  # The list is in scratch, and sorted by another dispatch.
 
 
 class SelectRadix(Algorithm):
@@ -74,15 +82,10 @@ class SelectRadix(Algorithm):
         super().__init__(machine, policies)
         self.sorter = PairSorter(machine, policies)
 
-    def max_k(self, key_words: int, *, spilled: bool = False) -> int:
-        """The largest k whose list, and some more than k subsets' numbers, memory has room for.
-
-        ``spilled``: the list is in scratch.
-        """
-        k, pair = (_LARGEST_SPILLED_K, 0) if spilled else (_LARGEST_K, pair_bytes(key_words))
-        while 2 * k * pair + 5 * k + (4 << _DIGIT) + 8 * self.machine.workgroup + 256 > self.memory:
-            k //= 2
-        return k
+    def max_k(self, key_words: int) -> int:
+        """The largest k whose list workgroup memory has room for."""
+        classes = (size << octave for octave in range(13)[::-1] for size in (7, 6, 5, 4))
+        return next(k for k in classes if k <= _LARGEST_K and self._list_in(k, self.machine.widest_workgroup, key_words))
 
     def prefers(self, problem: Problem) -> bool:
         """Is k so large that counting, whose work grows with its square, is slower?"""
@@ -90,29 +93,37 @@ class SelectRadix(Algorithm):
         smallest = p.min_k_many if problem.sequences > self.occupancy.workgroups // 20 else p.min_k
         return not problem.pairs and not problem.columns and problem.k >= smallest
 
+    @staticmethod
+    def narrowed(problem: Problem) -> Problem:
+        """With loads of a word where wide ones are so few that most would be read again."""
+        source, k = problem.source, problem.k
+        if not isinstance(source, View) or 3 * source.most_loads >= 4 * k or problem.length < max(_NARROWED, 4 * k):
+            return problem
+        return replace(problem, source=replace(source, vectors=False))
+
     def spares(self, problem: Problem, sorts: bool) -> bool:
-        """Would at most three quarters be read again? Else a sort in registers is as fast."""
-        loads, k = problem.loads, problem.k
-        return 3 * loads >= 4 * k or (not sorts and loads > k and problem.length > 4 * k)
+        """Would at most three quarters be read again? ``sorts``: a fast sort may serve."""
+        k, length = problem.k, problem.length
+        if sorts and 5 * k > length:
+            return False
+        if not sorts or problem.format.bytes == 4:
+            problem = self.narrowed(problem)
+        loads = problem.loads
+        return 3 * loads >= 4 * k or (not sorts and loads > k and length > 4 * k)
 
     def check(self, problem: Problem) -> _Shape:
-        source, k, m = problem.view, problem.k, self.machine
-        most = self.max_k(problem.key_words, spilled=True)
-        if k > most:
-            raise Unserved(f"select_radix takes k up to {most} here, not k={k}")
+        source, k = self.narrowed(problem).view, problem.k
+        if k > _LARGEST_K:
+            raise Unserved(f"select_radix takes k up to {_LARGEST_K}, not k={k}")
         self.check_first(problem)
-        spilled = k > self.max_k(problem.key_words)
-        workgroup = min(threshold_workgroup(m, problem.key_words), self._wanted(problem))
-        longest = 2 * power_of_two_above(max(k, _SMALLEST_LIST))
-        listed = 0 if spilled else longest
-        while workgroup > self.policy.min_workgroup and self._room(workgroup, longest, problem.key_words) < listed:
-            workgroup //= 2
-        if longest > _EACH * workgroup:
+        survivors = self._list(problem)
+        workgroup, places, _, spilled = survivors
+        if places > _EACH * workgroup:
             raise Unserved(f"select_radix takes k up to {_EACH * workgroup // 2} by {workgroup} invocations, not k={k}")
         # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
         few = not spilled and problem.sequences * workgroup <= self.occupancy.invocations
-        whole = min(4, source.per_load) * longest // 2 if few else 0
-        fits = whole <= min(self._room(workgroup, longest, problem.key_words), _EACH * workgroup)
+        whole = min(4, source.per_load) * places // 2 if few else 0
+        fits = whole <= min(self._room(workgroup, survivors.chosen, problem.key_words), _EACH * workgroup)
         loads = source.most_loads
         # Where half of the subsets would be read again, twice as many.
         subsets = self.policy.subsets * (2 if 4 * k > self.policy.subsets * workgroup else 1)
@@ -120,8 +131,33 @@ class SelectRadix(Algorithm):
         fewest = min(source.loads, own * workgroup)  # with loads, if the sequence begins with one
         if k > fewest:
             raise Unserved(f"select_radix takes k up to {fewest} of {source.length} items here, not k={k}")
-        capacity = max(longest, whole if fits else 0)
-        return _Shape(workgroup, own, capacity, longest, k if spilled else longest, spilled)
+        return _Shape(survivors, own, max(places, whole if fits else 0), k if spilled else places)
+
+    def _list(self, problem: Problem) -> _List:
+        """In workgroup memory where it has room, of fewer invocations if need be; else in scratch."""
+        k, key_words = problem.k, problem.key_words
+        workgroup = min(threshold_workgroup(self.machine, key_words), self._wanted(problem))
+        smallest = min(workgroup, self.policy.min_workgroup)
+        found = self._list_in(k, workgroup, key_words)
+        if found is not None:
+            return found
+        k = power_of_two_above(k)
+        while workgroup > smallest and self._room(workgroup, k * 17 // 16, key_words) < 0:
+            workgroup //= 2
+        if self._room(workgroup, k * 17 // 16, key_words) < 0:
+            raise Unserved(f"select_radix takes k whose subsets' numbers fit this adapter's workgroup memory, not k={problem.k}")
+        return _List(workgroup, 2 * k, k * 17 // 16, True)
+
+    def _list_in(self, k: int, workgroup: int, key_words: int) -> _List | None:
+        """A list in the memory of a workgroup of so many invocations, or of fewer."""
+        for steps, places in _LISTS:
+            size = class_above(max(k, _SMALLEST_CLASS), steps)
+            chosen, listed, threads = size * 17 // 16, int(size * places), workgroup
+            while listed <= _HELD * threads:
+                if self._room(threads, chosen, key_words) >= listed:
+                    return _List(threads, listed, chosen)
+                threads //= 2
+        return None
 
     def _wanted(self, problem: Problem) -> int:
         """Invocations of a workgroup, where it has memory for them."""
@@ -137,20 +173,20 @@ class SelectRadix(Algorithm):
             team = max(team, min(m.workgroup, power_of_two_above(2 * k)))
         return max(team, min(power_of_two_above(invocations // sequences), power_of_two_above(loads // _FILL)))
 
-    def _room(self, workgroup: int, capacity: int, key_words: int) -> int:
+    def _room(self, workgroup: int, chosen: int, key_words: int) -> int:
         """Pairs that workgroup memory has room for, beside the numbers of chosen subsets."""
         counters = (4 << self._digit(workgroup)) + 8 * workgroup
-        return (self.memory - 256 - counters - 4 * _chosen(capacity)) // pair_bytes(key_words)
+        return (self.memory - 256 - counters - 4 * chosen) // pair_bytes(key_words)
 
     @staticmethod
     def _digit(workgroup: int) -> int:
         return max(_DIGIT, workgroup.bit_length() - 1)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        shape = self.check(problem)
+        shape, problem = self.check(problem), self.narrowed(problem)
         if problem.k > _ORDERED and not program.selection.sorted and isinstance(sink, Outputs):
             shape = replace(shape, longest=problem.k)
-        if not shape.spilled:
+        if not shape.list.spilled:
             self._select(program, problem, shape, sink)
             return
         lists = program.pairs(problem.sequences, shape.capacity)
@@ -158,9 +194,10 @@ class SelectRadix(Algorithm):
         self.sorter.build(program, replace(problem, source=replace(lists, length=problem.k)), sink)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
-        k, subsets = problem.k, shape.own * shape.workgroup
+        (workgroup, places, chosen, spilled), k = shape.list, problem.k
+        subsets = shape.own * workgroup
         members = ceil_div(problem.loads, subsets)
-        again = ceil_div(k * power_of_two_above(members), shape.workgroup)  # loads of an invocation
+        again = ceil_div(k * power_of_two_above(members), workgroup)  # loads of an invocation
         # Second keys cost every load something, and spare reading most of the chosen subsets again.
         second_keys = members > 2 and subsets <= self.policy.second_keys * k
         program.dispatch(
@@ -169,18 +206,19 @@ class SelectRadix(Algorithm):
             source=problem.source,
             sink=sink,
             constants={
-                "WORKGROUP": shape.workgroup,
+                "WORKGROUP": workgroup,
                 "OWN": shape.own,
                 "SECONDS": int(second_keys),
-                "SPILLED": int(shape.spilled),
+                "SPILLED": int(spilled),
                 "CUT": int(shape.longest == k),
-                "EACH": max(shape.own, ceil_div(shape.capacity, shape.workgroup)),
+                "EACH": max(shape.own, ceil_div(shape.capacity, workgroup)),
                 "PLACES": shape.capacity,
-                "LONGEST": shape.sorts,
-                "ROOM": _chosen(shape.sorts),
+                "LONGEST": places,
+                "ROOM": chosen,
                 "AGAIN": self.occupancy.reread_unroll if again > 1 else 1,
-                "KTH_DIGIT": self._digit(shape.workgroup),
+                "KTH_DIGIT": self._digit(workgroup),
                 "IN_ORDER": 1,
+                "SPLITS": int(places > _UNSPLIT),
             },
             params={
                 "k": k,

@@ -13,6 +13,7 @@ from ..regions import Outputs, Pairs, Sink
 from .radix_passes import RadixPasses
 from .radix_sort import RadixSort
 from .row_sort_bitonic import RowSortBitonic
+from .row_sort_buckets import RowSortBuckets
 from .row_sort_rank import RowSortRank
 from .serial_radix_sort import SerialRadixSort
 
@@ -22,12 +23,13 @@ def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
 
 
 class PairSorter:
-    """The k pairs of each sequence in order: by counting, a network or a radix sort."""
+    """The k pairs of each sequence in order: by counting, buckets, a network or a radix sort."""
 
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
         self.rank = RowSortRank(machine, policies)
         self.bitonic = RowSortBitonic(machine, policies)
+        self.buckets = RowSortBuckets(machine, policies)
         self.radix_sort = radix_sort_of(machine, policies)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
@@ -40,6 +42,8 @@ class PairSorter:
         few = sequences * 4 <= self.occupancy.workgroups and sequences * length**2 <= work
         if few and length <= self.rank.policy.max_length:
             self.rank.build(program, problem, sink)
+        elif self.buckets.prefers(problem) and self.buckets.serves(problem) is None:
+            self.buckets.build(program, problem, sink)
         elif length <= self.bitonic.capacity:
             self.bitonic.build(program, problem, sink)
         else:

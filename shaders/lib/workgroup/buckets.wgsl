@@ -1,0 +1,148 @@
+// Buckets of pairs by the first bits that differ. Where one has over CROWDED pairs, each bucket is
+// split into as many parts as it has pairs, so that neither outliers nor exponents matter
+// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998).
+//   SPLITS  0 where crowded buckets are not split: lists too short to pay for the registers
+#import workgroup/bins
+#import workgroup/merge_list
+
+const CROWDED: u32 = 16u;
+const FRACTION: u32 = 16u * SPLITS;  // bits of a place within a bucket
+const WIDTH: u32 = (CARRIED + 3u) / 4u;  // pairs that a part has on average: 4 parts an invocation
+
+var<workgroup> fullest: atomic<u32>;
+var<workgroup> shared_fullest: u32;
+
+// Words in the order of pairs up to `last`. The first is a distance to the last key: leading bits
+// may mislead, as half of the numbers from 1 to 3 differ from the others in their whole exponent.
+fn distances_of(pair: Pair, last: Pair) -> vec3<u32> {
+  return words_of(pair) - vec3<u32>(words_of(last).x + 1u, 0u, 0u);
+}
+
+// The first bits that differ, whatever lies between them: a digit's, and FRACTION more.
+fn code_of(words: vec3<u32>, differing: vec3<u32>) -> u32 {
+  var code = 0u;
+  var room = KTH_DIGIT + FRACTION;
+#for w in 3
+  var rest$w = differing[$w];
+  while (rest$w != 0u && room > 0u) {
+    let high = 32u - countLeadingZeros(rest$w);
+    let low = 32u - countLeadingZeros(~rest$w & ones(high));
+    let size = min(room, high - low);
+    code = (code << size) | ((words[$w] >> (high - size)) & ones(size));
+    room -= size;
+    rest$w &= ones(high - size);
+  }
+#endfor
+  return code << room;
+}
+
+// Where a bucket begins, or the list ends.
+fn bucket_begin(bucket: u32, length: u32) -> u32 {
+  if (bucket == KTH_BINS) { return length; }
+  return atomicLoad(&kth_bins[bucket]);
+}
+
+// Counts of buckets become their beginnings. Returns the most pairs of any.
+fn begin_buckets(local: u32) -> u32 {
+  var count = 0u;
+  var most = 0u;
+  for (var b = 0u; b < KTH_EACH; b++) {
+    let own = atomicLoad(&kth_bins[local * KTH_EACH + b]);
+    count += own;
+    most = max(most, own);
+  }
+  atomicMax(&fullest, most);
+  var begin = kth_scan(local, count) - count;
+  for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
+    let own = atomicLoad(&kth_bins[b]);
+    atomicStore(&kth_bins[b], begin);
+    begin += own;
+  }
+  if (local == 0u) { shared_fullest = atomicAnd(&fullest, 0u); }
+  return workgroupUniformLoad(&shared_fullest);
+}
+
+alias Numbers = array<u32, CARRIED>;
+
+fn is_carried(stored: Stored) -> bool { return pair_of(stored).index != NO_INDEX; }
+
+// The bits that differ, of the distances of all pairs carried. `any_pair` is one of them.
+fn differing_of(local: u32, held: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
+  let first = distances_of(any_pair, last);
+  var mine = vec3<u32>();
+  for (var c = 0u; c < CARRIED && c < held; c++) {
+    if (is_carried((*carried)[c])) { mine |= distances_of(pair_of((*carried)[c]), last) ^ first; }
+  }
+  if (local == 0u) { atomicStore(&fullest, 0u); }
+  return kth_differing(local, mine);
+}
+
+// Codes become bounds: where the pair's bucket begins and, in the high half, where it ends.
+fn bound_by_buckets(length: u32, held: u32, carried: ptr<function, Carried>, codes: ptr<function, Numbers>) {
+  for (var c = 0u; c < CARRIED && c < held; c++) {
+    if (!is_carried((*carried)[c])) { continue; }
+    let bucket = (*codes)[c] >> FRACTION;
+    (*codes)[c] = bucket_begin(bucket, length) | (bucket_begin(bucket + 1u, length) << 16u);
+  }
+}
+
+#if SPLITS
+
+fn half_of(word: u32, part: u32) -> u32 { return (word >> (16u * (part & 1u))) & 0xffffu; }
+
+// Where a part begins, or the list ends. The counts of two parts share a word of `kth_sums`.
+fn part_begin(part: u32, length: u32) -> u32 {
+  if (part == 4u * WORKGROUP) { return length; }
+  return half_of(atomicLoad(&kth_sums[part >> 1u]), part);
+}
+
+// Counts of parts become their beginnings. The buckets' are lost. Returns the most pairs of any.
+fn begin_parts(local: u32) -> u32 {
+  let low = atomicLoad(&kth_sums[2u * local]);
+  let high = atomicLoad(&kth_sums[2u * local + 1u]);
+  let sizes = vec4<u32>(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
+  let count = sizes.x + sizes.y + sizes.z + sizes.w;
+  atomicMax(&fullest, max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
+  var sum = count;
+  for (var reach = 1u; reach < WORKGROUP; reach *= 4u) {
+    atomicStore(&kth_bins[local], sum);
+    workgroupBarrier();
+#for j in 3
+    if (local >= $[j + 1]u * reach) { sum += atomicLoad(&kth_bins[local - $[j + 1]u * reach]); }
+#endfor
+    workgroupBarrier();
+  }
+  let begin = sum - count;
+  let second = begin + sizes.x;
+  let third = second + sizes.y;
+  atomicStore(&kth_sums[2u * local], begin | (second << 16u));
+  atomicStore(&kth_sums[2u * local + 1u], third | ((third + sizes.z) << 16u));
+  if (local == 0u) { shared_fullest = atomicLoad(&fullest); }
+  return workgroupUniformLoad(&shared_fullest);
+}
+
+// Codes become bounds of parts, and places those within a part. Returns the most pairs of a part.
+fn split_buckets(local: u32, length: u32, held: u32, carried: ptr<function, Carried>,
+                 codes: ptr<function, Numbers>, places: ptr<function, Numbers>) -> u32 {
+  atomicStore(&kth_sums[local], 0u);
+  atomicStore(&kth_sums[WORKGROUP + local], 0u);
+  workgroupBarrier();
+  for (var c = 0u; c < CARRIED && c < held; c++) {
+    if (!is_carried((*carried)[c])) { continue; }
+    let bucket = (*codes)[c] >> FRACTION;
+    let begin = bucket_begin(bucket, length);
+    let size = bucket_begin(bucket + 1u, length) - begin;
+    let part = (begin + ((((*codes)[c] & ones(FRACTION)) * size) >> FRACTION)) / WIDTH;
+    (*places)[c] = half_of(atomicAdd(&kth_sums[part >> 1u], 1u << (16u * (part & 1u))), part);
+    (*codes)[c] = part;
+  }
+  workgroupBarrier();
+  let most = begin_parts(local);
+  for (var c = 0u; c < CARRIED && c < held; c++) {
+    if (!is_carried((*carried)[c])) { continue; }
+    (*codes)[c] = part_begin((*codes)[c], length) | (part_begin((*codes)[c] + 1u, length) << 16u);
+  }
+  return most;
+}
+
+#endif

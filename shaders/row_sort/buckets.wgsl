@@ -1,0 +1,31 @@
+// The first k pairs of every sequence that fits workgroup memory, in order: source -> sink.
+// One read. A workgroup carries a sequence in registers, and sorts it by buckets (lib/workgroup/sort_list).
+//   LOADS  of an invocation
+#import workgroup/sort_list
+#import io/source
+#import io/sink
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let sequence = linear_workgroup(workgroup, grid);
+  let row = row_of(min(sequence, params.sequences - 1u));
+  kth_clear(local);
+#for l in LOADS
+  let data$l = load(row, min($lu * WORKGROUP + local, row.loads - 1u));
+#endfor
+  var carried: Carried;
+#for l in LOADS
+#for c in PER_LOAD
+  carried[$lu * PER_LOAD + $cu] = store_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
+#endfor
+#endfor
+  // The last load of the first may be no more than skew: another item of it is one of the row's.
+  if (local == 0u) { list[0] = store_of(pair_within(row, 0u)); }
+  workgroupBarrier();
+  sort_carried(local, params.length, CARRIED, &carried, pair_of(list[0]), last_pair());
+  if (sequence < params.sequences) {
+    let to = target_of(sequence);
+    for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
+  }
+}

@@ -1,0 +1,75 @@
+"""Whole sequences by buckets in workgroup memory, by force: the oracle's bits for any data."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import check, strided_tensor
+
+import wgdml
+
+DIRECTIONS = ("top_k-largest", "top_k-smallest")
+
+
+@pytest.fixture
+def forced(forced):
+    return partial(forced, "row_sort_buckets")
+
+
+@pytest.mark.parametrize("name", ["int32", "uint32", "float32", "int64", "float64"])
+def test_every_width_and_kind_of_data(forced, name):
+    device, plans = forced()
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (5, 301), number)
+        check(DIRECTIONS[number % 2], x, k=(301, 60)[number % 2], device=device, case=kind)
+    assert {plan.dispatches[0].kernel for plan in plans} == {"row_sort/buckets"}
+
+
+@pytest.mark.parametrize("n", [2, 63, 64, 65, 129, 255, 257, 513, 1000, 1025, 2048])
+def test_lengths(forced, n):
+    device, _ = forced()
+    for number, kind in enumerate(("random", "constant", "few_distinct", "reversed")):
+        x = data.make(kind, "float32", (3, n), n)
+        for k in sorted({2, n // 2, n} - {0, 1}):
+            check(DIRECTIONS[number % 2], x, k=k, device=device, case=kind)
+
+
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_clusters_within_clusters(forced, name):
+    """Outliers, and values so near each other that they share a part: those are merged."""
+    device, _ = forced()
+    n, rng = 900, np.random.default_rng(7)
+    for clustered in (3, 40, 200, n - 2):
+        for levels in (1, 2, 3):
+            x = rng.integers(0, 50, (3, n))
+            for level in range(1, levels + 1):
+                x[:, : n - clustered // level] += 10 ** (4 * level)
+            x = rng.permuted(x, axis=1)
+            x[:, :2] = [[-(1 << 60), 1 << 60]]
+            for direction in DIRECTIONS:
+                check(direction, x.astype(name), k=n, device=device, case=(clustered, levels))
+
+
+def test_rows_that_start_amid_a_load_and_columns(forced):
+    device, _ = forced()
+    for name in ("int32", "float32"):
+        for offset in (1, 2, 3):
+            tensor, x = strided_tensor(device, "few_distinct", name, (3, 403), (407, 1), offset)
+            check("top_k-largest", x, given=tensor, k=100, device=device, case=(name, offset))
+    tensor, x = strided_tensor(device, "few_distinct", "float32", (3, 403), (901, 2), 1)
+    check("top_k-smallest", x, given=tensor, k=403, device=device)
+    check("top_k-smallest", data.make("random", "float32", (403, 6), 1), axis=0, k=403, device=device)
+
+
+def test_what_it_refuses(forced):
+    device, _ = forced()
+    with pytest.raises(
+        ValueError, match="row_sort_buckets takes sequences that fit this adapter's workgroup memory, not 9000 items"
+    ):
+        wgdml.top_k(np.zeros((1, 9000), np.float32), 9000, device=device)
+    with pytest.raises(ValueError, match="row_sort_buckets takes elements of 32 bits and more, not 300 narrower ones"):
+        wgdml.top_k(np.zeros((1, 300), np.float16), 200, device=device)

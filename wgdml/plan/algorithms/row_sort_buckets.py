@@ -1,0 +1,88 @@
+"""Whole sequences in workgroup memory, by buckets. One read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..machine import ceil_div, power_of_two_above
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+from .parts import pair_bytes
+
+_WORDS = 4  # of keys that an invocation carries: more of them wait for each other in its registers
+_WORKGROUP = 64  # invocations at least
+
+
+@dataclass(frozen=True)
+class RowSortBucketsPolicy:
+    """Buckets of pairs, a workgroup a sequence."""
+
+    #: Buckets of more pairs than this take less than a bitonic sort. 32 to 8192
+    #: (benchmarks/LOG.md#buckets-within-buckets-2026-11-24-79fda52).
+    min_length: int = 128
+    #: They take no longer than a radix sort of rows of 32-bit elements up to this many items. All
+    #: rows of 64-bit ones, which have twice the passes, take longer by radix, and none of narrower
+    #: ones. 0 to 8192 (the same figures).
+    max_length: int = 512
+    #: They take less where there are no more rows than this, too: a radix sort has more to wait
+    #: for. 0 on (the same figures).
+    few: int = 128
+
+
+class _Shape(NamedTuple):
+    workgroup: int
+    loads: int  # of an invocation
+    places: int  # of the list
+
+
+class RowSortBuckets(Algorithm):
+    """Sequences of pairs, or of elements of 32 and 64 bits in any layout."""
+
+    name = "row_sort_buckets"
+    summary = "buckets of whole sequences in workgroup memory, then counting; one read"
+    Policy = RowSortBucketsPolicy
+    policy: RowSortBucketsPolicy
+
+    def prefers(self, problem: Problem) -> bool:
+        """Do buckets take less than the other sorts of a whole sequence?"""
+        p, length = self.policy, problem.length
+        if problem.pairs or problem.key_words > 1:
+            return length > p.min_length // problem.key_words
+        return length > p.min_length and (length <= p.max_length or problem.sequences <= p.few)
+
+    def check(self, problem: Problem) -> _Shape:
+        self.check_first(problem)
+        source = problem.source
+        if not problem.pairs and problem.format.bytes < 4:
+            # Their loads bring so many items that most invocations would have none.
+            raise Unserved(f"row_sort_buckets takes elements of 32 bits and more, not {problem.length} narrower ones")
+        items = source.most_loads * source.per_load
+        workgroup = max(_WORKGROUP, power_of_two_above(ceil_div(items * problem.key_words, _WORDS)))
+        loads = ceil_div(source.most_loads, workgroup)
+        shape = _Shape(workgroup, loads, loads * workgroup * source.per_load)
+        # The list, and a counter and two words an invocation of `lib/workgroup/bins.wgsl`.
+        room = pair_bytes(problem.key_words) * shape.places + 12 * workgroup + 64
+        if workgroup > self.machine.widest_workgroup or room > self.memory:
+            raise Unserved(f"row_sort_buckets takes sequences that fit this adapter's workgroup memory, not {problem.length} items")
+        return shape
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self.check(problem)
+        program.dispatch(
+            "row_sort/buckets",
+            problem.sequences,
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                "LOADS": shape.loads,
+                "PLACES": shape.places,
+                "LONGEST": shape.places,
+                "SPLITS": 1,
+                "KTH_DIGIT": shape.workgroup.bit_length() - 1,
+            },
+            params={"k": problem.k},
+        )
