@@ -1,5 +1,6 @@
 // The first k pairs of every sequence that fits workgroup memory, in order: source -> sink.
-// One read. A workgroup carries a sequence in registers, and sorts it by buckets (lib/workgroup/sort_list).
+// One read. A workgroup carries a sequence in registers, and sorts it by buckets
+// (lib/workgroup/sort_list.wgsl).
 //   LOADS  of an invocation
 #import workgroup/sort_list
 #import io/source

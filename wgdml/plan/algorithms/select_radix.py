@@ -134,7 +134,7 @@ class SelectRadix(Algorithm):
         return _Shape(survivors, own, max(places, whole if fits else 0), k if spilled else places)
 
     def _list(self, problem: Problem) -> _List:
-        """In workgroup memory where it has room, of fewer invocations if need be; else in scratch."""
+        """In workgroup memory where it has room, by fewer invocations if need be; else scratch."""
         k, key_words = problem.k, problem.key_words
         workgroup = min(threshold_workgroup(self.machine, key_words), self._wanted(problem))
         smallest = min(workgroup, self.policy.min_workgroup)
