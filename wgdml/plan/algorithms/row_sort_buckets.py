@@ -21,7 +21,7 @@ class RowSortBucketsPolicy:
     """Buckets of pairs, a workgroup a sequence."""
 
     #: Buckets of more pairs than this take less than a bitonic sort. 32 to 8192
-    #: (benchmarks/LOG.md#buckets-within-buckets-2026-11-24-79fda52).
+    #: (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
     min_length: int = 128
     #: They take no longer than a radix sort of rows of 32-bit elements up to this many items. All
     #: rows of 64-bit ones, which have twice the passes, take longer by radix, and none of narrower

@@ -22,7 +22,7 @@ class RowSortRadixPolicy:
     #: Passes over rows of 8- and 16-bit types of more items than this take less than a bitonic
     #: sort; of 32-bit ones, with more passes, of more than twice as many, and of 64-bit ones of
     #: more than four times. 1 to 2048
-    #: (benchmarks/LOG.md#buckets-within-buckets-2026-11-24-79fda52).
+    #: (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
     min_length: int = 128
     #: A workgroup has this many invocations where a sequence takes no more. 32 to 1024
     #: (the same figures).
