@@ -86,6 +86,11 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     return p.columns and ((p.k <= 64 and p.length >= 16 * p.k) or (p.k <= 512 and p.length >= 256 * p.k))
 
 
+def _few_neighbours(p: Problem) -> bool:
+    """Would columns that workgroups read side by side share the lines of memory?"""
+    return p.columns and p.view.selection.batch[-1].size <= 16 and p.length > 8192 and p.k > 64
+
+
 def _transpose(p: Problem, a: Algorithms) -> bool:
     large = p.k > 64 or p.sequences * p.length > 1 << 19
     return p.columns and large and (p.length <= 8192 or 4 * p.k <= p.length)
@@ -154,6 +159,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "a workgroup each would leave most of the machine idle",
     ),
     Rule(
+        "select_radix",
+        lambda p, a: _few_neighbours(p),
+        "up to 16 columns side by side of over 8192 items, k over 64",
+        "they share the lines that they read, and a copy takes longer",
+    ),
+    Rule(
         "transpose",
         _transpose,
         "columns with k over 64 or 2^19 items in all, but for k over a quarter of more than 8192",
@@ -181,6 +192,12 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
+    Rule(
+        "select_radix",
+        lambda p, a: p.one_axis and p.sequences >= 16,
+        "16 sequences and more, any k that it serves",
+        "one read, and a list in scratch",
+    ),
     Rule("radix_select", lambda p, a: 4 * p.k <= p.length, "k up to a quarter", "a read a digit, and a sort of k"),
     Rule("radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )

@@ -6,19 +6,17 @@
 
 alias Registers = array<Held, ITEMS_PER_THREAD>;
 
-// Puts the first of two registers' pairs into the first.
-fn compare_exchange(x: ptr<function, Registers>, a: u32, b: u32) {
-  let low = (*x)[a];
-  let high = (*x)[b];
-  (*x)[a] = first_held(low, high);
-  (*x)[b] = last_held(low, high);
-}
-
 // Merges runs of half the registers, whose order is that of a mirrored step.
 fn merge_registers(x: ptr<function, Registers>) {
 #for b in ITEM_BITS
 #for p in HALF
-  compare_exchange(x, $[2*(p - p%(HALF>>b)) + p%(HALF>>b)]u, $[2*(p - p%(HALF>>b)) + p%(HALF>>b) + (HALF>>b)]u);
+  {
+    const A = $[2*(p - p%(HALF>>b)) + p%(HALF>>b)];
+    const B = $[2*(p - p%(HALF>>b)) + p%(HALF>>b) + (HALF>>b)];
+    let a = (*x)[A];
+    (*x)[A] = first_held(a, (*x)[B]);
+    (*x)[B] = last_held(a, (*x)[B]);
+  }
 #endfor
 #endfor
 }
@@ -27,12 +25,24 @@ fn merge_registers(x: ptr<function, Registers>) {
 fn sort_registers(x: ptr<function, Registers>) {
 #for r in ITEM_BITS
 #for p in HALF
-  compare_exchange(x, $[2*(p - p%(1<<r)) + p%(1<<r)]u, $[(2*(p - p%(1<<r)) + p%(1<<r)) ^ ((2<<r) - 1)]u);
+  {
+    const A = $[2*(p - p%(1<<r)) + p%(1<<r)];
+    const B = $[(2*(p - p%(1<<r)) + p%(1<<r)) ^ ((2<<r) - 1)];
+    let a = (*x)[A];
+    (*x)[A] = first_held(a, (*x)[B]);
+    (*x)[B] = last_held(a, (*x)[B]);
+  }
 #endfor
 #for s in ITEM_BITS
 #if $r > $s
 #for p in HALF
-  compare_exchange(x, $[2*(p - p%((1<<r)>>(s+1))) + p%((1<<r)>>(s+1))]u, $[2*(p - p%((1<<r)>>(s+1))) + p%((1<<r)>>(s+1)) + ((1<<r)>>(s+1))]u);
+  {
+    const A = $[2*(p - p%((1<<r)>>(s+1))) + p%((1<<r)>>(s+1))];
+    const B = $[2*(p - p%((1<<r)>>(s+1))) + p%((1<<r)>>(s+1)) + ((1<<r)>>(s+1))];
+    let a = (*x)[A];
+    (*x)[A] = first_held(a, (*x)[B]);
+    (*x)[B] = last_held(a, (*x)[B]);
+  }
 #endfor
 #endif
 #endfor
