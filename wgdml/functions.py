@@ -229,15 +229,17 @@ def take_along_axis(
     ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
     int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
     axis's are broadcast. Negative ones count from the end (of axes of up to 2^31 elements). The
-    result has x's data type. It is an
-    array where both are arrays, else a Tensor, and nothing comes back from the device. The
-    signature is NumPy's and the array API standard's.
+    result has x's data type, which may be complex64 or complex128 where both are arrays. It is then
+    an array, else a Tensor, and nothing comes back from the device. The signature is NumPy's and
+    the array API standard's.
 
     Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices
     out of range in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
+    if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
+        return _take_complex(x, as_indices(as_numpy(indices, "indices")), axis, device)
     places: Tensor | NDArray[Any]
     if isinstance(indices, Tensor):
         as_index_dtype(indices.dtype, "indices in a Tensor")
@@ -259,6 +261,14 @@ def take_along_axis(
         kept = tuple(source.shape[d] if d == along else n for d, n in enumerate(shape))
         _take(source.broadcast_to(kept), asarray(places, device=executor).broadcast_to(shape), along, result)
     return result if tensors else result.numpy()
+
+
+def _take_complex(x: NDArray[Any], indices: NDArray[Any], axis: SupportsIndex, device: Device | None) -> NDArray[Any]:
+    """Elements of two numbers each, which have no order but can be taken."""
+    along = as_axis(axis, x.ndim)
+    taken_shape(x.shape, indices.shape, along)
+    numbers = np.ascontiguousarray(x)[..., None].view(x.real.dtype)
+    return take_along_axis(numbers, indices[..., None], along, device=device).view(x.dtype)[..., 0]  # type: ignore[no-any-return]
 
 
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:

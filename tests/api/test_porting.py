@@ -246,7 +246,7 @@ def test_lost():
     assert device.lost is False
     device.gpu_device.destroy()
     assert device.lost is True
-    with pytest.raises(wgdml.DeviceLostError, match=r"make a new wgdml\.Device"):
+    with pytest.raises(wgdml.DeviceLostError, match=r"open another one"):
         wgdml.argmax(X, device=device)
     closed = wgdml.Device()
     closed.close()

@@ -155,7 +155,7 @@ class Device(Executor):
     def __repr__(self) -> str:
         end = f", {self.context.end}" if self.context.end else ""
         about = f"{describe(self.gpu_device.adapter)}, {self.feature_level.name}"
-        return f"<wgdml.Device {about}, GPU device {self.gpu_device_reason}{end}>"
+        return f"<wgdml.Device {about}, GPU device {self.gpu_device.uid}, {self.gpu_device_reason}{end}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a wgdml.Device cannot be copied or pickled: each process makes one, wgdml.Device() for example")
@@ -196,7 +196,9 @@ class Device(Executor):
         """
         self.context.check()
         if isinstance(operator, Operator) and operator.device is not self:
-            raise ValueError(f"operator was created by another device, {operator.device!r}, than {self!r}")
+            raise ValueError(
+                f"operator must be created by this device, {self!r}, not by another: create_operator(operator.desc) does"
+            )
         return CompiledOperator(operator)
 
     def compile_operator_async(self, operator: Operator) -> wgpu.GPUPromise[CompiledOperator]:
