@@ -416,7 +416,7 @@ def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]])
     tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
     if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
         what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
-        kinds = [type(t).__name__ for t in out] if isinstance(out, Sequence) else type(out).__name__
+        kinds = ", ".join(type(t).__name__ for t in tensors[:3]) or type(out).__name__
         raise TypeError(f"out must be {what}, not {kinds}")
     for tensor, (dtype, shape) in zip(tensors, wanted, strict=True):
         if tensor.dtype != dtype:
