@@ -260,6 +260,8 @@ def test_nothing_works_on_a_closed_device():
     for use in (
         lambda: device.create_operator(argmax_desc()),
         lambda: device.compile_operator(operator),
+        lambda: wgdml.Operator(device, argmax_desc()),
+        device.__enter__,
         lambda: device.check_feature_support(DataType.FLOAT32),
         lambda: wgdml.empty(3, "int8", device=device),
     ):

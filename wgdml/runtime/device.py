@@ -184,7 +184,6 @@ class Device(Executor):
         Raises ``TypeError`` for other objects and ``ValueError``, naming the level that would take
         it, for a desc over the level.
         """
-        self.context.check()
         return Operator(self, desc)
 
     def compile_operator(self, operator: Operator) -> CompiledOperator:
@@ -241,6 +240,7 @@ class Device(Executor):
             self.pipelines.clear()
 
     def __enter__(self) -> Device:
+        self.context.check()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
