@@ -114,6 +114,7 @@ def argmax(
     NaN over later ones. With ``nan="last"`` it wins only where all are NaN. ``select_last_index``
     takes the last of several equal ones. The result has x's shape without the reduced axes (of size
     1 with ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
+    The signature is the array API standard's, which takes one axis; DirectML takes several.
 
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
     reduce; ``TypeError`` for data types without an order; for ``nan`` and ``out`` as ``top_k``.
@@ -134,7 +135,10 @@ def argmin(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The index of the first minimum: as ``argmax``. NaN wins over every number here too."""
+    """The index of the first minimum: as ``argmax``. NaN wins over every number here too.
+
+    Raises as ``argmax`` does.
+    """
     order = with_nan(Order.MINIMUM, nan)
     return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
 
@@ -176,7 +180,10 @@ def min(
     out: Tensor | Sequence[Tensor] | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The minimum: as ``max``; the first NaN wins here too, as in NumPy."""
+    """The minimum: as ``max``; the first NaN wins here too, as in NumPy.
+
+    Raises as ``max`` does.
+    """
     return _extreme(x, axis, keepdims, with_nan(Order.MINIMUM, nan), return_indices, index_dtype, out, device)
 
 
@@ -194,9 +201,10 @@ def sort(
     """The elements sorted along an axis, always stably.
 
     NaNs come last, and first when descending. With ``nan="last"`` they come last in both
-    directions, as in NumPy 2.6. ``out``: a Tensor for the result, as of ``top_k``.
+    directions, as in NumPy 2.6. The result has x's shape and data type. ``out``: a Tensor for it,
+    as of ``top_k``. The signature is the array API standard's.
 
-    Raises as ``top_k`` does.
+    Raises as ``top_k`` does, and ``TypeError`` for a ``descending`` or ``stable`` that is no bool.
     """
     return _select(x, None, axis, _sort_order(descending, stable, nan), True, None, out, device)[0]
 
@@ -215,7 +223,8 @@ def argsort(
 ) -> Any:
     """The indices that sort along an axis, always stably: ties ascend in both directions.
 
-    ``nan`` and ``out`` as of ``sort``.
+    The result has x's shape and data type ``index_dtype``. ``nan``, ``out`` and errors as of
+    ``sort``. The signature is the array API standard's.
     """
     order = _sort_order(descending, stable, nan)
     return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device)[0]

@@ -349,7 +349,8 @@ def empty(
     ``out=``.
 
     ``shape`` and ``dtype`` (a ``DataType``, or what NumPy takes as one), packed row-major; or a
-    ``TensorDesc`` alone, whose strides and total size the tensor then has.
+    ``TensorDesc`` alone, whose strides and total size the tensor then has. It is NumPy's ``empty``
+    but for ``dtype``, which has no default.
 
     Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``,
     ``ValueError`` for negative sizes, ``MemoryError`` where the tensor does not fit.
