@@ -248,13 +248,8 @@ def take_along_axis(
     """
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
     if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
-        return _take_complex(x, as_indices(as_numpy(indices, "indices")), axis, device)
-    places: Tensor | NDArray[Any]
-    if isinstance(indices, Tensor):
-        as_index_dtype(indices.dtype, "indices in a Tensor")
-        places = indices
-    else:
-        places = as_indices(as_numpy(indices, "indices"))
+        return _take_complex(x, _places(indices), axis, device)
+    places = _places(indices)
     given = x if isinstance(x, Tensor) else as_numpy(x, "x")
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)
@@ -272,7 +267,15 @@ def take_along_axis(
     return result if tensors else result.numpy()
 
 
-def _take_complex(x: NDArray[Any], indices: NDArray[Any], axis: SupportsIndex, device: Device | None) -> NDArray[Any]:
+def _places(indices: ArrayLike | Tensor) -> Tensor | NDArray[Any]:
+    """Indices of types that a device takes."""
+    if isinstance(indices, Tensor):
+        as_index_dtype(indices.dtype, "indices in a Tensor")
+        return indices
+    return as_indices(as_numpy(indices, "indices"))
+
+
+def _take_complex(x: NDArray[Any], indices: Any, axis: SupportsIndex, device: Device | None) -> NDArray[Any]:
     """Elements of two numbers each, which have no order but can be taken."""
     along = as_axis(axis, x.ndim)
     taken_shape(x.shape, indices.shape, along)
