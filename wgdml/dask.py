@@ -264,7 +264,10 @@ class _Arg(_Pick):
 
 
 def _checked(x: Any) -> Any:
-    array = x if isinstance(x, da.Array) else da.asarray(x)
+    try:
+        array = x if isinstance(x, da.Array) else da.asarray(x)
+    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        raise TypeError(f"x cannot become a Dask array: {error}") from None
     if any(np.isnan(n) for n in array.shape):
         raise ValueError(f"x has chunks of unknown size {array.chunks}: compute_chunk_sizes() finds them")
     element_name(array.dtype)

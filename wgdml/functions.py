@@ -114,6 +114,7 @@ def argmax(
     NaN over later ones. With ``nan="last"`` it wins only where all are NaN. ``select_last_index``
     takes the last of several equal ones. The result has x's shape without the reduced axes (of size
     1 with ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
+    The signature is the array API standard's, which takes one axis; DirectML takes several.
 
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
     reduce; ``TypeError`` for data types without an order; for ``nan`` and ``out`` as ``top_k``.
@@ -134,7 +135,10 @@ def argmin(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The index of the first minimum: as ``argmax``. NaN wins over every number here too."""
+    """The index of the first minimum: as ``argmax``. NaN wins over every number here too.
+
+    Raises as ``argmax`` does.
+    """
     order = with_nan(Order.MINIMUM, nan)
     return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
 
@@ -176,7 +180,10 @@ def min(
     out: Tensor | Sequence[Tensor] | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The minimum: as ``max``; the first NaN wins here too, as in NumPy."""
+    """The minimum: as ``max``; the first NaN wins here too, as in NumPy.
+
+    Raises as ``max`` does.
+    """
     return _extreme(x, axis, keepdims, with_nan(Order.MINIMUM, nan), return_indices, index_dtype, out, device)
 
 
@@ -194,9 +201,10 @@ def sort(
     """The elements sorted along an axis, always stably.
 
     NaNs come last, and first when descending. With ``nan="last"`` they come last in both
-    directions, as in NumPy 2.6. ``out``: a Tensor for the result, as of ``top_k``.
+    directions, as in NumPy 2.6. The result has x's shape and data type. ``out``: a Tensor for it,
+    as of ``top_k``. The signature is the array API standard's.
 
-    Raises as ``top_k`` does.
+    Raises as ``top_k`` does, and ``TypeError`` for a ``descending`` or ``stable`` that is no bool.
     """
     return _select(x, None, axis, _sort_order(descending, stable, nan), True, None, out, device)[0]
 
@@ -215,7 +223,8 @@ def argsort(
 ) -> Any:
     """The indices that sort along an axis, always stably: ties ascend in both directions.
 
-    ``nan`` and ``out`` as of ``sort``.
+    The result has x's shape and data type ``index_dtype``. ``nan``, ``out`` and errors as of
+    ``sort``. The signature is the array API standard's.
     """
     order = _sort_order(descending, stable, nan)
     return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device)[0]
@@ -229,21 +238,18 @@ def take_along_axis(
     ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
     int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
     axis's are broadcast. Negative ones count from the end (of axes of up to 2^31 elements). The
-    result has x's data type. It is an
-    array where both are arrays, else a Tensor, and nothing comes back from the device. The
-    signature is NumPy's and the array API standard's.
+    result has x's data type, which may be complex64 or complex128 where both are arrays. It is then
+    an array, else a Tensor, and nothing comes back from the device. The signature is NumPy's and
+    the array API standard's.
 
     Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices
     out of range in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
-    places: Tensor | NDArray[Any]
-    if isinstance(indices, Tensor):
-        as_index_dtype(indices.dtype, "indices in a Tensor")
-        places = indices
-    else:
-        places = as_indices(as_numpy(indices, "indices"))
+    if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
+        return _take_complex(x, _places(indices), axis, device)
+    places = _places(indices)
     given = x if isinstance(x, Tensor) else as_numpy(x, "x")
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)
@@ -259,6 +265,22 @@ def take_along_axis(
         kept = tuple(source.shape[d] if d == along else n for d, n in enumerate(shape))
         _take(source.broadcast_to(kept), asarray(places, device=executor).broadcast_to(shape), along, result)
     return result if tensors else result.numpy()
+
+
+def _places(indices: ArrayLike | Tensor) -> Tensor | NDArray[Any]:
+    """Indices of types that a device takes."""
+    if isinstance(indices, Tensor):
+        as_index_dtype(indices.dtype, "indices in a Tensor")
+        return indices
+    return as_indices(as_numpy(indices, "indices"))
+
+
+def _take_complex(x: NDArray[Any], indices: Any, axis: SupportsIndex, device: Device | None) -> NDArray[Any]:
+    """Elements of two numbers each, which have no order but can be taken."""
+    along = as_axis(axis, x.ndim)
+    taken_shape(x.shape, indices.shape, along)
+    numbers = np.ascontiguousarray(x)[..., None].view(x.real.dtype)
+    return take_along_axis(numbers, indices[..., None], along, device=device).view(x.dtype)[..., 0]  # type: ignore[no-any-return]
 
 
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
