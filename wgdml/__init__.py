@@ -20,6 +20,7 @@ from .contract import (
     TopKOperatorDesc,
 )
 from .functions import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k
+from .order_statistics import argpartition, kth_value, median, partition, quantile
 from .results import TopKResult
 from .runtime import (
     BindingProperties,
@@ -61,12 +62,17 @@ __all__ = [
     "adapters",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
     "asarray",
     "default_device",
     "empty",
+    "kth_value",
     "max",
+    "median",
     "min",
+    "partition",
+    "quantile",
     "sort",
     "take_along_axis",
     "to_numpy",
