@@ -22,6 +22,7 @@ from .contract import (
 from .functions import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k
 from .order_statistics import argpartition, kth_value, median, partition, quantile
 from .results import TopKResult
+from .running import RunningTopK
 from .runtime import (
     BindingProperties,
     CompiledOperator,
@@ -53,6 +54,7 @@ __all__ = [
     "Operator",
     "ReduceFunction",
     "ReduceOperatorDesc",
+    "RunningTopK",
     "Tensor",
     "TensorDesc",
     "TopK1OperatorDesc",

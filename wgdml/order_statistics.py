@@ -26,6 +26,7 @@ from .arguments import (
     element_name,
 )
 from .functions import argsort, sort, take_along_axis
+from .lines import batch_of, line_selection
 from .plan import Plan
 from .plan.ranks import MOST_PARTED, numbers_plan, partition_plan, ranks_plan
 from .quantiles import middle, places
@@ -70,7 +71,7 @@ def kth_value(
     rank = as_rank(k, given.shape[along])
     source = asarray(given, device=as_device(_device_of(x, device)))
     found = _pairs(source, (along,), np.array([rank]), order, dtype)
-    shape = _reduced(source.shape, (along,), keeps)
+    shape = batch_of(source.shape, (along,), keeps)
     return TopKResult(*(_like(x, part.reshape(shape), source.device) for part in found))
 
 
@@ -139,7 +140,7 @@ def median(
         counts = np.maximum(_numbers(source, axes)[..., None], 1)
     a, b = _neighbours(source, axes, (counts - 1) // 2, counts // 2, not omits)
     result = _in_float(source, lambda a, b: middle(a, b, counts % 2 == 1), a, b)
-    return _like(x, result.reshape(_reduced(source.shape, axes, keeps)), source.device)
+    return _like(x, result.reshape(batch_of(source.shape, axes, keeps)), source.device)
 
 
 def quantile(
@@ -184,7 +185,7 @@ def quantile(
     else:
         found = _in_float(source, at.between, *_neighbours(source, axes, at.before, at.after, not omits))
         found = np.moveaxis(found, -1, 0)
-    return _like(x, found.reshape(wanted.shape + _reduced(source.shape, axes, keeps)), source.device)
+    return _like(x, found.reshape(wanted.shape + batch_of(source.shape, axes, keeps)), source.device)
 
 
 # ----------------------------------------------------------------------------
@@ -199,10 +200,6 @@ def _reduction(x: Any, axis: Axes, keepdims: bool) -> tuple[Any, tuple[int, ...]
     keeps = as_flag("keepdims", keepdims)
     given = x if isinstance(x, Tensor) else as_numpy(x)
     return given, as_axes(axis, given.shape), keeps
-
-
-def _reduced(shape: tuple[int, ...], axes: tuple[int, ...], keeps: bool) -> tuple[int, ...]:
-    return tuple(1 if d in axes else n for d, n in enumerate(shape) if keeps or d not in axes)
 
 
 def _like(x: Any, result: Any, device: Executor) -> Any:
@@ -221,27 +218,6 @@ def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array,
     if x.dtype.name != "bfloat16":
         return compute(a, b)
     return compute(a.astype(np.float32), b.astype(np.float32)).astype(x.dtype)
-
-
-def _selection(
-    x: Tensor, axes: tuple[int, ...], k: int, order: Order, has_values: bool, index_dtype: np.dtype[Any] | None
-) -> Selection:
-    """The pairs at k ranks: results have x's other dimensions, then the ranks."""
-    batch = iter(packed_strides((*_reduced(x.shape, axes, False), k)))
-    sizes, steps = zip(*[(1, 0) if d in axes else (n, next(batch)) for d, n in enumerate(x.shape)], strict=True) or ((), ())
-    one = () if axes else (1,)  # Without axes every element is a sequence of its own.
-    result = Layout(sizes + one, steps + one)
-    selection = make_selection(
-        element_name(x.dtype),
-        Layout(x.shape + one, x.strides + one),
-        axes or (x.ndim,),
-        k,
-        order,
-        values=result if has_values else None,
-        indices=result,
-        index_bytes=4 if index_dtype is None else index_dtype.itemsize,
-    )
-    return replace(selection, value_step=1, index_step=1, has_indices=index_dtype is not None, input_offset=bound(x).elements.rest)
 
 
 def _words(device: Executor, ranks: NDArray[np.uint32]) -> Tensor:
@@ -277,7 +253,7 @@ def _pairs(
 ) -> list[Tensor]:
     """Values, and indices if wanted, at ascending ranks: one row of them, or one a sequence."""
     k = ranks.shape[-1]
-    shape = (*_reduced(x.shape, axes, False), k)
+    shape = (*batch_of(x.shape, axes), k)
     results = {"values": packed_tensor(x.device, x.dtype, shape, "the result")}
     if index_dtype is not None:
         results["indices"] = packed_tensor(x.device, index_dtype, shape, "the result")
@@ -285,17 +261,18 @@ def _pairs(
         own, propagates = ranks.ndim > 1, propagate and _has_nan(x)
         last = [prod(x.shape[a] for a in axes) - 1] if propagates else []
         words = ranks if own else np.array([*ranks, *last])
-        selection = _selection(x, axes, k, order, True, index_dtype)
+        index_bytes = 0 if index_dtype is None else index_dtype.itemsize
+        selection = line_selection(x, axes, k, order, has_values=True, index_bytes=index_bytes)
         _run(x, selection, ranks_plan, (own, propagates), ranks=_words(x.device, words.astype(np.uint32)), **results)
     return list(results.values())
 
 
 def _numbers(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
     """How many elements of each sequence are not NaN."""
-    shape = _reduced(x.shape, axes, False)
+    shape = batch_of(x.shape, axes)
     counts = asarray(np.zeros(shape, np.uint32), device=x.device)
     if prod(shape):
-        _run(x, _selection(x, axes, 1, Order.ASCENDING, False, None), numbers_plan, (), numbers=counts)
+        _run(x, line_selection(x, axes, 1, Order.ASCENDING), numbers_plan, (), numbers=counts)
     return counts.numpy().astype(np.int64)
 
 

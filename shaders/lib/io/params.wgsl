@@ -25,6 +25,7 @@ struct Params {
   sink_base: u32,         // First pair of the sink.
   sink_step: u32,         // Pairs between consecutive sequences of the sink.
   sink_item_step: u32,    // Pairs between consecutive items of the sink.
+  advance: u32,           // Items of each sequence by which a running top-k goes on.
   // How the work is cut.
   parts: u32,             // Parts that each sequence is cut into.
   team: u32,              // Invocations that serve a part, a power of two.
