@@ -19,9 +19,9 @@ from .contract import (
     TopK1OperatorDesc,
     TopKOperatorDesc,
 )
-from .functions import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k
+from .functions import argmax, argmin, argsort, lexsort, max, min, sort, take_along_axis, top_k
 from .order_statistics import argpartition, kth_value, median, partition, quantile
-from .results import TopKResult
+from .results import SortResult, TopKResult
 from .running import RunningTopK
 from .runtime import (
     BindingProperties,
@@ -55,6 +55,7 @@ __all__ = [
     "ReduceFunction",
     "ReduceOperatorDesc",
     "RunningTopK",
+    "SortResult",
     "Tensor",
     "TensorDesc",
     "TopK1OperatorDesc",
@@ -70,6 +71,7 @@ __all__ = [
     "default_device",
     "empty",
     "kth_value",
+    "lexsort",
     "max",
     "median",
     "min",

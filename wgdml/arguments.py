@@ -31,6 +31,7 @@ __all__ = [
     "as_rank",
     "as_sizes",
     "check_indices",
+    "check_payload",
     "element_name",
     "taken_shape",
     "with_nan",
@@ -189,6 +190,15 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
     """``ValueError`` for indices out of an axis of this size. Negative ones count from the end."""
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
+
+
+def check_payload(dtype: np.dtype[Any], shape: Sequence[int], wanted: Sequence[int]) -> None:
+    """``TypeError`` for elements but of 32 and 64 bits, ``ValueError`` for another shape."""
+    if dtype.itemsize not in (4, 8):
+        raise TypeError(f"payload must have elements of 32 or 64 bits, not {dtype}")
+    too_long = len(shape) > len(wanted)
+    if too_long or any(n not in (1, m) for n, m in zip(reversed(shape), reversed(wanted), strict=False)):
+        raise ValueError(f"payload of shape {tuple(shape)} cannot be broadcast to x's {tuple(wanted)}")
 
 
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}
