@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal, NamedTuple, SupportsIndex
+from typing import Any, Literal, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -21,13 +21,14 @@ from .arguments import (
     as_k,
     as_order,
     check_indices,
+    check_payload,
     element_name,
     taken_shape,
     with_nan,
 )
 from .plan import Plan
 from .plan.take import take_plan
-from .results import TopKResult
+from .results import SortResult, TopKResult
 from .runtime.bindings import Placement
 from .runtime.default import as_device
 from .runtime.device import Device
@@ -46,11 +47,24 @@ from .runtime.tensor import (
     moved,
     new_tensor,
     packed_tensor,
+    to_numpy,
 )
 from .runtime.transfers import Span
 from .selection import Layout, Order, Selection, make_selection, packed_strides, take_selection
 
-__all__ = ["TopKResult", "argmax", "argmin", "argsort", "max", "min", "sort", "take_along_axis", "top_k"]
+__all__ = [
+    "SortResult",
+    "TopKResult",
+    "argmax",
+    "argmin",
+    "argsort",
+    "lexsort",
+    "max",
+    "min",
+    "sort",
+    "take_along_axis",
+    "top_k",
+]
 
 Nan = Literal["greatest", "last"]
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
@@ -189,6 +203,7 @@ def min(
 
 def sort(
     x: ArrayLike | Tensor,
+    payload: ArrayLike | Tensor | None = None,
     /,
     *,
     axis: SupportsIndex = -1,
@@ -204,9 +219,17 @@ def sort(
     directions, as in NumPy 2.6. The result has x's shape and data type. ``out``: a Tensor for it,
     as of ``top_k``. The signature is the array API standard's.
 
-    Raises as ``top_k`` does, and ``TypeError`` for a ``descending`` or ``stable`` that is no bool.
+    ``payload``: elements of 32 or 64 bits, of x's shape or what broadcasts to it, that go where
+    their keys go. The result is then a ``SortResult`` of values and payload: arrays where both are
+    arrays, else Tensors, and nothing comes back from the device.
+
+    Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
+    for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
-    return _select(x, None, axis, _sort_order(descending, stable, nan), True, None, out, device)[0]
+    order = _sort_order(descending, stable, nan)
+    if payload is not None:
+        return _sort_pairs(x, payload, axis, order, out, device)
+    return _select(x, None, axis, order, True, None, out, device)[0]
 
 
 def argsort(
@@ -228,6 +251,40 @@ def argsort(
     """
     order = _sort_order(descending, stable, nan)
     return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device)[0]
+
+
+def lexsort(
+    keys: Sequence[ArrayLike | Tensor] | ArrayLike,
+    /,
+    axis: SupportsIndex = -1,
+    *,
+    index_dtype: DTypeLike = "int64",
+    device: Device | None = None,
+) -> Any:
+    """The indices that sort along an axis by several keys, stably. The last key decides first.
+
+    ``keys``: arrays or Tensors of one shape and any data types, or the rows of an array. Each is
+    sorted as ``sort`` does, ascending. The result is an array where all keys are arrays, else a
+    Tensor, and nothing comes back from the device. The contract is ``numpy.lexsort``'s.
+
+    Raises ``ValueError`` for no keys, keys of different shapes and an axis out of range;
+    ``TypeError`` for data types without an order.
+    """
+    dtype = as_index_dtype(index_dtype)
+    if isinstance(keys, Tensor) or not isinstance(keys, Sequence | np.ndarray):
+        raise TypeError(f"keys must be a sequence of arrays or Tensors, not {type(keys).__name__}")
+    given = [key if isinstance(key, Tensor) else as_numpy(key, f"keys[{n}]") for n, key in enumerate(keys)]
+    if not given:
+        raise ValueError("keys must have at least one")
+    if other := next((key.shape for key in given if key.shape != given[0].shape), None):
+        raise ValueError(f"keys must have one shape, not {tuple(given[0].shape)} and {tuple(other)}")
+    along = as_axis(axis, len(given[0].shape))
+    executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
+    order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
+    for key in given[1:]:
+        moved_key = take_along_axis(asarray(key, device=executor), order, along)
+        order = take_along_axis(order, argsort(moved_key, axis=along, index_dtype=dtype), along)
+    return order if any(isinstance(key, Tensor) for key in given) else order.numpy()
 
 
 def take_along_axis(
@@ -255,10 +312,7 @@ def take_along_axis(
     shape = taken_shape(given.shape, places.shape, along)
     if not isinstance(places, Tensor):
         check_indices(places, given.shape[along])
-    executor = as_device(next((t.device for t in tensors.values()), None) if device is None else device)
-    for name, tensor in tensors.items():
-        check_gpu_device(name, tensor, executor)
-        check_alive(name, tensor)
+    executor = _on_one_device(tensors, device)
     source = asarray(given, device=executor)
     result = packed_tensor(executor, source.dtype, shape, "the result")
     if prod(shape):
@@ -307,6 +361,33 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
     as_flag("stable", stable)  # every answer here is the stable one
     return with_nan(Order.DESCENDING if as_flag("descending", descending) else Order.ASCENDING, nan)
+
+
+def _on_one_device(tensors: Mapping[str, Any], device: Device | None) -> Executor:
+    """The device of the first Tensor among them, or the one named: of one GPU device with all."""
+    found = {name: t for name, t in tensors.items() if isinstance(t, Tensor)}
+    executor = as_device(next((t.device for t in found.values()), None) if device is None else device)
+    for name, tensor in found.items():
+        check_gpu_device(name, tensor, executor)
+        check_alive(name, tensor)
+    return executor
+
+
+def _sort_pairs(x: Any, payload: Any, axis: SupportsIndex, order: Order, out: Any, device: Device | None) -> SortResult:
+    """Keys sorted, and what follows them."""
+    if out is not None:
+        raise ValueError("out must be None with a payload")
+    keys = x if isinstance(x, Tensor) else as_numpy(x)
+    follows = payload if isinstance(payload, Tensor) else as_numpy(payload, "payload")
+    along = as_axis(axis, len(keys.shape))
+    check_payload(follows.dtype, follows.shape, keys.shape)
+    executor = _on_one_device({"x": keys, "payload": follows}, device)
+    values, indices = _select(
+        asarray(keys, device=executor), None, along, order, True, np.dtype(np.uint32), None, cast(Device, executor)
+    )
+    moved_along = take_along_axis(asarray(follows, device=executor).broadcast_to(keys.shape), indices, along)
+    found = SortResult(values, moved_along)
+    return found if isinstance(x, Tensor) or isinstance(payload, Tensor) else SortResult(*to_numpy(*found))
 
 
 def _is_long(x: Any) -> bool:

@@ -41,6 +41,7 @@ __all__ = [
     "moved",
     "new_tensor",
     "packed_tensor",
+    "sliced",
     "tensor_of",
     "to_numpy",
     "to_numpy_async",
@@ -373,6 +374,12 @@ def bound(tensor: Tensor) -> Bound:
         elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
         tensor._bound = Bound(tensor._buffer, start, end, elements)
     return tensor._bound
+
+
+def sliced(tensor: Tensor, first: int, end: int) -> Tensor:
+    """The last dimension's positions from ``first`` to before ``end``, without a copy."""
+    shape, offset = (*tensor.shape[:-1], end - first), tensor.offset + first * tensor.strides[-1] * tensor.dtype.itemsize
+    return new_tensor(tensor.device, tensor._buffer, tensor.dtype, shape, tensor.strides, offset, tensor._memory)
 
 
 def is_foreign(tensor: Tensor) -> bool:

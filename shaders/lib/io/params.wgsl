@@ -25,6 +25,7 @@ struct Params {
   sink_base: u32,         // First pair of the sink.
   sink_step: u32,         // Pairs between consecutive sequences of the sink.
   sink_item_step: u32,    // Pairs between consecutive items of the sink.
+  advance: u32,           // Items of each sequence by which a running top-k goes on.
   // How the work is cut.
   parts: u32,             // Parts that each sequence is cut into.
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
@@ -32,6 +33,9 @@ struct Params {
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
+  rank_step: u32,         // 1 where each sequence has wanted ranks of its own, else 0.
+  last_rank: u32,         // Place of the last of the wanted ranks in their row.
+  propagate: u32,         // 1 where a NaN at the last wanted rank takes the place of every other.
   // Delegates and lists of survivors.
   subsets: u32,           // Subsets of each sequence. Subset p holds the loads p, p + subsets, ...
   bests: u32,             // Of delegates, the best of each class; or the delegates themselves.
