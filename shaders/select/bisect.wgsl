@@ -31,7 +31,7 @@ fn share_bits(row: Row, lane: u32, keys: ptr<function, Keys>) {
   var some = Key();
   var every = LAST_KEY;
 #for i in ITEMS_PER_THREAD
-  some |= select(Key(), (*keys)[$i], position_of(row, $iu, lane) < params.length);
+  some |= select(Key(), (*keys)[$i], position_of(row, $iu, lane) < items_of(row));
   every &= (*keys)[$i];  // all ones where there is no item
 #endfor
 #if SUBGROUPS
@@ -177,7 +177,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var place = reserve(countOneBits(passing));
 #for i in ITEMS_PER_THREAD
   if ((passing & $[1 << i]u) != 0u) {
-    list[place] = store_of(Pair(keys[$i], index_at(position_of(row, $iu, local))));
+    list[place] = store_of(Pair(keys[$i], index_at(row, position_of(row, $iu, local))));
     place++;
   }
 #endfor

@@ -4,6 +4,9 @@
 // neighbouring columns, so that they read side by side, and each writes a whole sector of memory.
 //   ITEMS_PER_THREAD  items of a tile
 #import io/input
+#if RAGGED
+#import io/spans
+#endif
 
 const WORDS: u32 = 8u;  // of a tile
 
@@ -18,9 +21,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let sequence = line / params.tiles * columns + number % columns;
   if (sequence >= params.sequences) { return; }
   let tile = line % params.tiles;
+#if RAGGED
+  // What takes no part is never looked at.
+  let span = span_of(sequence);
+  if ((tile + 1u) * ITEMS_PER_THREAD <= span.shift || tile * ITEMS_PER_THREAD >= span.shift + span.real) { return; }
+#endif
   let start = sequence_offsets(sequence).x;
 #for i in ITEMS_PER_THREAD
-  let element$i = element_at(start + min(tile * ITEMS_PER_THREAD + $iu, params.length - 1u) * params.axes[0].y);
+  let element$i = element_at(start + min(tile * ITEMS_PER_THREAD + $iu, params.axes[0].x - 1u) * params.axes[0].y);
 #endfor
   var words: array<u32, WORDS>;
 #for i in ITEMS_PER_THREAD

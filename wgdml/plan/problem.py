@@ -53,6 +53,11 @@ class Problem:
         return self.one_axis and not self.columns
 
     @property
+    def ragged(self) -> bool:
+        """Items are elements, and sequences have spans of their own."""
+        return isinstance(self.source, View) and self.source.selection.ragged
+
+    @property
     def key_words(self) -> int:
         """Words of a key: two for 64-bit elements."""
         return self.format.key_words

@@ -19,7 +19,7 @@ class Region(NamedTuple):
 
     offset: int
     size: int
-    resource: str = "scratch"  #: "scratch", "input", "values" or "indices"
+    resource: str = "scratch"  #: "scratch", "input", "values", "indices", or a name of BESIDES
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,15 @@ class View:
     region: Region | None = None  #: Where the elements lie, if not in the input tensor.
 
     @cached_property
-    def length(self) -> int:
+    def covered(self) -> int:
+        """Positions of the axes."""
         return math.prod(self.sizes)
+
+    @cached_property
+    def length(self) -> int:
+        """The most items of a sequence that may be visited: all, or as many as can take part."""
+        s = self.selection
+        return min(self.covered, max(s.longest, s.k)) if s.longest else self.covered
 
     @property
     def axis_steps(self) -> list[int]:
@@ -102,6 +109,8 @@ class View:
     @property
     def skewed(self) -> bool:
         """Sequences may begin inside loads."""
+        if self.selection.starts is not None:
+            return self.per_load > 1
         first = self.offset % (ALIGNMENT // self.selection.format.bytes)
         return any(n % self.per_load for n in (first, *(d.input_stride for d in self.selection.batch)))
 

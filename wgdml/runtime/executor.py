@@ -21,7 +21,7 @@ from .process import use_gpu
 from .transfers import Span, Transfers
 
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
-_SLOT = 512  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
+_SLOT = 768  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
 
 
 class MakesPlans(Protocol):

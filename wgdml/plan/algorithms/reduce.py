@@ -50,6 +50,7 @@ class Reduce(Algorithm):
 
     name = "reduce"
     summary = "the best pair by a tree; one read"
+    takes_nothing = True
     Policy = ReducePolicy
     policy: ReducePolicy
 
@@ -87,7 +88,7 @@ class Reduce(Algorithm):
                 "WORKGROUP": workgroup,
                 "TEAM": shape.team,
                 "SUBGROUPS": int(self.machine.subgroups and shape.team == workgroup),
-                "IN_ORDER": self._in_order(program, source),
+                "IN_ORDER": int(program.in_order(source)),
                 "UNROLL": _UNROLL,
             }
             | self._tile(source, shape),
@@ -105,16 +106,11 @@ class Reduce(Algorithm):
             constants={
                 "WORKGROUP": shape.team,
                 "LOADS_EACH": self.occupancy.loads_each,
-                "IN_ORDER": self._in_order(program, source),
+                "IN_ORDER": int(program.in_order(source)),
                 "UNROLL": _UNROLL,
             },
             params={"parts": shape.parts},
         )
-
-    @staticmethod
-    def _in_order(program: Program, source: Source) -> int:
-        """Does an invocation meet its items in ascending order of index?"""
-        return int(isinstance(source, View) and not program.selection.last_index)
 
     @staticmethod
     def _tile(source: Source, shape: _Shape) -> dict[str, int]:
@@ -125,7 +121,7 @@ class Reduce(Algorithm):
         # A kernel for every second number of some loads: many leave no registers for one more.
         step = 2 if 8 < loads <= 16 else 1
         size = ceil_div(loads, step) * step
-        tail = size - source.length // (shape.team * source.per_load)
+        tail = size if source.selection.ragged else size - source.length // (shape.team * source.per_load)
         return {"LOADS": size, "TAIL": tail, "SKEWED": int(source.skewed)}
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:

@@ -222,6 +222,7 @@ class SelectRadix(Algorithm):
             },
             params={
                 "k": k,
+                "least": k * problem.view.per_load,  # Each of the first k may have a load of its own.
                 "slack": k // 16,
                 "longest": shape.longest,
                 "subsets": subsets,

@@ -22,6 +22,7 @@ class Transpose(Algorithm):
 
     name = "transpose"
     summary = "columns copied to rows of scratch, and what serves those; a read and a write more"
+    takes_nothing = True
 
     def check(self, problem: Problem) -> None:
         if not problem.columns:
@@ -30,13 +31,15 @@ class Transpose(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         view, sequences, m = problem.view, problem.sequences, self.machine
-        step = ceil_div(problem.length * view.selection.format.bytes, _TILE) * _TILE
+        step = ceil_div(view.covered * view.selection.format.bytes, _TILE) * _TILE
         most = min(max(_SLICE, sequences * step // 4), m.max_storage_buffer_binding_size)
         # Pairs of a slice would lie apart.
         count = ceil_div(sequences * step, most) if isinstance(sink, Outputs) else 1
-        kept = program.arena.used
+        kept, outer = program.arena.used, program.spans
         for part in slices(view.selection, count):
-            program.arena.used, program.sequences = kept, part.sequences
+            program.arena.used = kept
+            if count > 1:
+                program.enter(part)
             columns, tiles = replace(view, selection=part), step // _TILE
             rows = _rows_of(columns, step, program.arena.take(part.sequences * step))
             program.dispatch(
@@ -49,7 +52,7 @@ class Transpose(Algorithm):
                 params={"tiles": tiles},
             )
             program.run(rows, part.sequences, problem.k, replace(sink, view=rows) if isinstance(sink, Outputs) else sink)
-        program.sequences = sequences
+        program.sequences, program.spans = sequences, outer
 
 
 def _rows_of(columns: View, step: int, region: Region) -> View:
@@ -58,5 +61,5 @@ def _rows_of(columns: View, step: int, region: Region) -> View:
     for d in reversed(columns.selection.batch):
         batch.append(replace(d, input_stride=stride))
         stride *= d.size
-    rows = replace(columns.selection, batch=tuple(batch[::-1]), axes=(AxisDim(columns.length, 1),), input_offset=0)
-    return View(rows, (0,), (columns.length,), True, start_index=columns.first_index, region=region)
+    rows = replace(columns.selection, batch=tuple(batch[::-1]), axes=(AxisDim(columns.covered, 1),), input_offset=0)
+    return View(rows, (0,), (columns.covered,), True, start_index=columns.first_index, region=region)
