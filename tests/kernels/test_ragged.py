@@ -219,12 +219,15 @@ def served(algorithm: str, planner: Planner) -> list[tuple[Ragged, frozenset[Any
 
 
 def chosen(found: list[tuple[Ragged, frozenset[Any]]]) -> list[Ragged]:
-    """One with the fewest kernels more for each edge, and all that take none."""
+    """One with the fewest kernels more for each edge and way, and all that take none."""
     kernels: set[Any] = set()
     picked: set[Ragged] = set()
     edges: dict[Any, list[tuple[Ragged, frozenset[Any]]]] = {}
     for problem, needed in found:
-        edges.setdefault((problem.given, problem.case.edge.split()[0]), []).append((problem, needed))
+        layout = problem.case.edge.split()[0]
+        way = tuple(sorted({kernel for kernel, *_ in needed}))
+        for edge in ((problem.given, layout), (way, layout, "starts" in problem.given)):
+            edges.setdefault(edge, []).append((problem, needed))
     for options in edges.values():
         problem, needed = min(options, key=lambda one: (len(one[1] - kernels), one[0].case.length))
         kernels |= needed

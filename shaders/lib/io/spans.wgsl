@@ -20,6 +20,13 @@ struct Span {
   jump: u32,   // Indices that items in other pieces have, between those that take part and others.
 }
 
+// The last key that an element can have: bits that no element uses are zeros, as sorts expect.
+#if KEY_WORDS == 1
+const LAST_OF_ELEMENTS: Key = (LAST_KEY >> (32u - 8u * ELEMENT_BYTES)) << (32u - 8u * ELEMENT_BYTES);
+#else
+const LAST_OF_ELEMENTS: Key = LAST_KEY;
+#endif
+
 fn items_in(span: Span) -> u32 { return span.items; }
 
 #if MANY_AXIS_DIMS
@@ -32,7 +39,7 @@ fn position_in(span: Span, index: u32) -> u32 { return index + span.first - para
 fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair {
   let index = step + params.first_index - span.first;
   let real = index < span.real;
-  return Pair(select(LAST_KEY, key, real), select(NO_INDEX, index ^ INDEX_FLIP, real));
+  return Pair(select(LAST_OF_ELEMENTS, key, real), select(NO_INDEX, index ^ INDEX_FLIP, real));
 }
 
 #else
@@ -61,7 +68,7 @@ fn position_in(span: Span, index: u32) -> u32 {
 }
 fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair {
   let real = position < span.real;
-  return Pair(select(LAST_KEY, key, real),
+  return Pair(select(LAST_OF_ELEMENTS, key, real),
               select(NO_INDEX, index_in(span, position) ^ INDEX_FLIP, real || INDEX_FLIP == 0u));
 }
 
