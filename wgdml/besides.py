@@ -105,8 +105,8 @@ def _longest(spans: Mapping[str, Tensor | NDArray[Any]], longest: SupportsIndex 
     """The bound of lengths that is given, or that those of a flat x have; 0 for the axis."""
     if longest is not None:
         bound = as_int("longest", longest)
-        if bound < 1:
-            raise ValueError(f"longest must be at least 1, not {bound}")
+        if bound < 1 or "lengths" not in spans:
+            raise ValueError(f"longest must be at least 1, and be given with lengths alone, not {bound}")
         return 0 if bound >= length else bound
     lengths = spans.get("lengths")
     if not flat or not isinstance(lengths, np.ndarray) or not lengths.ndim:

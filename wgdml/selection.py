@@ -343,6 +343,7 @@ OperatorDesc = (
     | contract.ArgmaxOperatorDesc
     | contract.ArgminOperatorDesc
     | contract.ReduceOperatorDesc
+    | contract.SelectOperatorDesc
 )
 
 
@@ -350,8 +351,39 @@ def _layout(desc: contract.TensorDesc) -> Layout:
     return Layout(desc.sizes, desc.element_strides)
 
 
+def _lower_select(desc: contract.SelectOperatorDesc) -> Selection:
+    largest = desc.axis_direction == contract.AxisDirection.DECREASING
+    if desc.nan == "first":
+        order = Order.MAXIMUM if largest else Order.MINIMUM
+    else:
+        order = Order.DESCENDING if largest else Order.ASCENDING
+    besides = {
+        name: (Beside(tensor.data_type.numpy_dtype.name), Layout(desc.sizes, desc.strides_of(tensor)))
+        for name in BESIDES
+        if (tensor := getattr(desc, f"{name}_tensor")) is not None
+    }
+    values, indices = desc.output_value_tensor, desc.output_index_tensor
+    longest = desc.longest or 0
+    return make_selection(
+        desc.input_tensor.data_type.numpy_dtype.name,
+        Layout(desc.sizes, desc.strides_of(desc.input_tensor)),
+        desc.axes,
+        desc.k,
+        order.numbers_first if desc.nan == "last" else order,
+        values=_layout(values) if values else None,
+        indices=_layout(indices) if indices else None,
+        index_bytes=indices.data_type.itemsize if indices else 4,
+        last_index=desc.select_last_index,
+        in_order=desc.sorted,
+        besides=besides,
+        longest=0 if longest >= prod(desc.sizes[axis] for axis in desc.axes) else longest,
+    )
+
+
 def lower(desc: OperatorDesc) -> Selection:
     """The Selection that a (checked) operator desc asks for."""
+    if isinstance(desc, contract.SelectOperatorDesc):
+        return _lower_select(desc)
     source = _layout(desc.input_tensor)
     element = desc.input_tensor.data_type.numpy_dtype.name
     if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):

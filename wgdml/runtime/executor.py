@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import contract
 from ..plan import Machine, Plan, Planner
-from ..selection import Selection
+from ..selection import BESIDES, Selection
 from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
 from .context import Context, Kept
@@ -151,6 +151,10 @@ class Executor:
             selection = replace(
                 selection, input_offset=placement.input, value_offset=placement.values, index_offset=placement.indices
             )
+        for name in BESIDES:
+            if left := getattr(placement, name):
+                moved: dict[str, Any] = {name: replace(getattr(selection, name), offset=left)}
+                selection = replace(selection, **moved)
         return self.prepare(selection, vectors=placement.vectors, shared_input=placement.shared_input)
 
     def encode(self, prepared: PreparedPlan, resources: Resources) -> Any:

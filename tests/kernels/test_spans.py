@@ -256,3 +256,41 @@ def test_every_algorithm(device, algorithm):
 def test_those_that_refuse(device, algorithm):
     _, planned = planned_device(device, algorithm)
     assert not [one for one, _ in served(algorithm, planned.planner) if one.selection().ragged]
+
+
+@pytest.mark.parametrize("binding", [12 << 10, 64 << 10])
+@pytest.mark.parametrize("software", [False, True])
+def test_sequences_and_batches_over_a_binding(device, software, binding):
+    limits = {"max_storage_buffer_binding_size": binding}
+    cut, planned = planned_device(device, None, software, limits=limits)
+    whole = planned_device(device, None, software)[1].planner
+    served = 0
+    for number, problem in enumerate(problems()):
+        if problem.case.k > 130 or (not software and number % 3):
+            continue
+        try:
+            plan = planned.planner.plan(problem.selection())
+        except MemoryError:
+            continue
+        if len(plan.dispatches) == len(whole.plan(problem.selection()).dispatches):
+            continue
+        served += 1
+        problem.check(cut, kinds_of(problem, number)[number % 3], number)
+    assert served >= 3, served
+
+
+@pytest.mark.parametrize("software", [False, True])
+def test_a_sort_of_a_sequence_over_a_binding(device, software):
+    limits = {"max_storage_buffer_binding_size": 128 << 10}
+    cut, planned = planned_device(device, None, software, limits=limits, radix_sort={"tiles": 1})
+    for given in (("lengths",), ("lengths", "payload")):
+        problem = Ragged(rows("a sort", 33_000, 33_000, "int32", 1), given)
+        if "payload" in given:
+            with pytest.raises(MemoryError, match="payload of a sequence of 33000 items must fit a binding"):
+                planned.planner.plan(problem.selection())
+            continue
+        for seed in range(4):
+            problem.check(cut, "extremes", seed)
+    starts = Ragged(rows("a sort", 33_000, 33_000, "int32", 1), ("starts",))
+    with pytest.raises(MemoryError, match="with starts, sorting takes sequences that fit a binding, not of 33000 items"):
+        planned.planner.plan(starts.selection())
