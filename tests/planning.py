@@ -29,8 +29,8 @@ ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
 STEPS = frozenset({"row_sort_rank"})
 #: Those that serve neighbouring columns alone.
 COLUMNS = frozenset({"select_lists", "transpose"})
-#: Those that software adapters choose from; no GPU does.
-SERIAL = frozenset(rule.algorithm for rule in rules_of(True))
+#: Those that software adapters choose from, but for segments of one sequence.
+SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {"reduce", "select_teams", "select_radix"}
 
 #: Kernels that a device of the tests keeps.
 KEPT = 128

@@ -562,7 +562,8 @@ class SelectOperatorDesc:
         sorted: False allows any order of the `k`.
         nan: "greatest" than every number, "last" in both directions, or "first" in both.
         select_last_index: of equal elements, the last one comes first. For `k` = 1.
-        longest: promises that no length in `lengths_tensor` is larger. Larger ones are cut to it. None: the axis.
+        longest: promises that no length in `lengths_tensor` is larger. Larger ones are cut to it.
+            None: the axis.
 
     Ranks without an item have index -1, all ones, and the last value of the type in the order: an
     infinity, or the least or greatest integer. Indices count along the axis from its beginning, and

@@ -98,7 +98,8 @@ def top_k(
     without an item have index -1 and the type's last number in the order. Where x has one
     dimension, each start and length is a segment of it, and the results have their shape and k.
     ``longest`` promises that lengths in a Tensor are no longer. ``indices``: ids of 32 or 64 bits,
-    which stand for positions. :doc:`Ragged rows <ragged>` says the rest.
+    which stand for positions; ``index_dtype`` is not looked at then. The page on ragged rows says
+    the rest.
 
     Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or
     ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself, and for
@@ -421,7 +422,7 @@ class _Into(NamedTuple):
     """A request whose results go into tensors that exist."""
 
     request: _Select | _Reduce
-    tensors: tuple[tuple[str, Elements], ...]  #: The input, as it lies on the device, and all others.
+    tensors: tuple[tuple[str, Elements], ...]  #: The input, as it lies, and all others.
     shared_input: bool
     longest: int
 

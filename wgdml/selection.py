@@ -308,7 +308,8 @@ def make_selection(
         k=k,
         order=order,
         last_index=last_index,
-        sorted=in_order,
+        # Of spans the ranks without an item come last, and counts need the first of all.
+        sorted=in_order or bool(set(besides) - {"payload"}),
         has_values=values is not None,
         has_indices=indices is not None,
         index_bytes=index_bytes,

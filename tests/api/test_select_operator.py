@@ -1,4 +1,4 @@
-"""SelectOperatorDesc: what it takes and refuses, and recorded work that reads lengths when it runs."""
+"""SelectOperatorDesc: what it takes and refuses, and what recorded work reads when it runs."""
 
 from __future__ import annotations
 

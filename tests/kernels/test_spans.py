@@ -198,6 +198,10 @@ def problems() -> Iterator[Ragged]:
             element = ("float32", "uint8", "int64", "float16")[(number + k) % 4]
             case = Case(name, element, shape, axes, k, strides or packed(shape), offset, index_dtype="int64")
             yield Ragged(case, given, longest=100 if k < 20 and number % 2 else 0)
+    for number, (n, k) in enumerate(((5003, 3), (1003, 40), (40, 3), (203, 9), (5003, 250), (1003, 1))):
+        element = ("float32", "uint8", "int64")[number % 3]
+        case = Case("segments", element, (130, n), (1,), k, (0, 1), number, index_dtype="int64")
+        yield Ragged(case, (GIVEN[1], BESIDES)[number % 2], longest=(0, 300)[number // 2 % 2])
     for number, (n, k) in enumerate(((40, 3), (203, 9), (300, 12), (1003, 100))):
         for given in (GIVEN[0], GIVEN[1], GIVEN[6]):
             element = ("float32", "int32", "int64", "uint8")[number]

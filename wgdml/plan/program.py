@@ -95,7 +95,7 @@ class Program:
         chosen.build(self, problem, sink)
 
     def enter(self, part: Selection) -> None:
-        """Begins the dispatches for a part of the selection: finds what of its sequences takes part."""
+        """Begins the dispatches for a part of the selection; finds its sequences' spans."""
         self.sequences, self.spans = part.sequences, None
         if not part.ragged:
             return

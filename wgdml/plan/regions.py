@@ -12,6 +12,8 @@ from .machine import ceil_div
 
 #: Bytes: the strictest alignment of a binding's offset.
 ALIGNMENT = 256
+#: Of spans of one sequence, the longest has at most this many times the items that teams expect.
+_MOST_OF_USUAL = 1 << 14
 
 
 class Region(NamedTuple):
@@ -44,7 +46,22 @@ class View:
     def length(self) -> int:
         """The most items of a sequence that may be visited: all, or as many as can take part."""
         s = self.selection
-        return min(self.covered, max(s.longest, s.k)) if s.longest else self.covered
+        return min(self.covered, max(s.longest, s.k)) if s.longest and self.one_axis else self.covered
+
+    @cached_property
+    def sharers(self) -> int:
+        """Sequences that are spans of one."""
+        s = self.selection
+        return math.prod(d.size for d in s.batch if not d.input_stride) if s.ragged else 1
+
+    @cached_property
+    def usual_loads(self) -> int:
+        """Loads of most sequences, by which teams are sized. Spans of one lie apart, as a rule.
+
+        No sequence has so many more that loops get too long (docs/driver-bugs.md).
+        """
+        length = max(min(self.length, self.covered // self.sharers), self.length // _MOST_OF_USUAL)
+        return ceil_div(max(1, length), self.per_load)
 
     @property
     def axis_steps(self) -> list[int]:
@@ -160,6 +177,10 @@ class Pairs:
 
     @property
     def most_loads(self) -> int:
+        return self.length
+
+    @property
+    def usual_loads(self) -> int:
         return self.length
 
     def window(self, first: int, count: int, key_words: int) -> Pairs:

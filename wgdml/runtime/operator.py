@@ -118,8 +118,9 @@ class CompiledOperator:
         Raises ``TypeError`` and ``ValueError``, before anything is recorded, for missing tensors,
         buffers that are too small, destroyed, mapped or not usable as storage, an offset that
         breaks ``guaranteed_base_offset_alignment``, an output that shares its buffer range with
-        another tensor, and an encoder that has ended. Tensors that are read may overlap. A buffer that is mapped or destroyed after
-        ``record`` and before the submission cannot be seen here: submitting it may end the process.
+        another tensor, and an encoder that has ended. Tensors that are read may overlap. A buffer
+        that is mapped or destroyed after ``record`` and before the submission cannot be seen here:
+        submitting it may end the process.
         """
         if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
             raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")

@@ -1,4 +1,4 @@
-// What of a sequence takes part, in this dispatch's piece of the axis: spans -> positions and pairs.
+// What of a sequence takes part, in this dispatch's piece of the axis: spans -> positions, pairs.
 //
 // Positions count from the first item that takes part, and indices from the first of all pieces.
 // An algorithm may need more items than take part. Those that follow are visited too, up to

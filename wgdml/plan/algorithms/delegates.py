@@ -167,7 +167,8 @@ class Delegates(Algorithm):
         subsets = power_of_two_below(max(1, min(subsets, loads // p.loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
         if problem.ragged:
-            subsets = min(subsets, 16 * threads)  # Bests of classes and spans would be one binding too many.
+            # Bests of classes would be a binding too many beside the spans.
+            subsets = min(subsets, 16 * threads)
         # Few delegates are spread over the machine in small workgroups.
         total = sequences * subsets
         workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else 1024

@@ -126,7 +126,7 @@ class Reduce(Algorithm):
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
         o, p, m = self.occupancy, self.policy, self.machine
-        loads = source.loads
+        loads = source.usual_loads
         shape = _Shape(1, m.workgroup, p.held_loads)
         if sequences <= o.workgroups // 4:
             # Such a workgroup has a processor to itself.
@@ -145,7 +145,7 @@ class Reduce(Algorithm):
     def _team(self, shape: _Shape, source: Source, sequences: int, key_words: int) -> None:
         """An invocation for every few loads while the machine has room, else for twice as many."""
         o, p = self.occupancy, self.policy
-        loads = source.loads
+        loads = source.usual_loads
         room = power_of_two_below(o.invocations // sequences)
         # Neighbours read a line of memory together.
         fewest = max(4, power_of_two_above(ceil_div(loads, 2 * p.loads_per_thread)))

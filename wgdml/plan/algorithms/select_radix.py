@@ -222,7 +222,8 @@ class SelectRadix(Algorithm):
             },
             params={
                 "k": k,
-                "least": k * problem.view.per_load,  # Each of the first k may have a load of its own.
+                # Each of the first k may have a load of its own.
+                "least": k * problem.view.per_load,
                 "slack": k // 16,
                 "longest": shape.longest,
                 "subsets": subsets,
