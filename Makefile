@@ -22,7 +22,7 @@ help:
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
 	@echo 'make test-web the kernels in headless Chromium, bit for bit (needs Node and Chromium; demos/web is the page)'
 	@echo 'make test-portability   the functional tests on every driver there is, and with the least limits; one table'
-	@echo 'make fuzz     10,000 random operators, and as many malformed descs, arguments, files (SEED=1 to repeat)'
+	@echo 'make fuzz     10,000 random operators, 100,000 ragged problems, malformed input of 10,000 kinds (SEED=1 to repeat)'
 	@echo 'make soak     8 threads for a minute, 100,000 calls, and flat memory after both'
 	@echo 'make screenshots   draw the pictures in docs/images again, without a display'
 	@echo 'make setup    only the set-up: .venv, the package in it, a Vulkan driver if none is found'
@@ -84,7 +84,7 @@ test-portability:
 fuzz:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; $(IN_ENVIRONMENT) HYPOTHESIS_PROFILE=long WGDML_FUZZ=$${CASES:-10000} \
-		.venv/bin/python -m pytest tests/api/test_fuzz.py --hypothesis-seed=$$seed --hypothesis-show-statistics $(ARGS)
+		.venv/bin/python -m pytest tests/api/test_fuzz.py tests/api/test_fuzz_ragged.py --hypothesis-seed=$$seed --hypothesis-show-statistics $(ARGS)
 
 soak:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test

@@ -182,6 +182,44 @@ def argmin(x: Any, axis: int | Sequence[int] | None = None, keepdims: bool = Fal
     return arg_reduce(x, axis, keepdims, select_last, largest=False)
 
 
+def nothing(dtype: Any, largest: bool = True) -> np.ndarray:
+    """What stands where a sequence has no item for a rank: the last number in the order."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return np.array(not largest)
+    if is_float(dtype):
+        return np.array(-np.inf if largest else np.inf).astype(dtype)
+    return np.array(np.iinfo(dtype).min if largest else np.iinfo(dtype).max, dtype)
+
+
+def ragged_top_k(
+    lines: np.ndarray,
+    k: int,
+    largest: bool = True,
+    *,
+    starts: Any = 0,
+    lengths: Any = None,
+    counts: Any = None,
+    nan_last: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and indices of the first k of a span of each of the lines, a row each.
+
+    Numbers beyond a line are cut to it. Ranks without an item have index -1 and `nothing`.
+    """
+    count, n = lines.shape
+    starts = np.clip(np.broadcast_to(starts, count).astype(object), 0, n)
+    lengths = np.clip(np.broadcast_to(n if lengths is None else lengths, count).astype(object), 0, n - starts)
+    counts = np.clip(np.broadcast_to(k if counts is None else counts, count).astype(object), 0, k)
+    values = np.full((count, k), nothing(lines.dtype, largest))
+    indices = np.full((count, k), -1, np.int64)
+    for row, (start, length, wanted) in enumerate(zip(starts, lengths, counts, strict=True)):
+        found = min(length, wanted)
+        part, places = top_k(lines[row, start : start + length], found, -1, largest, nan_last)
+        values[row, :found] = from_bits(bits(part), lines.dtype)
+        indices[row, :found] = places + start
+    return values, indices
+
+
 def assert_same(actual: Any, expected: Any, case: object = "") -> None:
     """Same type, same shape, same bits."""
     actual, expected = np.asarray(actual), np.asarray(expected)

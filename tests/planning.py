@@ -29,8 +29,8 @@ ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
 STEPS = frozenset({"row_sort_rank"})
 #: Those that serve neighbouring columns alone.
 COLUMNS = frozenset({"select_lists", "transpose"})
-#: Those that software adapters choose from; no GPU does.
-SERIAL = frozenset(rule.algorithm for rule in rules_of(True))
+#: Those that software adapters choose from, but for segments of one sequence.
+SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {"reduce", "select_teams", "select_radix"}
 
 #: Kernels that a device of the tests keeps.
 KEPT = 128
@@ -131,12 +131,22 @@ def planned_device(
 
 
 def answer(
-    device: wgdml.Device, selection: Selection, storage: np.ndarray, shape: tuple[int, ...], index_dtype: Any = np.uint32
+    device: wgdml.Device,
+    selection: Selection,
+    storage: np.ndarray,
+    shape: tuple[int, ...],
+    index_dtype: Any = np.uint32,
+    **besides: np.ndarray,
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Runs a selection from a flat array; values and indices in this shape, None if it has none."""
-    memories = [device.buffers.allocate("the input", storage.nbytes)]  # kept until they return
-    device.transfers.write(storage, memories[0].buffer)
-    resources, spans = {"input": (memories[0].buffer, 0)}, []
+    """Runs a selection from a flat array; values and indices in this shape, None if it has none.
+
+    ``besides``: lengths, starts, counts and payload, as they lie in memory.
+    """
+    memories, resources, spans = [], {}, []  # memories are kept until the results return
+    for name, array in {"input": storage, **besides}.items():
+        memories.append(device.buffers.allocate(name, array.nbytes))
+        device.transfers.write(array, memories[-1].buffer)
+        resources[name] = memories[-1].buffer, 0
     for name, has, dtype in (
         ("values", selection.has_values, storage.dtype),
         ("indices", selection.has_indices, np.dtype(index_dtype)),

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from wgdml.plan import Machine, Plan, Planner
 from wgdml.plan.ranks import numbers_plan, partition_plan, ranks_plan
 from wgdml.plan.running import begin_plan, merge_plan, result_plan, update_plan
 from wgdml.plan.take import take_plan
-from wgdml.selection import FORMATS, Layout, Order, Selection, make_selection, take_selection
+from wgdml.selection import BESIDES, FORMATS, Beside, Layout, Order, Selection, make_selection, take_selection
 
 #: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known
 #: adapters have.
@@ -105,6 +105,16 @@ def selection(
     )
 
 
+def with_spans(problem: Selection, given: tuple[str, ...], payload: str = "uint32") -> Selection:
+    """The problem with lengths, starts, counts or a payload, one after the other in memory."""
+    batch, step = [], 1
+    for d in reversed(problem.batch):
+        batch.append(replace(d, besides=tuple(step if name in given else 0 for name in BESIDES)))
+        step *= d.size
+    besides: dict[str, Any] = {name: Beside(payload if name == "payload" else "int32") for name in given}
+    return replace(problem, batch=tuple(batch[::-1]), **besides, index_bytes=8 if "64" in payload else 4)
+
+
 #: Sizes and axis of the packed tensors: one row, many rows, very many short rows, columns, and an
 #: axis in the middle.
 SHAPES: list[tuple[tuple[int, ...], int]] = [
@@ -160,6 +170,17 @@ def problems(quick: bool = False) -> Iterator[Asked]:
                 problem = selection(element, sizes, (axis,), k, Order.DESCENDING, outputs)
                 forced = small and ((outputs, vectors) == WAYS[0] or k in FORCED_KS)
                 yield Asked(problem, {"vectors": vectors}, tuple(LIMITS) if forced else ())
+                if k in FORCED_KS:
+                    payload = ("uint32", "float64")[outputs == "indices"]
+                    given = ("lengths", "starts", "counts") if outputs == "values" else BESIDES
+                    yield Asked(with_spans(problem, given, payload), {"vectors": vectors}, ONE_OF_A_KIND if small else ())
+    # Numbers of spans, each way, and where the last index wins or several axes are one.
+    for count in range(1, 5):
+        for given in combinations(BESIDES, count):
+            yield Asked(with_spans(selection("float32", (9, 500), (1,), 5, Order.ASCENDING, "both"), given), {})
+    for element, last, axes in product(QUICK_WIDTHS, (False, True), ((1,), (0,), (1, 2), (0, 2))):
+        problem = selection(element, (9, 50, 6), axes, 1, Order.MAXIMUM, "indices", strides=padded((9, 50, 6)), last_index=last)
+        yield Asked(with_spans(problem, BESIDES[:3]), {}, ONE_OF_A_KIND)
     if quick:
         return
     # Numbers: every element format in every order, once for each kernel that k and length lead to.

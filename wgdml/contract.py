@@ -1,5 +1,7 @@
 """DirectML's vocabulary for its selection operators, and the rules that its descs obey.
 
+`SelectOperatorDesc` alone is wgdml's own.
+
 Pure data and checks: enums, tensor and operator descs, and what each feature level takes.
 Everything is checked when it is constructed, so a desc that exists is one that some feature level
 takes. Only a device's level is left to `check_feature_level`. Names and numbers follow
@@ -37,6 +39,7 @@ __all__ = [
     "OperatorDesc",
     "ReduceFunction",
     "ReduceOperatorDesc",
+    "SelectOperatorDesc",
     "TensorDesc",
     "TopK1OperatorDesc",
     "TopKOperatorDesc",
@@ -526,6 +529,85 @@ OperatorDesc = TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | Argmi
 
 
 # --------------------------------------------------------------------------------------------------
+# wgdml's own operator
+# --------------------------------------------------------------------------------------------------
+
+_NAN_RULES = ("greatest", "last", "first")
+_INTEGERS = tuple(t for t in DataType if t not in _FLOATS)
+
+
+@dataclass(frozen=True)
+class SelectOperatorDesc:
+    """The first `k` of a span of each sequence: TOP_K1 and ARGMAX, and what DirectML lacks.
+
+    It is wgdml's own, so any feature level takes it. What lies in the tensors is read when the
+    recorded work runs, and nothing comes back to the host. Numbers beyond the axis, or beyond `k`,
+    are cut to it then; negative ones are 0.
+
+    Args:
+        input_tensor: any layout and type. Sizes other than those of `axes` are the outputs', or 1:
+            then all sequences along that dimension are spans of one.
+        k: 1 to the size of the axis; 1 of several axes.
+        axes: at least one axis, each less than the dimension count, none twice. Stored as a tuple.
+        axis_direction: DECREASING selects the largest, largest first; INCREASING the smallest.
+        output_value_tensor: `k` on the axis, or 1 on several; type of the input. None: not wanted.
+        output_index_tensor: the same sizes; INT64, INT32, UINT64 or UINT32, able to hold every
+            index, or the payload's type. One of the outputs at least is wanted.
+        lengths_tensor: how many items of each sequence take part; any integers. Sizes of the
+            outputs with 1 on `axes`, or 1. None: all to the end of the axis.
+        starts_tensor: the first item of each sequence that takes part, as `lengths_tensor`.
+        counts_tensor: how many ranks are wanted of each sequence, as `lengths_tensor`. None: `k`.
+        payload_tensor: what is written in place of indices, of 32 or 64 bits. Sizes of the outputs
+            but for the axis, which has the input's; or 1. For a single axis.
+        sorted: False allows any order of the `k`.
+        nan: "greatest" than every number, "last" in both directions, or "first" in both.
+        select_last_index: of equal elements, the last one comes first. For `k` = 1.
+        longest: promises that no length in `lengths_tensor` is larger. Larger ones are cut to it.
+            None: the axis.
+
+    Ranks without an item have index -1, all ones, and the last value of the type in the order: an
+    infinity, or the least or greatest integer. Indices count along the axis from its beginning, and
+    over several axes row-major.
+
+    Raises:
+        TypeError: a field is not of its type.
+        ValueError: a broken rule above, or an overlapping output.
+    """
+
+    operator_type: ClassVar[str] = "SELECT"
+
+    input_tensor: TensorDesc
+    k: int
+    axes: tuple[int, ...]
+    axis_direction: AxisDirection
+    output_value_tensor: TensorDesc | None = None
+    output_index_tensor: TensorDesc | None = None
+    lengths_tensor: TensorDesc | None = None
+    starts_tensor: TensorDesc | None = None
+    counts_tensor: TensorDesc | None = None
+    payload_tensor: TensorDesc | None = None
+    sorted: bool = True
+    nan: str = "greatest"
+    select_last_index: bool = False
+    longest: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_select(self)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Sizes of the batch, and of the input on `axes`."""
+        output = self.output_value_tensor or self.output_index_tensor
+        assert output is not None
+        source = self.input_tensor.sizes
+        return tuple(source[d] if d in self.axes else size for d, size in enumerate(output.sizes))
+
+    def strides_of(self, tensor: TensorDesc) -> tuple[int, ...]:
+        """The strides of a tensor that is read, with 0 where it is of size 1."""
+        return tuple(0 if size == 1 else stride for size, stride in zip(tensor.sizes, tensor.element_strides, strict=True))
+
+
+# --------------------------------------------------------------------------------------------------
 # Feature levels
 # --------------------------------------------------------------------------------------------------
 
@@ -646,12 +728,7 @@ def _check_top_k(desc: _TopKOperatorDesc) -> None:
 def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     source, output, axes = desc.input_tensor, desc.output_tensor, desc.axes
     _check_some_level_takes(desc)
-    if not axes:
-        raise ValueError("axes is (); it must have at least one axis")
-    for position, axis in enumerate(axes):
-        _check_axis(f"axes[{position}]", axis, source)
-        if axis in axes[:position]:
-            raise ValueError(f"axes[{position}] is {axis}, a duplicate; axes must name each axis once")
+    _check_axes(axes, source)
     sizes = tuple(1 if d in axes else size for d, size in enumerate(source.sizes))
     _check_sizes("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
     _check_no_overlap("output_tensor", output)
@@ -667,11 +744,105 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
         )
 
 
+def _check_select(desc: SelectOperatorDesc) -> None:
+    source = _as_tensor("input_tensor", desc.input_tensor)
+    _store(desc, k=_as_int("k", desc.k), axes=_as_ints("axes", desc.axes, " (AxisCount is its length)"))
+    as_enum("axis_direction", desc.axis_direction, AxisDirection)
+    for field in ("sorted", "select_last_index"):
+        if not isinstance(getattr(desc, field), bool):
+            raise TypeError(f"{field} is {getattr(desc, field)!r}; it must be True or False")
+    if desc.nan not in _NAN_RULES:
+        raise ValueError(f"nan is {desc.nan!r}; it must be one of {', '.join(_NAN_RULES)}")
+    if desc.longest is not None:
+        _store(desc, longest=_as_int("longest", desc.longest))
+        if desc.longest < 1 or desc.lengths_tensor is None:
+            raise ValueError(f"longest is {desc.longest}; it must be at least 1, and given with a lengths_tensor alone")
+    _check_axes(desc.axes, source)
+    size = source.sizes[desc.axes[0]] if len(desc.axes) == 1 else 1
+    if not 1 <= desc.k <= size:
+        raise ValueError(f"k is {desc.k}; it must be from 1 to {size}, the size of a single axis, or 1 of several")
+    if desc.select_last_index and desc.k > 1:
+        raise ValueError(f"select_last_index is True with k = {desc.k}; it must be False for k over 1")
+    _check_select_outputs(desc)
+    _check_select_inputs(desc)
+
+
+def _check_select_outputs(desc: SelectOperatorDesc) -> None:
+    source, outputs = desc.input_tensor, ("output_value_tensor", "output_index_tensor")
+    given = {field: _as_tensor(field, tensor) for field in outputs if (tensor := getattr(desc, field)) is not None}
+    if not given:
+        raise ValueError("output_value_tensor and output_index_tensor are None; at least one must be given")
+    first = next(iter(given.values()))
+    if first.dimension_count == source.dimension_count:
+        batch = desc.sizes
+        fits = all(n in (1, m) for n, m in zip(source.sizes, batch, strict=True))
+    else:
+        batch, fits = source.sizes, True
+    if not fits:
+        raise ValueError(f"input_tensor.sizes is {source.sizes}; each must be 1 or that of the outputs, {first.sizes}, but on axes")
+    sizes = tuple(desc.k if d in desc.axes else n for d, n in enumerate(batch))
+    for field, tensor in given.items():
+        _check_sizes(field, tensor, sizes, f"those of the batch with {desc.k} on axes {desc.axes}")
+        _check_no_overlap(field, tensor)
+    if desc.output_value_tensor is not None:
+        _check_value_type("output_value_tensor", desc.output_value_tensor, source)
+
+
+def _check_select_inputs(desc: SelectOperatorDesc) -> None:
+    own = tuple(1 if d in desc.axes else size for d, size in enumerate(desc.sizes))
+    for field in ("lengths_tensor", "starts_tensor", "counts_tensor"):
+        tensor = getattr(desc, field)
+        if tensor is not None:
+            _check_type(field, _as_tensor(field, tensor), _INTEGERS)
+            _check_broadcast(field, tensor, own)
+    if desc.output_index_tensor is None:
+        if desc.payload_tensor is not None:
+            raise ValueError("payload_tensor is given without an output_index_tensor; it must have one to be written to")
+        return
+    if desc.payload_tensor is None:
+        _check_type("output_index_tensor", desc.output_index_tensor, _ARG_INDICES)
+        last = math.prod(desc.sizes[axis] for axis in desc.axes) - 1
+        largest = int(np.iinfo(desc.output_index_tensor.data_type.numpy_dtype).max)
+        if last > largest:
+            raise ValueError(
+                f"output_index_tensor.data_type is {desc.output_index_tensor.data_type.name}, which holds indices up to "
+                f"{largest}; it must hold {last}, the last index over axes {desc.axes} of input_tensor"
+            )
+        return
+    payload = _as_tensor("payload_tensor", desc.payload_tensor)
+    if len(desc.axes) > 1:
+        raise ValueError(f"payload_tensor is given for axes {desc.axes}; it must be for a single axis")
+    _check_type("payload_tensor", payload, tuple(t for t in DataType if t.itemsize >= 4))
+    _check_broadcast("payload_tensor", payload, desc.sizes)
+    _check_type("output_index_tensor", desc.output_index_tensor, (payload.data_type,))
+
+
+def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...]) -> None:
+    if tensor.data_type not in types:
+        raise ValueError(
+            f"{field}.data_type is {tensor.data_type.name}; it must be {'' if len(types) == 1 else 'one of '}{_names(types)}"
+        )
+
+
+def _check_broadcast(field: str, tensor: TensorDesc, sizes: tuple[int, ...]) -> None:
+    if tensor.dimension_count != len(sizes) or any(n not in (1, m) for n, m in zip(tensor.sizes, sizes, strict=True)):
+        raise ValueError(f"{field}.sizes is {tensor.sizes}; it must be {sizes}, or 1 in some dimensions")
+
+
 def _check_some_level_takes(desc: object) -> None:
     use = _use_of(desc)
     most = FEATURE_TABLE[use.operator][-1]  # includes all the rows before it
     if lacking := "; ".join(_lacks(most, use)):
         raise ValueError(f"{use.operator} at every feature level: {lacking}")
+
+
+def _check_axes(axes: tuple[int, ...], source: TensorDesc) -> None:
+    if not axes:
+        raise ValueError("axes is (); it must have at least one axis")
+    for position, axis in enumerate(axes):
+        _check_axis(f"axes[{position}]", axis, source)
+        if axis in axes[:position]:
+            raise ValueError(f"axes[{position}] is {axis}, a duplicate; axes must name each axis once")
 
 
 def _check_axis(field: str, axis: int, source: TensorDesc) -> None:

@@ -26,6 +26,7 @@ from .arguments import (
     taken_shape,
     with_nan,
 )
+from .besides import Besides, check_besides
 from .plan import Plan
 from .plan.take import take_plan
 from .results import SortResult, TopKResult
@@ -50,7 +51,7 @@ from .runtime.tensor import (
     to_numpy,
 )
 from .runtime.transfers import Span
-from .selection import Layout, Order, Selection, make_selection, packed_strides, take_selection
+from .selection import Beside, Layout, Order, Selection, make_selection, packed_strides, take_selection
 
 __all__ = [
     "SortResult",
@@ -83,6 +84,11 @@ def top_k(
     mode: Literal["largest", "smallest"] = "largest",
     sorted: bool = True,
     nan: Nan = "greatest",
+    lengths: ArrayLike | Tensor | None = None,
+    starts: ArrayLike | Tensor | None = None,
+    counts: ArrayLike | Tensor | None = None,
+    indices: ArrayLike | Tensor | None = None,
+    longest: SupportsIndex | None = None,
     index_dtype: DTypeLike = "int64",
     out: Sequence[Tensor] | None = None,
     device: Device | None = None,
@@ -100,14 +106,25 @@ def top_k(
     number in both modes, as in NumPy 2.6. ``out``: two Tensors for values and indices, which are
     returned. They have the results' shapes and types, and any layout without overlap.
 
+    ``lengths`` and ``starts`` say which items of each sequence take part, ``counts`` how many of
+    the k are wanted: integers of x's shape without the axis, or what can be broadcast to it. Ranks
+    without an item have index -1 and the type's last number in the order. Where x has one
+    dimension, each start and length is a segment of it, and the results have their shape and k.
+    ``longest`` promises that lengths in a Tensor are no longer. ``indices``: ids of 32 or 64 bits,
+    which stand for positions; ``index_dtype`` is not looked at then. The page on ragged rows says
+    the rest.
+
     Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or
-    ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself; ``TypeError``
-    for data types without an order, a ``sorted`` that is no bool, an ``out`` of another type.
+    ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself, and for
+    lengths, starts, counts and indices of other shapes, negative, beyond the axis or over k;
+    ``TypeError`` for data types without an order, a ``sorted`` that is no bool, an ``out`` of
+    another type, and lengths, starts and counts that are no integers.
     """
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order))
+    beside = _beside(lengths=lengths, starts=starts, counts=counts, payload=indices, longest=longest)
+    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order, beside))
 
 
 def argmax(
@@ -118,6 +135,9 @@ def argmax(
     keepdims: bool = False,
     select_last_index: bool = False,
     nan: Nan = "greatest",
+    lengths: ArrayLike | Tensor | None = None,
+    starts: ArrayLike | Tensor | None = None,
+    longest: SupportsIndex | None = None,
     index_dtype: DTypeLike = "int64",
     out: Tensor | None = None,
     device: Device | None = None,
@@ -129,12 +149,15 @@ def argmax(
     takes the last of several equal ones. The result has x's shape without the reduced axes (of size
     1 with ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
     The signature is the array API standard's, which takes one axis; DirectML takes several.
+    ``lengths``, ``starts`` and ``longest`` are as of ``top_k``, and count flattened positions of
+    several axes. A sequence without items has index -1.
 
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
-    reduce; ``TypeError`` for data types without an order; for ``nan`` and ``out`` as ``top_k``.
+    reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
     order = with_nan(Order.MAXIMUM, nan)
-    return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
+    dtype, beside = as_index_dtype(index_dtype), _beside(lengths=lengths, starts=starts, longest=longest)
+    return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
 
 
 def argmin(
@@ -145,6 +168,9 @@ def argmin(
     keepdims: bool = False,
     select_last_index: bool = False,
     nan: Nan = "greatest",
+    lengths: ArrayLike | Tensor | None = None,
+    starts: ArrayLike | Tensor | None = None,
+    longest: SupportsIndex | None = None,
     index_dtype: DTypeLike = "int64",
     out: Tensor | None = None,
     device: Device | None = None,
@@ -154,7 +180,8 @@ def argmin(
     Raises as ``argmax`` does.
     """
     order = with_nan(Order.MINIMUM, nan)
-    return _reduce(x, axis, keepdims, select_last_index, order, False, as_index_dtype(index_dtype), out, device)[0]
+    dtype, beside = as_index_dtype(index_dtype), _beside(lengths=lengths, starts=starts, longest=longest)
+    return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
 
 
 def max(
@@ -210,6 +237,7 @@ def sort(
     descending: bool = False,
     stable: bool = True,
     nan: Nan = "greatest",
+    lengths: ArrayLike | Tensor | None = None,
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
@@ -217,7 +245,8 @@ def sort(
 
     NaNs come last, and first when descending. With ``nan="last"`` they come last in both
     directions, as in NumPy 2.6. The result has x's shape and data type. ``out``: a Tensor for it,
-    as of ``top_k``. The signature is the array API standard's.
+    as of ``top_k``. ``lengths``: the first items of each sequence that are sorted, as of ``top_k``.
+    The type's last number in the order fills the rest. The signature is the array API standard's.
 
     ``payload``: elements of 32 or 64 bits, of x's shape or what broadcasts to it, that go where
     their keys go. The result is then a ``SortResult`` of values and payload: arrays where both are
@@ -226,10 +255,10 @@ def sort(
     Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
     for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
-    order = _sort_order(descending, stable, nan)
+    order, beside = _sort_order(descending, stable, nan), _beside(lengths=lengths)
     if payload is not None:
         return _sort_pairs(x, payload, axis, order, out, device)
-    return _select(x, None, axis, order, True, None, out, device)[0]
+    return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
 
 
 def argsort(
@@ -240,17 +269,18 @@ def argsort(
     descending: bool = False,
     stable: bool = True,
     nan: Nan = "greatest",
+    lengths: ArrayLike | Tensor | None = None,
     index_dtype: DTypeLike = "int64",
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
     """The indices that sort along an axis, always stably: ties ascend in both directions.
 
-    The result has x's shape and data type ``index_dtype``. ``nan``, ``out`` and errors as of
-    ``sort``. The signature is the array API standard's.
+    The result has x's shape and data type ``index_dtype``. ``nan``, ``out``, ``lengths`` and errors
+    as of ``sort``. Indices beyond a length are -1. The signature is the array API standard's.
     """
-    order = _sort_order(descending, stable, nan)
-    return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device)[0]
+    order, beside = _sort_order(descending, stable, nan), _beside(lengths=lengths)
+    return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device, beside=beside)[0]
 
 
 def lexsort(
@@ -356,6 +386,13 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 
 
 # ----------------------------------------------------------------------------
+
+
+def _beside(**given: Any) -> dict[str, Any] | None:
+    """What is given beside x, by the names of a selection; None where nothing is."""
+    if all(value is None for value in given.values()):
+        return None
+    return given
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
@@ -485,8 +522,9 @@ class _Into(NamedTuple):
     """A request whose results go into tensors that exist."""
 
     request: _Select | _Reduce
-    tensors: tuple[Elements, ...]  #: The input, as it lies on the device, and the results.
+    tensors: tuple[tuple[str, Elements], ...]  #: The input, as it lies, and all others.
     shared_input: bool
+    longest: int
 
 
 class _Output(NamedTuple):
@@ -518,12 +556,17 @@ def _select(
     out: Any,
     device: Device | None,
     in_order: bool = True,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[Any]:
-    """Values and indices of the first k (all, for None) along an axis, where they are wanted."""
+    """Values and indices of the first k (all, for None) along an axis, where they are wanted.
+
+    ``beside``: lengths, starts, counts, payload and longest.
+    """
     operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
-    return _run(operand, _Select(elements, k, axis, order, has_values, index_dtype, in_order), out, device)
+    request = _Select(elements, k, axis, order, has_values, index_dtype, in_order)
+    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
 
 
 def _reduce(
@@ -536,12 +579,14 @@ def _reduce(
     index_dtype: np.dtype[Any] | None,
     out: Any,
     device: Device | None,
+    beside: Mapping[str, Any] | None = None,
 ) -> list[Any]:
     """Value and index of the first pair over some axes; only those that are wanted."""
     operand, elements = _operand(x)
     axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
-    return _run(operand, _Reduce(elements, axis, keeps, last, order, has_values, index_dtype), out, device)
+    request = _Reduce(elements, axis, keeps, last, order, has_values, index_dtype)
+    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
 
 
 def _extreme(
@@ -647,8 +692,17 @@ def _check_size(x: Elements) -> None:
         raise ValueError(f"x has {prod(x.shape)} elements; a tensor has at most {_LARGEST}")
 
 
-def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, ...]]) -> Selection:
-    """The problem on tensors; ``strides``: of the results that are wanted, with the axes kept."""
+def _selection(
+    x: Elements,
+    problem: _Problem,
+    strides: Mapping[str, tuple[int, ...]],
+    besides: Mapping[str, Elements] | None = None,
+    longest: int = 0,
+) -> Selection:
+    """The problem on tensors; ``strides``: of the results that are wanted, with the axes kept.
+
+    ``besides``: those beside the input, of x's shape, or that of the batch.
+    """
     steps = packed_strides(x.shape) if x.strides is None else x.strides
     one = () if problem.axes else (1,)  # Without axes every element is a sequence of its own.
     layouts = {name: Layout(problem.rows + one, places + one) for name, places in strides.items()}
@@ -663,12 +717,71 @@ def _selection(x: Elements, problem: _Problem, strides: Mapping[str, tuple[int, 
         index_bytes=4 if problem.index_dtype is None else problem.index_dtype.itemsize,
         last_index=problem.last_index,
         in_order=problem.in_order,
+        besides={name: _beside_of(elements, problem) for name, elements in (besides or {}).items()},
+        longest=longest,
     )
 
 
-def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Reduce, out: Any) -> list[Any]:
-    """Runs a request into tensors that exist, and returns them. Errors come before any work."""
+def _beside_of(beside: Elements, problem: _Problem) -> tuple[Beside, Layout]:
+    """A tensor beside the input, and its layout, of size 1 along the axes if it has none."""
+    steps = beside.strides or ()
+    if len(steps) < len(problem.rows):
+        rest = iter(steps)
+        steps = tuple(0 if d in problem.axes else next(rest) for d in range(len(problem.rows)))
+    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, steps)
+
+
+def _run_beside(x: Any, request: _Select | _Reduce, out: Any, device: Device | None, given: Mapping[str, Any]) -> list[Any]:
+    """Runs a request with lengths and others; arrays where all that is given are arrays."""
+    x = x if isinstance(x, Tensor) else as_numpy(x)
     _check_size(request.elements)
+    problem = request.problem()
+    tensors = {name: value for name, value in given.items() if name != "longest"}
+    beside = check_besides(x.shape, problem.axes, problem.k, tensors, given.get("longest"))
+    request = _request_beside(request, beside)
+    problem = request.problem()
+    wanted = [(dtype, problem.shape) for _, dtype in problem.results(request.elements)]
+    if out is not None:
+        check_out(out, wanted)
+    all_given: dict[str, Any] = {"x": x, **beside.tensors}
+    resident = [t.device for t in all_given.values() if isinstance(t, Tensor)]
+    executor: Executor = as_device(next(iter(resident), _device_of(out)) if device is None else device)
+    placed = {name: asarray(t, device=executor) for name, t in all_given.items()}
+    source = placed.pop("x").broadcast_to(beside.shape)
+    batch = tuple(n for d, n in enumerate(beside.shape) if d not in beside.axes)
+    besides = {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
+    if out is None:
+        made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in wanted]
+        found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, beside.longest)
+        return found if resident else list(to_numpy(*found))
+    return _run_into(source, executor, request, out, besides, beside.longest)
+
+
+def _request_beside(request: _Select | _Reduce, beside: Besides) -> _Select | _Reduce:
+    """The request for the shape that x has then, whose indices are of the ids' data type."""
+    elements = Elements(request.elements.dtype, beside.shape)
+    flat = len(beside.shape) > len(request.elements.shape)
+    if isinstance(request, _Reduce):
+        axis = beside.axes if flat else request.axis
+        return _Reduce(elements, axis, request.keepdims, request.last_index, request.order, request.has_values, request.index_dtype)
+    ids = beside.tensors.get("payload")
+    dtype = request.index_dtype if ids is None else ids.dtype
+    along = beside.axes[0] if flat else request.axis
+    return _Select(elements, request.k, along, request.order, request.has_values, dtype, request.in_order)
+
+
+def _run_into(
+    x: Tensor | NDArray[Any],
+    device: Executor,
+    request: _Select | _Reduce,
+    out: Any,
+    besides: Mapping[str, Tensor] | None = None,
+    longest: int = 0,
+) -> list[Any]:
+    """Runs a request into tensors that exist, and returns them. Errors come before any work."""
+    if besides is None:
+        _check_size(request.elements)
+    besides = besides or {}
     problem = request.problem()
     results = problem.results(request.elements)
     given = [
@@ -677,27 +790,36 @@ def _run_into(x: Tensor | NDArray[Any], device: Executor, request: _Select | _Re
     ]
     outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
     tensors = {"x": x} if isinstance(x, Tensor) else {}
-    tensors |= {"out" if len(results) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}
-    check_apart(tensors)
+    named = {"out" if len(results) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}
+    check_apart(tensors | named)
+    for name, tensor in besides.items():
+        check_apart({name: tensor, **named})
     if prod(problem.shape):
-        for name, tensor in tensors.items():
+        for name, tensor in {**tensors, **named, **besides}.items():
             check_alive(name, tensor)
         source = x if isinstance(x, Tensor) else asarray(x, device=device)
-        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs}.items()}
-        device.run(_prepare_into(device, request, problem, places), {n: (p.buffer, p.start) for n, p in places.items()})
+        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **besides}.items()}
+        prepared = _prepare_into(device, request, problem, places, longest)
+        device.run(prepared, {n: (p.buffer, p.start) for n, p in places.items()})
     return [out] if len(results) == 1 else list(out)  # not ``given``, which may stand for others
 
 
-def _prepare_into(device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound]) -> PreparedPlan:
+def _prepare_into(
+    device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound], longest: int
+) -> PreparedPlan:
     """The plan for tensors that lie so."""
-    source, *outputs = places.values()
-    shared = any(output.buffer is source.buffer for output in outputs)
-    key = _Into(request, tuple(place.elements for place in places.values()), shared)
+    source = places["input"]
+    outputs = {name: places[name] for name in ("values", "indices") if name in places}
+    besides = {name: place.elements for name, place in places.items() if name not in ("input", *outputs)}
+    read = [place.buffer for name, place in places.items() if name in ("input", "payload")]
+    shared = any(output.buffer is buffer for output in outputs.values() for buffer in read)
+    key = _Into(request, tuple((name, place.elements) for name, place in places.items()), shared, longest)
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
-        strides = {name: problem.with_axes(place.elements.strides or ()) for name, place in places.items() if name != "input"}
-        left = {name: place.elements.rest for name, place in places.items()}
-        prepared = device.place(_selection(source.elements, problem, strides), Placement(source.elements.vectors, shared, **left))
+        strides = {name: problem.with_axes(place.elements.strides or ()) for name, place in outputs.items()}
+        left = {name: place.elements.rest for name, place in {"input": source, **outputs}.items()}
+        selection = _selection(source.elements, problem, strides, besides, longest)
+        prepared = device.place(selection, Placement(source.elements.vectors, shared, **left))
         device.kept.put(key, prepared)
     return prepared
 

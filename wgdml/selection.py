@@ -9,17 +9,20 @@ Pure data: no GPU, no NumPy arrays. A ``Selection`` is what ``wgdml.plan`` plans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import prod
+from typing import Any
 
 from . import contract
 
 __all__ = [
+    "BESIDES",
     "FORMATS",
     "AxisDim",
     "BatchDim",
+    "Beside",
     "ElementFormat",
     "Layout",
     "Order",
@@ -40,6 +43,7 @@ class ElementFormat:
     sign_bit: int = 0
     minus: int = 0
     largest: int = 0xFFFFFFFF
+    greatest: int = 0xFFFFFFFF  #: Of an unsigned integer, which may leave bits unused.
 
     @property
     def key_words(self) -> int:
@@ -49,6 +53,14 @@ class ElementFormat:
     def key_mask(self) -> int:
         """The bits of a key's words that are used: narrow types leave the low ones zero."""
         return (0xFFFFFFFF << max(0, 32 - 8 * self.bytes)) & 0xFFFFFFFF
+
+    def last(self, largest_first: bool) -> tuple[int, int]:
+        """The words, high and low, of the number that comes last: an infinity, or an extreme."""
+        if self.minus:
+            return (self.minus if largest_first else 0) | self.largest, 0
+        if largest_first:
+            return self.sign_bit, 0
+        return self.greatest & self.key_mask & ~self.sign_bit, 0xFFFFFFFF
 
 
 def _float(size: int, infinity: int) -> ElementFormat:
@@ -61,7 +73,7 @@ FORMATS: dict[str, ElementFormat] = {
     "bfloat16": _float(2, 0x7F800000),
     "float32": _float(4, 0x7F800000),
     "float64": _float(8, 0x7FF00000),
-    "bool": ElementFormat(1),
+    "bool": ElementFormat(1, greatest=0x01000000),
     **{f"uint{8 * n}": ElementFormat(n) for n in (1, 2, 4, 8)},
     **{f"int{8 * n}": ElementFormat(n, 0x80000000) for n in (1, 2, 4, 8)},
 }
@@ -100,6 +112,20 @@ class BatchDim:
     input_stride: int
     value_stride: int = 0
     index_stride: int = 0
+    besides: tuple[int, int, int, int] = (0, 0, 0, 0)  #: Of lengths, starts, counts and payload.
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A tensor beside the input: a number of each sequence, or what stands for each item."""
+
+    dtype: str  #: NumPy's name.
+    offset: int = 0  #: Elements before the first.
+    step: int = 0  #: Elements between the items of a sequence.
+
+    @property
+    def format(self) -> ElementFormat:
+        return FORMATS[self.dtype]
 
 
 @dataclass(frozen=True)
@@ -148,6 +174,10 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
     return tuple(reversed(result))
 
 
+#: The tensors that may lie beside the input, in the order of ``BatchDim.besides``.
+BESIDES = ("lengths", "starts", "counts", "payload")
+
+
 @dataclass(frozen=True)
 class Selection:
     """The first ``k`` of every sequence. Offsets and strides are in elements."""
@@ -167,6 +197,16 @@ class Selection:
     input_offset: int = 0
     value_offset: int = 0
     index_offset: int = 0
+    lengths: Beside | None = None  #: Items of each sequence that take part; None: all to its end.
+    starts: Beside | None = None  #: The first of them; None: the first of all.
+    counts: Beside | None = None  #: Ranks that are wanted of each sequence; None: k.
+    payload: Beside | None = None  #: What is written in place of indices.
+    longest: int = 0  #: No sequence has more items that take part; 0: any number.
+
+    @property
+    def ragged(self) -> bool:
+        """Do sequences have spans of their own?"""
+        return self.lengths is not None or self.starts is not None or self.counts is not None
 
     @property
     def format(self) -> ElementFormat:
@@ -193,12 +233,13 @@ def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
     for d in dims:
         if merged:
             o = merged[-1]
-            if (o.input_stride, o.value_stride, o.index_stride) == (
+            if (o.input_stride, o.value_stride, o.index_stride, *o.besides) == (
                 d.size * d.input_stride,
                 d.size * d.value_stride,
                 d.size * d.index_stride,
+                *(d.size * stride for stride in d.besides),
             ):
-                merged[-1] = BatchDim(o.size * d.size, d.input_stride, d.value_stride, d.index_stride)
+                merged[-1] = BatchDim(o.size * d.size, d.input_stride, d.value_stride, d.index_stride, d.besides)
                 continue
         merged.append(d)
     return tuple(merged)
@@ -236,19 +277,24 @@ def make_selection(
     index_bytes: int = 4,
     last_index: bool = False,
     in_order: bool = True,
+    besides: Mapping[str, tuple[Beside, Layout]] | None = None,
+    longest: int = 0,
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
     ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
+    ``besides``: lengths, starts, counts and payload, by these names, where there are any. Their
+    layouts are broadcast to the source's, but for the size of the axes.
     More than 8 dimensions left on either side after merging raise ``ValueError``.
     """
-    chosen = sorted(axes)
+    chosen, besides = sorted(axes), besides or {}
     batch = [
         BatchDim(
             size,
             source.strides[d],
             values.strides[d] if values else 0,
             indices.strides[d] if indices else 0,
+            _strides_beside(besides, d),
         )
         for d, size in enumerate(source.sizes)
         if d not in chosen
@@ -257,6 +303,9 @@ def make_selection(
     merged_axes = _merge_axes([AxisDim(source.sizes[d], source.strides[d]) for d in chosen])
     _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
+    tensors: dict[str, Any] = {name: beside for name, (beside, _) in besides.items()}
+    if "payload" in besides:
+        tensors["payload"] = replace(tensors["payload"], step=besides["payload"][1].strides[chosen[0]])
     return Selection(
         element=element,
         batch=merged_batch,
@@ -264,13 +313,22 @@ def make_selection(
         k=k,
         order=order,
         last_index=last_index,
-        sorted=in_order,
+        # Of spans the ranks without an item come last, and counts need the first of all.
+        sorted=in_order or bool(set(besides) - {"payload"}),
         has_values=values is not None,
         has_indices=indices is not None,
         index_bytes=index_bytes,
         value_step=values.strides[axis] if values and axis is not None else 0,
         index_step=indices.strides[axis] if indices and axis is not None else 0,
+        longest=longest,
+        **tensors,
     )
+
+
+def _strides_beside(besides: Mapping[str, tuple[Beside, Layout]], d: int) -> tuple[int, int, int, int]:
+    """The strides of dimension ``d`` of lengths, starts, counts and payload."""
+    lengths, starts, counts, payload = (besides[name][1].strides[d] if name in besides else 0 for name in BESIDES)
+    return lengths, starts, counts, payload
 
 
 def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:
@@ -291,6 +349,7 @@ OperatorDesc = (
     | contract.ArgmaxOperatorDesc
     | contract.ArgminOperatorDesc
     | contract.ReduceOperatorDesc
+    | contract.SelectOperatorDesc
 )
 
 
@@ -298,8 +357,39 @@ def _layout(desc: contract.TensorDesc) -> Layout:
     return Layout(desc.sizes, desc.element_strides)
 
 
+def _lower_select(desc: contract.SelectOperatorDesc) -> Selection:
+    largest = desc.axis_direction == contract.AxisDirection.DECREASING
+    if desc.nan == "first":
+        order = Order.MAXIMUM if largest else Order.MINIMUM
+    else:
+        order = Order.DESCENDING if largest else Order.ASCENDING
+    besides = {
+        name: (Beside(tensor.data_type.numpy_dtype.name), Layout(desc.sizes, desc.strides_of(tensor)))
+        for name in BESIDES
+        if (tensor := getattr(desc, f"{name}_tensor")) is not None
+    }
+    values, indices = desc.output_value_tensor, desc.output_index_tensor
+    longest = desc.longest or 0
+    return make_selection(
+        desc.input_tensor.data_type.numpy_dtype.name,
+        Layout(desc.sizes, desc.strides_of(desc.input_tensor)),
+        desc.axes,
+        desc.k,
+        order.numbers_first if desc.nan == "last" else order,
+        values=_layout(values) if values else None,
+        indices=_layout(indices) if indices else None,
+        index_bytes=indices.data_type.itemsize if indices else 4,
+        last_index=desc.select_last_index,
+        in_order=desc.sorted,
+        besides=besides,
+        longest=0 if longest >= prod(desc.sizes[axis] for axis in desc.axes) else longest,
+    )
+
+
 def lower(desc: OperatorDesc) -> Selection:
     """The Selection that a (checked) operator desc asks for."""
+    if isinstance(desc, contract.SelectOperatorDesc):
+        return _lower_select(desc)
     source = _layout(desc.input_tensor)
     element = desc.input_tensor.data_type.numpy_dtype.name
     if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):

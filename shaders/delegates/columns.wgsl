@@ -7,6 +7,7 @@
 //   UNROLL  rows under way at once, and TAIL at the end of a run. No item may be met twice.
 #import thread/best_of_columns
 #import workgroup/column_rows
+#import io/spans
 #import io/sink
 
 alias Seconds = array<Key, PER_LOAD>;
@@ -23,8 +24,8 @@ fn put_delegate(start: Target, subset: u32, best: Pair, second: Key) {
 }
 
 // Of the rows first, first + stride, ... of each column from an offset on.
-fn delegates_of_rows(start: u32, first: u32, stride: u32) -> Delegates {
-  let end = params.length;
+fn delegates_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Delegates {
+  let end = items_in(span);
   var bests = no_bests(NO_INDEX);
   var seconds: Seconds;
 #for c in PER_LOAD
@@ -32,18 +33,17 @@ fn delegates_of_rows(start: u32, first: u32, stride: u32) -> Delegates {
 #endfor
   if (first >= end) { return Delegates(bests, seconds); }
 #if IN_ORDER
-  bests = no_bests(axis_step(first).y + params.first_index);
+  bests = no_bests(index_in(span, first));
 #endif
   var r = first;
   for (; r + (UNROLL - 1u) * stride < end; r += UNROLL * stride) {
 #for u in UNROLL
-    let step$u = axis_step(r + $uu * stride);
+    let step$u = step_in(span, r + $uu * stride);
     let data$u = load(start + step$u.x);
 #endfor
 #for u in UNROLL
-    let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
 #for c in PER_LOAD
-    let pair$[u]x$c = Pair(key_in(data$u, $cu), index$u);
+    let pair$[u]x$c = pair_in(span, r + $uu * stride, step$u.y, key_in(data$u, $cu));
     seconds[$c] = key_min(seconds[$c], key_max(pair$[u]x$c.key, bests[$c].key));
     bests[$c] = better(pair$[u]x$c, bests[$c]);
 #endfor
@@ -52,14 +52,14 @@ fn delegates_of_rows(start: u32, first: u32, stride: u32) -> Delegates {
   // The rest. Beyond the end stands a real position with the last key, which wins nothing.
   for (; r < end; r += TAIL * stride) {
 #for u in TAIL
-    let step$u = axis_step(min(r + $uu * stride, end - 1u));
+    let row$u = min(r + $uu * stride, end - 1u);
+    let step$u = step_in(span, row$u);
     let data$u = load(start + step$u.x);
 #endfor
 #for u in TAIL
     let inside$u = r + $uu * stride < end;
-    let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
 #for c in PER_LOAD
-    let pair$[u]x$c = Pair(select(LAST_KEY, key_in(data$u, $cu), inside$u), index$u);
+    let pair$[u]x$c = pair_in(span, row$u, step$u.y, select(LAST_KEY, key_in(data$u, $cu), inside$u));
     seconds[$c] = key_min(seconds[$c], key_max(pair$[u]x$c.key, bests[$c].key));
     bests[$c] = better(pair$[u]x$c, bests[$c]);
 #endfor
@@ -127,9 +127,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let first_load = id % blocks * ACROSS;
   let at = columns_at(first_load + local % ACROSS);
   let start = column_offsets(at).x;
+  let column = span_of(at.sequence);
   for (var span = 0u; span < params.spans; span++) {
     let row = first_row(part, span, local / ACROSS);
-    var found = delegates_of_rows(start, select(params.length, row, at.live), params.parts * TEAM * params.spans);
+    var found = delegates_of_rows(start, column, select(params.length, row, at.live), params.parts * TEAM * params.spans);
 #for c in PER_LOAD
     team_rows[$[c % TOGETHER]u * WORKGROUP + local] = store_of(found.bests[$c]);
     team_seconds[$[c % TOGETHER]u * WORKGROUP + local] = found.seconds[$c];

@@ -61,7 +61,7 @@ fn subtract_places(words: ptr<function, Words>, local: u32) {
 #endfor
 }
 
-fn pairs_at(positions: ptr<function, Words>, pairs: ptr<function, Pairs>, first: u32, local: u32) -> Pairs {
+fn pairs_at(row: Row, positions: ptr<function, Words>, pairs: ptr<function, Pairs>, first: u32, local: u32) -> Pairs {
   var found: Pairs;
   var words: Words;
 #for w in KEY_WORDS
@@ -87,7 +87,7 @@ fn pairs_at(positions: ptr<function, Words>, pairs: ptr<function, Pairs>, first:
 #endfor
 #else
 #for i in ITEMS_PER_THREAD
-  found[$i].index = index_at(first + (*positions)[$i]);
+  found[$i].index = index_at(row, first + (*positions)[$i]);
 #endfor
 #endif
   return found;
@@ -104,7 +104,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let tile = id % params.tiles;
   let first = tile * TILE;
   let count = select(0u, min(TILE, params.length - first), id / params.tiles < params.sequences);
-  var pairs = read_tile(row_of(sequence), first, local);
+  let row = row_of(sequence);
+  var pairs = read_tile(row, first, local);
   find_starts(sequence, tile, local);
   var words = words_of(&pairs, count, local);
   for (var shift = 16u; shift < 16u + params.digit_bits; shift += 4u) {
@@ -117,7 +118,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in ITEMS_PER_THREAD
   positions[$i] = words[$i] & 0xffffu;
 #endfor
-  let sorted = pairs_at(&positions, &pairs, first, local);
+  let sorted = pairs_at(row, &positions, &pairs, first, local);
   let to = target_of(sequence);
 #for i in ITEMS_PER_THREAD
   {

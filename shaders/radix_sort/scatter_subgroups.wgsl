@@ -135,7 +135,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let first = tile * TILE;
   let count = select(0u, min(TILE, params.length - first), id / params.tiles < params.sequences);
   let warp = warp_of(local);
-  var pairs = read_tile(row_of(sequence), first, warp);
+  let row = row_of(sequence);
+  var pairs = read_tile(row, first, warp);
   let place = warp.first + warp.lane;  // the order of sums
   var found = Occurrences();
   if (place < BINS) { found = occurrences(sequence, tile, place); }
@@ -155,7 +156,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let slot = $iu * WORKGROUP + local;
     var pair = out[$i];
 #if !SOURCE_PAIRS
-    pair.index = index_at(first + pair.index);
+    pair.index = index_at(row, first + pair.index);
 #endif
     let rank = starts[digit_of(pair)] + slot;
     if (slot < count && rank < params.ranks) { put_to(to, rank, pair); }

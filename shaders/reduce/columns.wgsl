@@ -6,6 +6,7 @@
 //   TREE        1 where a workgroup has several rows; they meet in its memory
 //   TRANSPOSED  1 where results change invocations, so that neighbours write side by side
 #import thread/best_of_columns
+#import io/spans
 #import io/sink
 #if TREE
 #import workgroup/column_rows
@@ -17,27 +18,27 @@ var<workgroup> results: array<Stored, WORKGROUP * PER_LOAD>;  // [load][column]
 #if SINK_PAIRS
 fn column_target(at: Columns) -> Target { return target_of(at.sequence); }
 #else
-fn column_target(at: Columns) -> Target { return column_offsets(at); }
+fn column_target(at: Columns) -> Target { return Target(column_offsets(at), at.sequence); }
 #endif
 
 // The best of the rows first, first + stride, ... of each column from an offset on.
-fn best_of_rows(start: u32, first: u32, stride: u32) -> Bests {
-  let end = params.length;
+fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
+  let end = items_in(span);
   if (first >= end) { return no_bests(NO_INDEX); }
 #if IN_ORDER
-  var bests = no_bests(axis_step(first).y + params.first_index);
+  var bests = no_bests(index_in(span, first));
 #else
   var bests = no_bests(NO_INDEX);
 #endif
   for (var r = first; r < end; r += UNROLL * stride) {
 #for u in UNROLL
-    let step$u = axis_step(min(r + $uu * stride, end - 1u));  // the last item, maybe again
+    let row$u = min(r + $uu * stride, end - 1u);  // the last item, maybe again
+    let step$u = step_in(span, row$u);
     let data$u = load(start + step$u.x);
 #endfor
 #for u in UNROLL
-    let index$u = (step$u.y + params.first_index) ^ INDEX_FLIP;
 #for c in PER_LOAD
-    bests[$c] = better(Pair(key_in(data$u, $cu), index$u), bests[$c]);
+    bests[$c] = better(pair_in(span, row$u, step$u.y, key_in(data$u, $cu)), bests[$c]);
 #endfor
 #endfor
   }
@@ -106,7 +107,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = local / ACROSS;
   var bests = no_bests(NO_INDEX);
   if (at.live && row < TEAM) {
-    bests = best_of_rows(column_offsets(at).x, part * TEAM + row, params.parts * TEAM);
+    bests = best_of_rows(column_offsets(at).x, span_of(at.sequence), part * TEAM + row, params.parts * TEAM);
   }
   put_bests(local, first_load, at, part, bests);
 }

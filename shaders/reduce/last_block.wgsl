@@ -17,11 +17,23 @@ fn team_size() -> u32 { return WORKGROUP; }
 const ROUND: u32 = WORKGROUP * LOADS_EACH;  // loads
 
 var<workgroup> shared_word: u32;
+#if RAGGED && !SOURCE_PAIRS
+var<workgroup> shared_loads: u32;
+
+// Loads of a sequence, known to be the same for all.
+fn loads_for_all(local: u32, row: Row) -> u32 {
+  if (local == 0u) { shared_loads = row.loads; }
+  return workgroupUniformLoad(&shared_loads);
+}
+#else
+fn loads_for_all(local: u32, row: Row) -> u32 { return row.loads; }
+#endif
 
 // The best of an invocation's loads of all rounds that the workgroup takes.
 fn best_of_rounds(local: u32, sequence: u32, part: u32, row: Row) -> Pair {
   var best = last_pair();
-  for (var turn = part; turn * ROUND < row.loads; turn = params.parts + workgroupUniformLoad(&shared_word)) {
+  let loads = loads_for_all(local, row);
+  for (var turn = part; turn * ROUND < loads; turn = params.parts + workgroupUniformLoad(&shared_word)) {
     if (local == 0u) { shared_word = next_round(sequence); }
     best = scan_further(row, turn * ROUND + local, min((turn + 1u) * ROUND, row.loads), WORKGROUP, best);
   }

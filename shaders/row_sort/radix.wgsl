@@ -51,7 +51,7 @@ fn place_load(row: Row, v: u32, data: Load, w: u32, home: u32) {
 #for c in PER_LOAD
   {
     let position = v * PER_LOAD + $cu - row.skew;
-    if (position < params.length) { room[home + place(position)] = key_word(item(row, v, data, $cu).key, w); }
+    if (position < items_of(row)) { room[home + place(position)] = key_word(item(row, v, data, $cu).key, w); }
   }
 #endfor
 }
@@ -76,7 +76,7 @@ fn read_keys(row: Row, local: u32) -> Keys {
   workgroupBarrier();
   let words$w = read_words(blocked(local));
 #for i in ITEMS_PER_THREAD
-  if (t * ITEMS_PER_THREAD + $iu < params.length) { keys[$i] = with_key_word(keys[$i], $wu, words$w[$i]); }
+  if (t * ITEMS_PER_THREAD + $iu < items_of(row)) { keys[$i] = with_key_word(keys[$i], $wu, words$w[$i]); }
 #endfor
 #endfor
   return keys;
@@ -152,14 +152,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let t = local % TEAM;
   let sequence = linear_workgroup(workgroup, grid) * TEAMS + local / TEAM;
-  var keys = read_keys(row_of(min(sequence, params.sequences - 1u)), local);
+  let row = row_of(min(sequence, params.sequences - 1u));
+  var keys = read_keys(row, local);
   var words = sort_words(&keys, local);
   let sorted = keys_of(&words, &keys, local);
   let positions = positions_of(&words);
   let to = target_of(sequence);
 #for i in ITEMS_PER_THREAD
   if (sequence < params.sequences && $iu * TEAM + t < params.k) {
-    put_to(to, $iu * TEAM + t, Pair(sorted[$i], index_at(positions[$i])));
+    put_to(to, $iu * TEAM + t, Pair(sorted[$i], index_at(row, positions[$i])));
   }
 #endfor
 }

@@ -30,7 +30,7 @@ fn share_bits(row: Row, lane: u32, keys: ptr<function, Keys>) {
   var some = Key();
   var every = LAST_KEY;
 #for i in KEYS
-  some |= select(Key(), (*keys)[$i], position_of(row, $iu, lane) < params.length);
+  some |= select(Key(), (*keys)[$i], position_of(row, $iu, lane) < items_of(row));
   every &= (*keys)[$i];  // all ones where there is no item
 #endfor
 #if SUBGROUPS
@@ -149,7 +149,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var at = reserve(countOneBits(passing[0]) + countOneBits(passing[1]));
 #for i in KEYS
   if ((passing[$[i >> 5]] & $[1 << (i & 31)]u) != 0u) {
-    list[at] = held_of(Pair(keys[$i], index_at(position_of(row, $iu, local))));
+    list[at] = held_of(Pair(keys[$i], index_at(row, position_of(row, $iu, local))));
     at++;
   }
 #endfor

@@ -82,7 +82,7 @@ fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
 #endif
 #endfor
     if (delegate == NO_INDEX) { break; }
-    let position = delegate - params.first_index;
+    let position = position_in(row.span, delegate);
     let shift = firstTrailingBit(UNROLL * team_size());
     let q = ((position >> shift) << shift) + lane;
     var loads: Loads;

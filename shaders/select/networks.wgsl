@@ -72,7 +72,7 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
     let again$f = load(row, min(v$f, row.loads - 1u));
 #for c in PER_LOAD
     let place$[f * PER_LOAD + c] = v$f * PER_LOAD + $cu;
-    let bits$[f * PER_LOAD + c] = packed(packing, key_in(again$f, $cu) >> UNUSED);
+    let bits$[f * PER_LOAD + c] = packed(packing, key_at(row, place$[f * PER_LOAD + c], again$f, $cu) >> UNUSED);
     let rest$[f * PER_LOAD + c] = select(NO_WORD, ((bits$[f * PER_LOAD + c] & PLACES) << PLACE_BITS) | place$[f * PER_LOAD + c],
         alike(bits$[f * PER_LOAD + c], last) && is_inside(row, place$[f * PER_LOAD + c]));
 #endfor
@@ -134,7 +134,7 @@ fn put_words(first: u32, local: u32) {
     var pair: Pair;
     if (loose[owner] == 0u) {
       if (rank >= params.k) { continue; }
-      pair = Pair((bases[owner] + (best_words[e] >> PLACE_BITS)) << UNUSED, index_at(place));
+      pair = Pair((bases[owner] + (best_words[e] >> PLACE_BITS)) << UNUSED, index_at(row, place));
     } else {
       pair = pair_at(row, place);
       let stop = begin + loose[owner] - 1u;

@@ -100,7 +100,7 @@ fn loads_before(row: Row, lane: u32, leasts: ptr<function, Leasts>, threshold: P
 #for l in LOADS
     ties |= select(0u, $[1 << l]u, key_equal(threshold.key, (*leasts)[$l]));
 #endfor
-    let last = (threshold.index - params.first_index + row.skew) / PER_LOAD;
+    let last = load_of(row, threshold.index);
     hits &= ~ties | select(0u, (2u << min((last - lane) / TEAM, 31u)) - 1u, last >= lane);
   }
   return hits;

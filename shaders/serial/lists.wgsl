@@ -1,7 +1,8 @@
 // The first k of each short sequence, in order: source -> pairs (sink_keys, sink_indices).
 //
 // An invocation serves a sequence, and keeps a sorted list in registers. Items come in the order of
-// their indices, so an item goes behind all of the list whose keys are not greater.
+// their indices, so an item goes behind all of the list whose keys are not greater. Of the last key
+// only the index tells an item from nothing.
 //   K  places of the list, at least k
 #import io/subsets
 #import io/sink
@@ -18,14 +19,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var v = 0u; v < row.loads; v++) {
     let data = load(row, v);
     var passing = 0u;  // a bit an item
+    let full = best$[K - 1].index != NO_INDEX;
 #for c in PER_LOAD
-    passing |= select(0u, 1u << $cu, key_less(item(row, v, data, $cu).key, best$[K - 1].key));
+    let item$c = item(row, v, data, $cu);
+    let precedes$c = key_less(item$c.key, best$[K - 1].key) | !full;
+    passing |= select(0u, 1u << $cu, precedes$c & (item$c.index != NO_INDEX));
 #endfor
     // A loop, not a branch: such a machine runs what stands in a branch, taken or not.
     for (; passing > 0u; passing &= passing - 1u) {
       let next = item(row, v, data, firstTrailingBit(passing));
 #for i in K
-      let later$i = key_less(next.key, best$i.key);
+      let later$i = key_less(next.key, best$i.key) | (best$i.index == NO_INDEX);
 #endfor
       var above = next;
       var shifts = false;

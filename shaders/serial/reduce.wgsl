@@ -19,7 +19,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var v = first + params.lanes; v < last; v += UNROLL * params.lanes) {
 #for u in UNROLL
     let v$u = min(v + $uu * params.lanes, last - params.lanes);
+#if RAGGED
+    best = best_of(row, v$u, load(row, v$u), best);  // Any load may hold items without a part.
+#else
     best = best_of_whole(row, v$u, load(row, v$u), best);
+#endif
 #endfor
   }
   best = best_of(row, last, load(row, last), best);

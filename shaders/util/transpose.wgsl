@@ -35,7 +35,7 @@ fn read_tile(at: Tile, local: u32) {
   let column$u = place$u - unit$u * params.tile_columns;
   let from$u = start + min(column$u, at.columns - 1u);
 #for i in PER_UNIT
-  let element$[u]x$i = element_at(from$u + min(at.first + unit$u * PER_UNIT + $iu, params.length - 1u) * params.axes[0].y);
+  let element$[u]x$i = element_at(from$u + min(at.first + unit$u * PER_UNIT + $iu, params.axes[0].x - 1u) * params.axes[0].y);
 #endfor
 #endfor
 #for u in UNITS
@@ -72,7 +72,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (at.live) { read_tile(at, local); }
   workgroupBarrier();
   let vectors = units_of_column() / QUARTER;  // of a tile's row, and of a whole one
-  let row_vectors = (params.length * ELEMENT_BYTES + 31u) / 32u * 2u;
+  let row_vectors = (params.axes[0].x * ELEMENT_BYTES + 31u) / 32u * 2u;
   for (var v = local; v < at.columns * vectors; v += WORKGROUP) {
     let column = v / vectors;
     let vector = v - column * vectors;

@@ -120,3 +120,13 @@ def test_reduce(forced, name):
     for offset in (1, 2, 3):
         tensor, x = strided_tensor(device, "few_distinct", name, (3, 5003), (5004, 1), offset)
         check("argmax-last", x, given=tensor, device=device, case=offset)
+
+
+@pytest.mark.parametrize(("name", "value"), [("float32", np.nan), ("uint32", 2**32 - 1), ("int64", 2**63 - 1)])
+def test_lists_of_the_last_key(select, name, value):
+    # Only the index tells such an item from nothing.
+    device, plans = select(True)
+    x = np.full((100, 40), value, name)
+    x[::2, 5] = 1
+    check("top_k-smallest", x, k=3, device=device)
+    assert "serial/lists" in kernels(plans)

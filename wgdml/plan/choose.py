@@ -210,6 +210,14 @@ def _serial_select(p: Problem, a: Algorithms) -> bool:
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
     _REDUCE_AXES,
+    Rule("reduce", lambda p, a: p.k == 1 and p.segments, "k = 1, segments of one sequence", "each is read to its own end"),
+    Rule(
+        "select_teams",
+        lambda p, a: p.k <= 256 and p.segments,
+        "segments of one sequence, k up to 256",
+        "each is read to its own end",
+    ),
+    Rule("select_radix", lambda p, a: p.segments, "segments of one sequence, any k that fits", "each is read to its own end"),
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule("serial_select", _serial_select, "k up to an eighth, half of up to 4096, and short sequences", "one read and a little"),
     Rule("radix_select", lambda p, a: 4 * p.k <= p.length and p.length > 4096, "k up to a quarter", "a read a digit"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..selection import Selection
+from ..selection import BESIDES, Beside, Selection
 from .machine import Machine, ceil_div
 from .regions import ALIGNMENT, View
 
@@ -36,6 +36,13 @@ def pieces_of(s: Selection, machine: Machine) -> Pieces:
         if wanted:
             *batch, fitting = _fit([*zip(batch, strides, strict=True), (ranks, step)], limit // size)
             ranks = min(ranks, fitting)
+    for number, name in enumerate(BESIDES):
+        beside: Beside | None = getattr(s, name)
+        if beside is not None:
+            strides, most = [d.besides[number] for d in s.batch], limit // beside.format.bytes
+            *batch, fitting = _fit([*zip(batch, strides, strict=True), (s.length, beside.step)], most)
+            if beside.step and fitting < s.length:
+                raise MemoryError(f"{name} of a sequence of {s.length} items must fit a binding of {limit} bytes")
     return Pieces(batch, axes, ranks)
 
 
@@ -68,8 +75,14 @@ def slices(part: Selection, count: int) -> list[Selection]:
 def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
     dim = s.batch[d]
     kept = () if size == 1 else (replace(dim, size=size),)
+    besides: dict[str, Any] = {
+        name: replace(beside, offset=beside.offset + first * stride)
+        for name, stride in zip(BESIDES, dim.besides, strict=True)
+        if (beside := getattr(s, name)) is not None
+    }
     return replace(
         s,
+        **besides,
         batch=s.batch[:d] + kept + s.batch[d + 1 :],
         input_offset=s.input_offset + first * dim.input_stride,
         value_offset=s.value_offset + first * dim.value_stride,

@@ -95,6 +95,7 @@ class Planner:
         """The dispatches for a part whose outputs fit bindings but for their ranks."""
         views = views_of(part, pieces, program.vectors)
         sequences, k = part.sequences, part.k
+        program.enter(part)
         whole = View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), program.vectors)
         if len(views) == 1 and pieces.ranks == k:
             program.run(views[0], sequences, k, Outputs(views[0]), forced)
@@ -102,10 +103,13 @@ class Planner:
         lengths = [min(k, view.length) for view in views]
         if sequences == 1 and sum(lengths) > program.pairs_a_binding():
             # Too many to merge: sort everything.
-            ordered = program.pairs(1, part.length, windows=True)
+            if part.starts is not None and len(views) > 1:
+                raise MemoryError(f"with starts, sorting takes sequences that fit a binding, not of {part.length} items")
+            length = sum(view.length for view in views)
+            ordered = program.pairs(1, length, windows=True)
             everything = radix_sort_of(self.machine, self.policies)
             program.algorithms.append(everything.name)
-            everything.sort(program, views, 1, part.length, ordered)
+            everything.sort(program, views, 1, length, ordered)
         else:
             # The first k of the whole are among the first k of each view.
             merged: Source = views[0]

@@ -53,6 +53,16 @@ class Problem:
         return self.one_axis and not self.columns
 
     @property
+    def ragged(self) -> bool:
+        """Items are elements, and sequences have spans of their own."""
+        return isinstance(self.source, View) and self.source.selection.ragged
+
+    @property
+    def segments(self) -> bool:
+        """Many sequences are spans of one long one, and most of them are far shorter than some."""
+        return isinstance(self.source, View) and self.source.one_axis and self.source.sharers > 1 and self.length > 1024
+
+    @property
     def key_words(self) -> int:
         """Words of a key: two for 64-bit elements."""
         return self.format.key_words

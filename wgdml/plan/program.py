@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from .. import shaders
-from ..selection import Selection
+from ..selection import BESIDES, BatchDim, Beside, Selection
 from .machine import Machine, ceil_div
 from .problem import Problem
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View
@@ -20,7 +20,7 @@ class Binding:
 
     name: str
     slot: int
-    resource: str  #: "input", "values", "indices" or "scratch"
+    resource: str  #: "scratch", "input", "values", "indices", or a name of BESIDES
     offset: int
     size: int
 
@@ -50,6 +50,7 @@ class Builds(Protocol):
 
     @property
     def name(self) -> str: ...
+    def check_spans(self, problem: Problem, /) -> None: ...
     def build(self, program: Program, problem: Problem, sink: Sink, /) -> None: ...
 
 
@@ -70,6 +71,7 @@ class Program:
         self.choose = choose
         self.vectors = vectors
         self.sequences = selection.sequences  #: Of the part being built.
+        self.spans: Region | None = None  #: What of each of them takes part, where they are ragged.
         self.arena = Arena(machine.max_storage_buffer_binding_size, machine.max_buffer_size)
         self.dispatches: list[Dispatch] = []
         self.algorithms: list[str] = []
@@ -88,8 +90,34 @@ class Program:
         """
         problem = Problem(source, sequences, k, self.selection.format, self.selection.last_index)
         chosen = algorithm or self.choose(problem)
+        chosen.check_spans(problem)
         self.algorithms.append(chosen.name)
         chosen.build(self, problem, sink)
+
+    def enter(self, part: Selection) -> None:
+        """Begins the dispatches for a part of the selection; finds its sequences' spans."""
+        self.sequences, self.spans = part.sequences, None
+        if not part.ragged:
+            return
+        self.spans = self.arena.take(16 * part.sequences)
+        bound = {"spans": self.spans}
+        values = {"sequences": part.sequences, "length": part.length, "k": part.k, "longest": part.longest or part.length}
+        names = zip(
+            BESIDES[:3], ("input_base", "value_base", "index_base"), ("length_form", "start_form", "count_form"), strict=True
+        )
+        for number, (name, base, form) in enumerate(names):
+            beside: Beside | None = getattr(part, name)
+            if beside is not None:
+                span = 1 + sum((d.size - 1) * d.besides[number] for d in part.batch)
+                size, signed = beside.format.bytes, 128 * (beside.format.sign_bit > 0)
+                bound[name] = _window(beside.offset, span, size, 4, name)
+                values |= {base: beside.offset - bound[name].offset // size, form: 8 * size + signed}
+        batch = tuple(BatchDim(d.size, *d.besides[:3]) for d in part.batch)
+        constants = {name.upper(): int(name in bound) for name in BESIDES[:3]}
+        constants |= {"WORKGROUP": self.machine.workgroup, "MANY_BATCH_DIMS": int(len(batch) > 1)}
+        block = pack(values | {"batch_dims": max(1, len(batch))}, batch)
+        workgroups = ceil_div(part.sequences, self.machine.workgroup)
+        self.dispatches.append(make_dispatch(self.machine, "util/spans", workgroups, bound, constants, block))
 
     def pairs(self, sequences: int, length: int, *, side_by_side: bool = False, windows: bool = False) -> Pairs:
         """Room for pairs; ``side_by_side`` puts the same item of all sequences together.
@@ -144,7 +172,13 @@ class Program:
         values = {"sequences": self.sequences, "k": self.selection.k, "parts": 1}
         view = source if isinstance(source, View) else sink.view if isinstance(sink, Outputs) else None
         used = self._shared | self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
-        block = pack(values | dict(params), view)
+        values |= params
+        if self.spans is not None and (isinstance(source, View) or isinstance(sink, Outputs)):
+            bound["spans"] = self.spans
+            used["RAGGED"] = 1
+            # Fewer could leave ranks without a pair.
+            values["least"] = min(max(values["k"], params.get("least", 0)), values.get("length", 0))
+        block = pack(values, view.selection.batch if view else (), view)
         self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound | dict(bind), used | dict(constants), block))
 
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
@@ -160,6 +194,8 @@ class Program:
             "PER_LOAD": 1,
             "LOAD_WORDS": 1,
             "EXTREMES": 0,
+            "RAGGED": 0,
+            "PAYLOAD": 0,
         }
         if view is not None:
             constants |= self._view(view, bound, values)
@@ -222,8 +258,26 @@ class Program:
             }
         else:
             bound["indices"] = self.arena.take(4)  # bound, and left alone
-        values["first_rank"] = sink.first_rank
-        return {"SINK_PAIRS": 0, "MANY_BOXES": int(sink.view.length < shape.length)}
+        values["first_rank"] = values["earlier_ranks"] = sink.first_rank
+        values["nothing_high"], values["nothing_low"] = s.format.last(s.order.largest_first)
+        payload = 0 if shape.payload is None else self._payload(shape, shape.payload, bound, values)
+        return {"SINK_PAIRS": 0, "MANY_BOXES": int(sink.view.covered < shape.length), "PAYLOAD": payload}
+
+    @staticmethod
+    def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> int:
+        """Binds what stands for indices; returns the words of an element."""
+        span = 1 + (part.length - 1) * payload.step + sum((d.size - 1) * d.besides[3] for d in part.batch)
+        size = payload.format.bytes
+        bound["payload"] = _window(payload.offset, span, size, 4, "payload")
+        values |= {"payload_base": payload.offset - bound["payload"].offset // size, "payload_step": payload.step}
+        return size // 4
+
+    def in_order(self, source: Source) -> bool:
+        """Are a source's items met in ascending order of index?"""
+        if not isinstance(source, View) or self.selection.last_index:
+            return False
+        # The items of spans of several axes begin amid their box.
+        return source.one_axis or not source.selection.ragged
 
     def has_extremes(self, source: Source) -> bool:
         """Do the extremes of elements' bits tell their first key? In rows of floats, NaNs first."""
@@ -340,14 +394,15 @@ def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
     return ceil_div(workgroups, y * z), y, z
 
 
-def pack(values: Mapping[str, int], view: View | None = None) -> bytes:
+def pack(values: Mapping[str, int], dims: Sequence[BatchDim] = (), view: View | None = None) -> bytes:
     """The parameter block of ``lib/io/params.wgsl``, by the names of its fields."""
     words = [values.get(name, 0) for name in shaders.layout()]
     words += [0] * (-len(words) % 4)
-    batch = list(reversed(view.selection.batch)) if view else []
+    batch = list(reversed(dims))
     words += [w for d in batch for w in (d.size, d.input_stride, d.value_stride, d.index_stride)]
     words += [0] * (4 * (8 - len(batch)))
     axes = list(zip(view.sizes, view.selection.axes, view.axis_steps, strict=True))[::-1] if view else []
     words += [w for size, axis, step in axes for w in (size, axis.stride, step, axis.size)]
     words += [0] * (4 * (8 - len(axes)))
+    words += [d.besides[3] for d in batch] + [0] * (8 - len(batch))
     return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))

@@ -12,6 +12,8 @@ from .machine import ceil_div
 
 #: Bytes: the strictest alignment of a binding's offset.
 ALIGNMENT = 256
+#: Of spans of one sequence, the longest has at most this many times the items that teams expect.
+_MOST_OF_USUAL = 1 << 14
 
 
 class Region(NamedTuple):
@@ -19,7 +21,7 @@ class Region(NamedTuple):
 
     offset: int
     size: int
-    resource: str = "scratch"  #: "scratch", "input", "values" or "indices"
+    resource: str = "scratch"  #: "scratch", "input", "values", "indices", or a name of BESIDES
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,30 @@ class View:
     region: Region | None = None  #: Where the elements lie, if not in the input tensor.
 
     @cached_property
-    def length(self) -> int:
+    def covered(self) -> int:
+        """Positions of the axes."""
         return math.prod(self.sizes)
+
+    @cached_property
+    def length(self) -> int:
+        """The most items of a sequence that may be visited: all, or as many as can take part."""
+        s = self.selection
+        return min(self.covered, max(s.longest, s.k)) if s.longest and self.one_axis else self.covered
+
+    @cached_property
+    def sharers(self) -> int:
+        """Sequences that are spans of one."""
+        s = self.selection
+        return math.prod(d.size for d in s.batch if not d.input_stride) if s.ragged else 1
+
+    @cached_property
+    def usual_loads(self) -> int:
+        """Loads of most sequences, by which teams are sized. Spans of one lie apart, as a rule.
+
+        No sequence has so many more that loops get too long (docs/driver-bugs.md).
+        """
+        length = max(min(self.length, self.covered // self.sharers), self.length // _MOST_OF_USUAL)
+        return ceil_div(max(1, length), self.per_load)
 
     @property
     def axis_steps(self) -> list[int]:
@@ -102,6 +126,8 @@ class View:
     @property
     def skewed(self) -> bool:
         """Sequences may begin inside loads."""
+        if self.selection.starts is not None:
+            return self.per_load > 1
         first = self.offset % (ALIGNMENT // self.selection.format.bytes)
         return any(n % self.per_load for n in (first, *(d.input_stride for d in self.selection.batch)))
 
@@ -151,6 +177,10 @@ class Pairs:
 
     @property
     def most_loads(self) -> int:
+        return self.length
+
+    @property
+    def usual_loads(self) -> int:
         return self.length
 
     def window(self, first: int, count: int, key_words: int) -> Pairs:

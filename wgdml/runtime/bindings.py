@@ -27,6 +27,10 @@ class Placement(NamedTuple):
     input: int = 0  #: Elements from where the binding begins to the tensor's first.
     values: int = 0
     indices: int = 0
+    lengths: int = 0
+    starts: int = 0
+    counts: int = 0
+    payload: int = 0
 
 
 class Range(NamedTuple):

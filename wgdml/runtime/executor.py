@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import contract
 from ..plan import Machine, Plan, Planner
 from ..plan.ranks import Composes
-from ..selection import Selection
+from ..selection import BESIDES, Selection
 from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
 from .context import Context, Kept
@@ -22,7 +22,7 @@ from .process import use_gpu
 from .transfers import Span, Transfers
 
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
-_SLOT = 512  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
+_SLOT = 768  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
 
 
 class MakesPlans(Composes, Protocol):
@@ -152,6 +152,10 @@ class Executor:
             selection = replace(
                 selection, input_offset=placement.input, value_offset=placement.values, index_offset=placement.indices
             )
+        for name in BESIDES:
+            if left := getattr(placement, name):
+                moved: dict[str, Any] = {name: replace(getattr(selection, name), offset=left)}
+                selection = replace(selection, **moved)
         return self.prepare(selection, vectors=placement.vectors, shared_input=placement.shared_input)
 
     def encode(self, prepared: PreparedPlan, resources: Resources) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import wgpu
 
 from .. import contract
-from ..selection import OperatorDesc, lower
+from ..selection import BESIDES, OperatorDesc, lower
 from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan, record_steps
 from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
@@ -18,6 +18,7 @@ __all__ = ["BindingProperties", "CompiledOperator", "Operator"]
 
 _VARIANTS_KEPT = 64
 _ROLES = {"input_tensor": "input", "output_value_tensor": "values", "output_index_tensor": "indices"}
+_ROLES |= {f"{name}_tensor": name for name in BESIDES}
 #: What wgpu says of an encoder that cannot be recorded into, and what that means.
 _ENCODERS = {
     "must not have ended": "it has ended already",
@@ -50,7 +51,8 @@ class Operator:
         if not isinstance(device, Executor):
             raise TypeError(f"device must be a wgdml.Device, not {device!r}")
         device.context.check()
-        contract.check_feature_level(desc, device.feature_level)
+        if not isinstance(desc, contract.SelectOperatorDesc):  # which is no part of any level
+            contract.check_feature_level(desc, device.feature_level)
         self.device = device
         self.desc = desc
         self.selection = lower(desc)
@@ -75,8 +77,8 @@ class CompiledOperator:
         self.device = operator.device
         self.desc = operator.desc
         self.selection = operator.selection
-        names = ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor")
-        self.tensors = {n: getattr(self.desc, n) for n in names if hasattr(self.desc, n)}
+        names = ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor", *_ROLES)
+        self.tensors = {n: tensor for n in dict.fromkeys(names) if (tensor := getattr(self.desc, n, None)) is not None}
         self._roles = _ROLES | {"output_tensor": "values" if self.selection.has_values else "indices"}
         largest = self.device.context.limits["max-buffer-size"]
         for name, desc in self.tensors.items():
@@ -117,8 +119,9 @@ class CompiledOperator:
         Raises ``TypeError`` and ``ValueError``, before anything is recorded, for missing tensors,
         buffers that are too small, destroyed, mapped or not usable as storage, an offset that
         breaks ``guaranteed_base_offset_alignment``, an output that shares its buffer range with
-        another tensor, and an encoder that has ended. A buffer that is mapped or destroyed after
-        ``record`` and before the submission cannot be seen here: submitting it may end the process.
+        another tensor, and an encoder that has ended. Tensors that are read may overlap. A buffer
+        that is mapped or destroyed after ``record`` and before the submission cannot be seen here:
+        submitting it may end the process.
         """
         if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
             raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
@@ -144,28 +147,29 @@ class CompiledOperator:
             why = next((meaning for words, meaning in _ENCODERS.items() if words in said), said)
             raise ValueError(f"encoder cannot be recorded into: {why}") from error
 
-    def __call__(self, input_tensor: Any, /, **outputs: Any) -> dict[str, Any]:
+    def __call__(self, input_tensor: Any, /, **others: Any) -> dict[str, Any]:
         """Runs the operator; submits and does not wait. Returns the outputs by the desc's field
         names.
 
         Those that are not given as keywords, Tensors or ``wgpu.GPUBuffer``s as ``record`` takes
-        them, are new Tensors. Raises as ``record`` does, and ``MemoryError`` where a new output
-        does not fit.
+        them, are new Tensors. Lengths and other tensors that are read are given as keywords. Raises
+        as ``record`` does, and ``MemoryError`` where a new output does not fit.
         """
-        tensors = {"input_tensor": input_tensor, **outputs}
+        tensors = {"input_tensor": input_tensor, **others}
         for name, desc in self.tensors.items():
-            if name not in tensors:
+            if name not in tensors and _is_output(name):
                 tensors[name] = tensor_of(self.device, desc, name)
         prepared, resources = self._bind(tensors)
         self.device.run(prepared, resources)
-        return {name: tensors[name] for name in self.tensors if name != "input_tensor"}
+        return {name: tensors[name] for name in self.tensors if _is_output(name)}
 
     def _bind(self, tensors: dict[str, Any]) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
         self._check_names(tensors)
         ranges: dict[str, Range] = {}
-        for name in self.tensors:
+        for name in sorted(self.tensors, key=_is_output):
             ranges[name] = self._range_of(name, tensors[name])
-            check_overlap(name, ranges)
+            if _is_output(name):
+                check_overlap(name, ranges)
         foreign = {name: found.buffer for name, found in ranges.items() if _is_foreign(tensors[name])}
         self.device.context.check_unmapped(**foreign)
         self.device.context.check_alive(**foreign)
@@ -175,8 +179,9 @@ class CompiledOperator:
             role = self._roles[name]
             begin, left[role] = aligned(start, self.tensors[name].data_type.itemsize)
             resources[role] = buffer, begin
-        source, *outputs = ranges.values()
-        shared = any(output.buffer is source.buffer for output in outputs)
+        source = ranges["input_tensor"]
+        read = [found.buffer for name, found in ranges.items() if name in ("input_tensor", "payload_tensor")]
+        shared = any(found.buffer is buffer for name, found in ranges.items() if _is_output(name) for buffer in read)
         return self._variant(Placement(fits_vectors(source.buffer, source.end), shared, **left)), resources
 
     def _check_names(self, tensors: dict[str, Any]) -> None:
@@ -230,9 +235,16 @@ def _summary(desc: OperatorDesc) -> str:
     how = getattr(desc, "function", getattr(desc, "axis_direction", contract.AxisDirection.DECREASING))
     if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):
         wanted = f"k {desc.k} on axis {desc.axis}"
+    elif isinstance(desc, contract.SelectOperatorDesc):
+        beside = [name for name in BESIDES if getattr(desc, f"{name}_tensor") is not None]
+        wanted = f"k {desc.k} on axes {desc.axes}" + (f" with {', '.join(beside)}" if beside else "")
     else:
         wanted = f"axes {desc.axes}"
     return f"{desc.operator_type} {how.name} of {source.data_type.name}{list(source.sizes)}, {wanted}"
+
+
+def _is_output(name: str) -> bool:
+    return name.startswith("output")
 
 
 def _is_foreign(tensor: Any) -> bool:

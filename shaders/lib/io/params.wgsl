@@ -43,7 +43,7 @@ struct Params {
   team_bests: u32,        // Groups whose bests give the threshold of a team. A power of two.
   slack: u32,             // Delegates more than k that may precede the threshold or equal it.
   places: u32,            // Places of each sequence's list.
-  longest: u32,           // Pairs of a list that is left as it is.
+  longest: u32,           // Pairs of a list that is left as it is; items of a span.
   // Kernels of software adapters.
   lanes: u32,             // Subsets side by side: they share runs of lanes * members loads.
   counted: u32,           // 1 where a binding says how many pairs each sequence has, else 0.
@@ -70,10 +70,22 @@ struct Params {
   tile_columns: u32,      // Columns of a tile that is copied.
   digit_step: u32,        // Words from a bound item to the next. Its words count from 0.
   fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
+  // Spans of sequences, and payloads.
+  least: u32,             // Items of a sequence that are visited, even if fewer take part.
+  earlier_ranks: u32,     // Ranks of the outputs before those that are bound.
+  nothing_high: u32,      // Bits of the value of a rank without an item, left-aligned.
+  nothing_low: u32,       // The low word of a value of two.
+  length_form: u32,       // Bits of a length, and 128 where it is signed.
+  start_form: u32,        // The same of a start.
+  count_form: u32,        // The same of a count.
+  payload_base: u32,      // Element of the bound window that belongs to the first item.
+  payload_step: u32,      // Elements of the payload between items of a sequence.
   // One entry a dimension of the batch, innermost first: size, strides of input, values, indices.
   batch: array<vec4<u32>, 8>,
   // One entry a selected dimension, innermost first: size, input stride, index step, whole size.
   axes: array<vec4<u32>, 8>,
+  // Strides of the payload, an entry a dimension of the batch.
+  payload_strides: array<vec4<u32>, 2>,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

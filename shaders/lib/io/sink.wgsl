@@ -2,6 +2,8 @@
 //   HAS_VALUES     1 where values are wanted. Indices are where params.index_words is not 0.
 //   ELEMENT_BYTES  1, 2, 4 or 8: of a value
 //   MANY_BOXES     1 where the bound window holds a part of the elements. Others are left alone.
+//   RAGGED         1 where sequences have spans: ranks without an item get index -1 and a value
+//   PAYLOAD        words of what is written in place of an index (lib/io/payload.wgsl), or 0
 #import order/pair
 #import io/params
 
@@ -55,29 +57,57 @@ fn put_value(offset: u32, bits: Key) {
 
 @group(0) @binding(5) var<storage, read_write> indices: array<u32>;
 
-fn put_index(offset: u32, index: u32) {
-  if (params.index_words > 0u) { indices[offset * params.index_words] = index; }
-  if (params.index_words > 1u) { indices[offset * params.index_words + 1u] = 0u; }
+fn put_index(offset: u32, index: vec2<u32>) {
+  if (params.index_words > 0u) { indices[offset * params.index_words] = index.x; }
+  if (params.index_words > 1u) { indices[offset * params.index_words + 1u] = index.y; }
 }
 
-alias Target = vec3<u32>;
+struct Target { offsets: vec3<u32>, sequence: u32 }
 
-fn target_of(sequence: u32) -> Target { return sequence_offsets(sequence); }
+fn target_of(sequence: u32) -> Target { return Target(sequence_offsets(sequence), sequence); }
+
+#if RAGGED
+#import io/span_table
+
+fn put_nothing(to: Target, rank: u32) {
+#if HAS_VALUES
+#if KEY_WORDS == 1
+  put_value(to.offsets.y + rank * params.value_step, params.nothing_high);
+#else
+  put_value(to.offsets.y + rank * params.value_step, Key(params.nothing_high, params.nothing_low));
+#endif
+#endif
+  put_index(to.offsets.z + rank * params.index_step, vec2<u32>(0xffffffffu));
+}
+#endif
+#if PAYLOAD
+#import io/payload
+#else
+fn payload_of(sequence: u32, index: u32) -> vec2<u32> { return vec2<u32>(index, 0u); }
+#endif
 
 // Writes the pair as rank `rank` of the sequence. The key tells the value's bits, except of NaNs
 // and zeros: those are read again from the input.
-fn put_to(offsets: Target, rank: u32, pair: Pair) {
-  let index = pair.index ^ INDEX_FLIP;
+fn put_to(to: Target, rank: u32, pair: Pair) {
+  var index = pair.index ^ INDEX_FLIP;
+#if RAGGED
+  let span = spans[to.sequence];
+  if (index >= span.y || rank + params.earlier_ranks >= span.z) {
+    put_nothing(to, rank);
+    return;
+  }
+  index += span.x;
+#endif
 #if HAS_VALUES
 #if MANY_BOXES
   let place = place_of(index);
   if (!place.inside) { return; }
 #endif
   var bits = bits_from(pair.key);
-  if (!bits_are_known(pair.key, bits)) { bits = element_at(offsets.x + place_of(index).offset); }
-  put_value(offsets.y + rank * params.value_step, bits);
+  if (!bits_are_known(pair.key, bits)) { bits = element_at(to.offsets.x + place_of(index).offset); }
+  put_value(to.offsets.y + rank * params.value_step, bits);
 #endif
-  put_index(offsets.z + rank * params.index_step, index);
+  put_index(to.offsets.z + rank * params.index_step, payload_of(to.sequence, index));
 }
 
 #endif
@@ -87,7 +117,7 @@ fn target_beside(start: Target, further: u32) -> Target {
 #if SINK_PAIRS
   return start + further * params.sink_step;
 #else
-  return start + further * params.batch[0].yzw;
+  return Target(start.offsets + further * params.batch[0].yzw, start.sequence + further);
 #endif
 }
 

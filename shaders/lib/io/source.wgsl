@@ -6,13 +6,23 @@
 //   SPREAD           1 where pairs are items of an axis, and their indices count along another
 //   COUNTED          1 where binding 8 counts the pairs, from k to params.length; else k
 //   INDEX_FLIP       0xffffffff where the last index of several wins, else 0
+//   RAGGED           1 where elements have spans (lib/io/spans.wgsl): a sequence is its span
 #import order/pair
 #import io/params
+#if !SOURCE_PAIRS
+#import io/spans
+#endif
 
 struct Row {
   start: u32,     // rows: load in the window; elements: offset; pairs: pair. Of the first item.
   skew: u32,      // rows: items of the first load that come before the sequence
   loads: u32,     // loads that cover the sequence
+#if !SOURCE_PAIRS
+  span: Span,
+#endif
+#if RAGGED && SOURCE_ROWS
+  last: u32,      // the last load that may be read
+#endif
 }
 
 #if SOURCE_PAIRS
@@ -60,24 +70,39 @@ fn key_in(data: Load, c: u32) -> Key { return data.key; }
 
 #if SOURCE_ROWS
 
-#if LOAD_WORDS == 4
-alias Load = vec4<u32>;
-fn load(row: Row, v: u32) -> Load { return input[row.start + v]; }
-#endif
-#if LOAD_WORDS == 2
-alias Load = vec2<u32>;
-fn load(row: Row, v: u32) -> Load { return vec2<u32>(input[2u * (row.start + v)], input[2u * (row.start + v) + 1u]); }
-#endif
-#if LOAD_WORDS == 1
-alias Load = array<u32, 1>;
-fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[row.start + v]); }
-#endif
-
+#if RAGGED
+fn row_of(sequence: u32) -> Row {
+  let base = sequence_offsets(sequence).x;
+  let span = span_of(sequence);
+  let offset = base + span.shift;
+  let skew = offset % PER_LOAD;
+  let last = (base + params.axes[0].x - 1u) / PER_LOAD;
+  return Row(offset / PER_LOAD, skew, (skew + span.items + PER_LOAD - 1u) / PER_LOAD, span, last);
+}
+fn place_of_load(row: Row, v: u32) -> u32 { return min(row.start + v, row.last); }
+fn real_items(row: Row) -> u32 { return row.span.real; }
+#else
 fn row_of(sequence: u32) -> Row {
   let offset = sequence_offsets(sequence).x;
   let skew = offset % PER_LOAD;
-  return Row(offset / PER_LOAD, skew, (skew + params.length + PER_LOAD - 1u) / PER_LOAD);
+  return Row(offset / PER_LOAD, skew, (skew + params.length + PER_LOAD - 1u) / PER_LOAD, span_of(sequence));
 }
+fn place_of_load(row: Row, v: u32) -> u32 { return row.start + v; }
+fn real_items(row: Row) -> u32 { return params.length; }
+#endif
+
+#if LOAD_WORDS == 4
+alias Load = vec4<u32>;
+fn load(row: Row, v: u32) -> Load { return input[place_of_load(row, v)]; }
+#endif
+#if LOAD_WORDS == 2
+alias Load = vec2<u32>;
+fn load(row: Row, v: u32) -> Load { return vec2<u32>(input[2u * place_of_load(row, v)], input[2u * place_of_load(row, v) + 1u]); }
+#endif
+#if LOAD_WORDS == 1
+alias Load = array<u32, 1>;
+fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[place_of_load(row, v)]); }
+#endif
 
 fn bits_of(data: Load, c: u32) -> Key {
   let word = word_of_element(c);
@@ -92,23 +117,23 @@ fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
 
 // The indices of a load's last item and of its first, also of a load behind the last one.
 fn last_index_in(row: Row, v: u32) -> u32 {
-  return min(v * PER_LOAD + (PER_LOAD - 1u) - row.skew, params.length - 1u) + params.first_index;
+  return index_in(row.span, min(v * PER_LOAD + (PER_LOAD - 1u) - row.skew, items_in(row.span) - 1u));
 }
 
-fn first_index_in(row: Row, v: u32) -> u32 { return max(v * PER_LOAD, row.skew) - row.skew + params.first_index; }
+fn first_index_in(row: Row, v: u32) -> u32 { return index_in(row.span, max(v * PER_LOAD, row.skew) - row.skew); }
 
 // The load with an index, where the sequence has one axis.
-fn load_of(row: Row, index: u32) -> u32 { return (index - params.first_index + row.skew) / PER_LOAD; }
+fn load_of(row: Row, index: u32) -> u32 { return (position_in(row.span, index) + row.skew) / PER_LOAD; }
 
 // The loads from the first to before the end hold the sequence's items only: no tests.
 fn first_whole(row: Row) -> u32 { return select(0u, 1u, row.skew > 0u); }
-fn end_whole(row: Row) -> u32 { return (row.skew + params.length) / PER_LOAD; }
+fn end_whole(row: Row) -> u32 { return (row.skew + real_items(row)) / PER_LOAD; }
 
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   let position = v * PER_LOAD + c - row.skew;
-  let inside = position < params.length;
-  return Pair(select(LAST_KEY, key_in(data, c), inside),
-              select(NO_INDEX, (position + params.first_index) ^ INDEX_FLIP, inside));
+  let inside = position < items_in(row.span);
+  let pair = pair_in(row.span, position, position, key_in(data, c));
+  return Pair(select(LAST_KEY, pair.key, inside), select(NO_INDEX, pair.index, inside));
 }
 
 #else
@@ -116,34 +141,42 @@ fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
 alias Load = Pair;
 
 fn row_of(sequence: u32) -> Row {
-  return Row(sequence_offsets(sequence).x, 0u, params.length);
+  let span = span_of(sequence);
+  return Row(sequence_offsets(sequence).x, 0u, items_in(span), span);
 }
 
 fn load(row: Row, v: u32) -> Load {
-  let step = axis_step(v);
-  return Pair(key_of(element_at(row.start + step.x)), (step.y + params.first_index) ^ INDEX_FLIP);
+  let step = step_in(row.span, v);
+  return pair_in(row.span, v, step.y, key_of(element_at(row.start + step.x)));
 }
 
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
-  if (v < params.length) { return data; }
+  if (v < items_in(row.span)) { return data; }
   return last_pair();
 }
 
 fn key_in(data: Load, c: u32) -> Key { return data.key; }
-fn last_index_in(row: Row, v: u32) -> u32 { return axis_step(v).y + params.first_index; }
-fn first_index_in(row: Row, v: u32) -> u32 { return last_index_in(row, v); }
-fn load_of(row: Row, index: u32) -> u32 { return index - params.first_index; }
+fn last_index_in(row: Row, v: u32) -> u32 { return index_in(row.span, v); }
+fn first_index_in(row: Row, v: u32) -> u32 { return index_in(row.span, v); }
+fn load_of(row: Row, index: u32) -> u32 { return position_in(row.span, index); }
 
 #endif
 #endif
 
 #if !SOURCE_PAIRS
-fn index_at(position: u32) -> u32 { return (axis_step(position).y + params.first_index) ^ INDEX_FLIP; }
+fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position) ^ INDEX_FLIP; }
 #endif
 
 #if !SOURCE_ROWS
 fn first_whole(row: Row) -> u32 { return 0u; }
 fn end_whole(row: Row) -> u32 { return row.loads; }
+#endif
+
+// Items of a sequence.
+#if SOURCE_PAIRS
+fn items_of(row: Row) -> u32 { return row.loads; }
+#else
+fn items_of(row: Row) -> u32 { return items_in(row.span); }
 #endif
 
 // The pair at a position below params.length; nothing where the sequence has fewer.
@@ -161,10 +194,6 @@ fn pair_within(row: Row, position: u32) -> Pair {
 
 // The pair at a position of the sequence, or nothing past its end.
 fn pair_at(row: Row, position: u32) -> Pair {
-#if SOURCE_PAIRS
-  if (position >= row.loads) { return last_pair(); }
-#else
-  if (position >= params.length) { return last_pair(); }
-#endif
+  if (position >= items_of(row)) { return last_pair(); }
   return pair_within(row, position);
 }

@@ -37,10 +37,13 @@ class Algorithm(Step):
     """
 
     summary: ClassVar[str]
+    #: Takes spans where items without a part are nothing, not pairs after all others.
+    takes_nothing: ClassVar[bool] = False
 
     def serves(self, problem: Problem) -> str | None:
         """Why the algorithm does not serve a problem; None where it does."""
         try:
+            self.check_spans(problem)
             self.check(problem)
         except Unserved as refusal:
             return str(refusal)
@@ -52,6 +55,11 @@ class Algorithm(Step):
         May return what ``build`` needs.
         """
         raise NotImplementedError
+
+    def check_spans(self, problem: Problem) -> None:
+        """Raises ``Unserved`` for sequences with spans of their own that are not served."""
+        if problem.ragged and (problem.last_index or not problem.one_axis) and not self.takes_nothing:
+            raise Unserved(f"{self.name} takes spans along one axis, of which the first of equal items wins")
 
     def check_first(self, problem: Problem) -> None:
         """For ``check``: the first of equal items must win."""

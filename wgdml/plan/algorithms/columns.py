@@ -77,6 +77,8 @@ class Columns(Step):
         ``sequences`` that this would leave invocations idle, they are fewer.
         """
         s = source.selection
+        if s.ragged:
+            return 1, 1  # Each has a span of its own.
         size = s.format.bytes
         strides = [d.input_stride for d in s.batch[:-1]] + [a.stride for a in s.axes]
         columns = s.batch[-1].size
@@ -129,7 +131,7 @@ class Columns(Step):
             shape.workgroups,
             source=source,
             sink=sink,
-            constants=self._loads(program, shape)
+            constants=self._loads(program, source, shape)
             | {
                 "TEAM": shape.team,
                 "ACROSS": shape.across,
@@ -168,7 +170,7 @@ class Columns(Step):
             source=source,
             sink=sink,
             bind={"second_keys": second_keys},
-            constants=self._loads(program, shape)
+            constants=self._loads(program, source, shape)
             | {
                 "TEAM": shape.team,
                 "ACROSS": across,
@@ -177,7 +179,7 @@ class Columns(Step):
                 "UNROLL": self.policy.unroll,
                 "TAIL": _TAIL,
             },
-            params={"parts": every // spans, "spans": spans},
+            params={"parts": every // spans, "spans": spans, "least": subsets},
         )
 
     def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> _Shape:
@@ -185,14 +187,14 @@ class Columns(Step):
         return _Shape(*load, sequences // columns * ceil_div(columns, load[1]), workgroup)
 
     @staticmethod
-    def _loads(program: Program, shape: _Shape) -> dict[str, int]:
+    def _loads(program: Program, source: View, shape: _Shape) -> dict[str, int]:
         """The constants of ``lib/io/columns.wgsl`` and ``lib/thread/best_of_columns.wgsl``."""
         return {
             "WORKGROUP": shape.workgroup,
             "PER_LOAD": shape.per_load,
             "INPUT_WORDS": shape.words,
             "LOADS_WHOLE": int(shape.per_load * program.selection.format.bytes == 4 * shape.words),
-            "IN_ORDER": int(not program.selection.last_index),
+            "IN_ORDER": int(program.in_order(source)),
         }
 
     @staticmethod

@@ -166,6 +166,9 @@ class Delegates(Algorithm):
         subsets = max(p.total // sequences, p.per_rank * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // p.loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
+        if problem.ragged:
+            # Bests of classes would be a binding too many beside the spans.
+            subsets = min(subsets, 16 * threads)
         # Few delegates are spread over the machine in small workgroups.
         total = sequences * subsets
         workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else 1024
@@ -188,6 +191,11 @@ class Delegates(Algorithm):
             shape.subsets, shape.workgroups = shape.subsets // 2, shape.workgroups // 2
         shape.bests = shape.workgroups * shape.classes if shape.classes else shape.subsets
         shape.groups = min(shape.bests, shape.groups)
+
+    @staticmethod
+    def _least(problem: Problem, shape: _Shape) -> int:
+        """So many items that no subset is empty."""
+        return shape.subsets * problem.view.per_load
 
     def _build_rows(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self._shape(problem)
@@ -225,7 +233,7 @@ class Delegates(Algorithm):
             sink=sink,
             bind=bind,
             constants=constants,
-            params={"subsets": shape.subsets},
+            params={"subsets": shape.subsets, "least": self._least(problem, shape)},
         )
 
     def _filter(self, program: Program, problem: Problem, shape: _Shape, sink: Pairs, bind: dict[str, Region]) -> None:
@@ -259,6 +267,7 @@ class Delegates(Algorithm):
             },
             params={
                 "k": k,
+                "least": self._least(problem, shape),
                 "parts": blocks,
                 "members": ceil_div(problem.loads, shape.subsets),
                 "subsets": shape.subsets,
@@ -275,12 +284,15 @@ class Delegates(Algorithm):
         constants = {"WORKGROUP": threads, "EACH": _at_least(capacity // threads), "KTH_DIGIT": 11}
         params = {
             "k": k,
+            "least": self._least(problem, shape),
             "places": capacity,
             "members": ceil_div(problem.loads, shape.subsets),
             "subsets": shape.subsets,
         }
         # One dispatch does the rest where ranking even a full list takes no longer than cutting it.
-        if capacity <= 4096 and sequences * capacity**2 <= self.rank.policy.max_work:
+        # Spans or a payload would be a binding too many.
+        beside = problem.ragged or (isinstance(sink, Outputs) and program.selection.payload is not None)
+        if not beside and capacity <= 4096 and sequences * capacity**2 <= self.rank.policy.max_work:
             program.dispatch(
                 "delegates/rank",
                 sequences * (capacity // _RANK),

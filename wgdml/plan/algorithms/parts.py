@@ -43,6 +43,8 @@ def class_tile(source: View, team: int, at_a_time: int, steps: int) -> dict[str,
     below = next((n for n in range(size - 1, 0, -1) if n <= _EXACT or class_above(n, steps) == n), 0)
     loads, skewed = size * at_a_time, int(source.skewed)
     most = source.length // (team * source.per_load)
+    if source.selection.ragged:
+        most = 0
     whole = next(n for n in (loads, max(0, below * at_a_time - skewed), 0) if n <= most)
     return {"LOADS": loads, "WHOLE": whole, "SKEWED": skewed}
 

@@ -61,6 +61,12 @@ class RadixPasses(Algorithm):
         single sequence is longer than a binding, a step runs for each window of what it reads and,
         to scatter, of what it writes.
         """
+        if isinstance(sink, Outputs) and program.spans is not None and program.selection.payload is not None:
+            # A scatter that looks both up would have a binding too many.
+            ordered = program.pairs(sequences, k, windows=True)
+            self.sort(program, segments, sequences, k, ordered, lengths)
+            program.emit(ordered, sequences, k, [sink], k)
+            return
         n = sum(segment.length for segment in segments)
         form = program.selection.format
         words = form.key_words if isinstance(segments[0], View) else form.key_words + 1

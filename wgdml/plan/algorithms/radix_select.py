@@ -77,7 +77,13 @@ class RadixSelect(Algorithm):
 
     def _sample(self, source: Source, sequences: int) -> View | None:
         """Runs of elements from all over a long contiguous row."""
-        if not isinstance(source, View) or not source.rows or source.length < self.policy.sample_length or sequences > 1:
+        if (
+            not isinstance(source, View)
+            or source.selection.ragged
+            or not source.rows
+            or source.length < self.policy.sample_length
+            or sequences > 1
+        ):
             return None
         (axis,) = source.selection.axes
         runs = source.length // (_RUN * _EVERY)

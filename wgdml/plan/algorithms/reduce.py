@@ -50,6 +50,7 @@ class Reduce(Algorithm):
 
     name = "reduce"
     summary = "the best pair by a tree; one read"
+    takes_nothing = True
     Policy = ReducePolicy
     policy: ReducePolicy
 
@@ -87,7 +88,7 @@ class Reduce(Algorithm):
                 "WORKGROUP": workgroup,
                 "TEAM": shape.team,
                 "SUBGROUPS": int(self.machine.subgroups and shape.team == workgroup),
-                "IN_ORDER": self._in_order(program, source),
+                "IN_ORDER": int(program.in_order(source)),
                 "UNROLL": _UNROLL,
             }
             | self._tile(source, shape),
@@ -105,16 +106,11 @@ class Reduce(Algorithm):
             constants={
                 "WORKGROUP": shape.team,
                 "LOADS_EACH": self.occupancy.loads_each,
-                "IN_ORDER": self._in_order(program, source),
+                "IN_ORDER": int(program.in_order(source)),
                 "UNROLL": _UNROLL,
             },
             params={"parts": shape.parts},
         )
-
-    @staticmethod
-    def _in_order(program: Program, source: Source) -> int:
-        """Does an invocation meet its items in ascending order of index?"""
-        return int(isinstance(source, View) and not program.selection.last_index)
 
     @staticmethod
     def _tile(source: Source, shape: _Shape) -> dict[str, int]:
@@ -125,12 +121,12 @@ class Reduce(Algorithm):
         # A kernel for every second number of some loads: many leave no registers for one more.
         step = 2 if 8 < loads <= 16 else 1
         size = ceil_div(loads, step) * step
-        tail = size - source.length // (shape.team * source.per_load)
+        tail = size if source.selection.ragged else size - source.length // (shape.team * source.per_load)
         return {"LOADS": size, "TAIL": tail, "SKEWED": int(source.skewed)}
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
         o, p, m = self.occupancy, self.policy, self.machine
-        loads = source.loads
+        loads = source.usual_loads
         shape = _Shape(1, m.workgroup, p.held_loads)
         if sequences <= o.workgroups // 4:
             # Such a workgroup has a processor to itself.
@@ -149,7 +145,7 @@ class Reduce(Algorithm):
     def _team(self, shape: _Shape, source: Source, sequences: int, key_words: int) -> None:
         """An invocation for every few loads while the machine has room, else for twice as many."""
         o, p = self.occupancy, self.policy
-        loads = source.loads
+        loads = source.usual_loads
         room = power_of_two_below(o.invocations // sequences)
         # Neighbours read a line of memory together.
         fewest = max(4, power_of_two_above(ceil_div(loads, 2 * p.loads_per_thread)))

@@ -25,6 +25,8 @@ class ReduceAxes(Algorithm):
     summary = "the best pair along one axis, and of those along the other"
 
     def check(self, problem: Problem) -> None:
+        if problem.ragged:
+            raise Unserved("reduce_axes takes all items of two axes, not spans of them")
         if problem.k != 1:
             raise Unserved(f"reduce_axes finds the first pair only, not k={problem.k}")
         axes = len(problem.view.sizes)

@@ -71,6 +71,7 @@ class SelectFromDelegates(Step):
             },
             params={
                 "k": k,
+                "least": delegates.length,
                 "team_bests": bests,
                 "team": team,
                 "places": places,

@@ -71,13 +71,14 @@ class SelectNetworks(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         team, fetch, tile = self.check(problem)
         workgroup = max(team, min(_NARROW, self.machine.workgroup))
+        constants = self._constants(problem, team, fetch, tile["LOADS"])
         program.dispatch(
             "select/networks",
             ceil_div(problem.sequences * team, workgroup),
             source=problem.source,
             sink=sink,
-            constants=self._constants(problem, team, fetch, tile["LOADS"]) | tile | {"WORKGROUP": workgroup},
-            params={"k": problem.k},
+            constants=constants | tile | {"WORKGROUP": workgroup},
+            params={"k": problem.k, "least": constants["KEEP"]},
         )
 
     @staticmethod

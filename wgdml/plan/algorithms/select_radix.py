@@ -222,6 +222,8 @@ class SelectRadix(Algorithm):
             },
             params={
                 "k": k,
+                # Each of the first k may have a load of its own.
+                "least": k * problem.view.per_load,
                 "slack": k // 16,
                 "longest": shape.longest,
                 "subsets": subsets,

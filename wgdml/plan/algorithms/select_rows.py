@@ -78,5 +78,5 @@ class SelectRows(Algorithm):
                 "PLACES_EACH": 4 if problem.key_words == 1 else 2,
             }
             | class_tile(problem.view, shape.team, 1, _SIZES),
-            params={"k": problem.k},
+            params={"k": problem.k, "least": shape.team * problem.view.per_load},
         )

@@ -91,7 +91,7 @@ class SelectTeams(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         o, p, source = self.occupancy, self.policy, problem.source
-        k, loads = problem.k, problem.source.loads
+        k, loads = problem.k, problem.source.usual_loads
         large = largest_team(self.machine, problem.key_words)
         if k > large:
             raise Unserved(f"select_teams takes k up to {large}, not {k}")
@@ -112,7 +112,7 @@ class SelectTeams(Algorithm):
     def _parts(self, problem: Problem, team: int, part_loads: int) -> int:
         """Parts of a sequence, so that few sequences fill the machine."""
         most = max(1, self.occupancy.workgroups * self.machine.workgroup // 4 // (problem.sequences * team))
-        loads = problem.source.loads
+        loads = problem.source.usual_loads
         return max(1, min(most, loads // part_loads, loads // (4 * problem.k)))
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

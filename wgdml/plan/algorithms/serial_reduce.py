@@ -17,6 +17,7 @@ class SerialReduce(Algorithm):
 
     name = "serial_reduce"
     summary = "the best pair of each run, and the best of those; one loop a dispatch"
+    takes_nothing = True
 
     def check(self, problem: Problem) -> None:
         if problem.k != 1:
@@ -35,10 +36,10 @@ class SerialReduce(Algorithm):
         if subsets.count == 1:
             # To compile a value costs as much as all the rest: the kernel that emits pairs has it.
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink
-            reduce_subsets(program, source, sequences, found, subsets)
+            reduce_subsets(program, source, sequences, found, subsets, {"least": 1})
             if isinstance(found, Pairs) and found is not sink:
                 emit(program, found, sequences, 1, sink)
             return
         found = program.pairs(sequences, subsets.count, side_by_side=source.columns and sequences > 1)
-        reduce_subsets(program, source, sequences, found, subsets)
+        reduce_subsets(program, source, sequences, found, subsets, {"least": 1})
         reduce_subsets(program, found, sequences, sink, Subsets.of(found, 1))

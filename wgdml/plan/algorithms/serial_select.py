@@ -117,7 +117,7 @@ class SerialSelect(Algorithm):
             source=source,
             sink=ordered,
             constants=whole.constants(source) | {"K": max(8, ceil_div(k, 4) * 4)},
-            params={"k": k},
+            params={"k": k, "least": k},
             workgroup=16,
         )
         emit(program, ordered, sequences, k, sink)

@@ -83,6 +83,8 @@ def dispatch_invocations(
     """A dispatch of so many invocations, by as few variants of its kernel as can be."""
     size = min(workgroup, program.machine.widest_workgroup)
     few = {"WORKGROUP": size, "INPUT_WORDS": 1, "MANY_BATCH_DIMS": 1}
+    if isinstance(source, View) and source.selection.ragged:
+        params = {"least": source.length} | dict(params)  # No subset may be empty.
     program.dispatch(
         kernel,
         ceil_div(invocations, size),
@@ -94,7 +96,9 @@ def dispatch_invocations(
     )
 
 
-def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink, subsets: Subsets) -> None:
+def reduce_subsets(
+    program: Program, source: Source, sequences: int, sink: Sink, subsets: Subsets, params: Mapping[str, int] | None = None
+) -> None:
     dispatch_invocations(
         program,
         "serial/reduce",
@@ -103,11 +107,11 @@ def reduce_subsets(program: Program, source: Source, sequences: int, sink: Sink,
         sink=sink,
         constants=subsets.constants(source)
         | {
-            "IN_ORDER": int(isinstance(source, View) and not program.selection.last_index),
+            "IN_ORDER": int(program.in_order(source)),
             "UNROLL": _UNROLL,
             "EXTREMES": int(subsets.per_load > 1 and program.has_extremes(source)),
         },
-        params=subsets.params(source, sequences),
+        params=subsets.params(source, sequences) | dict(params or {}),
     )
 
 

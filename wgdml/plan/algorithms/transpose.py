@@ -24,6 +24,7 @@ class Transpose(Algorithm):
 
     name = "transpose"
     summary = "columns copied to rows of scratch, and what serves those; a read and a write more"
+    takes_nothing = True
 
     def check(self, problem: Problem) -> None:
         if not problem.columns:
@@ -32,18 +33,20 @@ class Transpose(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         view, sequences, m = problem.view, problem.sequences, self.machine
-        step = ceil_div(problem.length * view.selection.format.bytes, _SECTOR) * _SECTOR
+        step = ceil_div(view.covered * view.selection.format.bytes, _SECTOR) * _SECTOR
         most = min(max(_SLICE, sequences * step // 4), m.max_storage_buffer_binding_size)
         # Pairs of a slice would lie apart.
         count = ceil_div(sequences * step, most) if isinstance(sink, Outputs) else 1
-        kept = program.arena.used
+        kept, outer = program.arena.used, program.spans
         for part in slices(view.selection, count):
-            program.arena.used, program.sequences = kept, part.sequences
+            program.arena.used = kept
+            if count > 1:
+                program.enter(part)
             columns = replace(view, selection=part)
             rows = _rows_of(columns, step, program.arena.take(part.sequences * step))
             self._copy(program, columns, part.sequences, rows)
             program.run(rows, part.sequences, problem.k, replace(sink, view=rows) if isinstance(sink, Outputs) else sink)
-        program.sequences = sequences
+        program.sequences, program.spans = sequences, outer
 
     def _copy(self, program: Program, columns: View, sequences: int, rows: View) -> None:
         form, inner = columns.selection.format, 1
@@ -55,9 +58,9 @@ class Transpose(Algorithm):
             most = ceil_div(inner, ceil_div(inner, _LINE // form.bytes))
         units, whole = _BYTES // (4 * form.key_words), _SECTOR // form.bytes
         tile = max(whole, units // most * per_unit // whole * whole)
-        tile = min(tile, ceil_div(columns.length, whole) * whole)
+        tile = min(tile, ceil_div(columns.covered, whole) * whole)
         across = min(inner, units * per_unit // tile)
-        tiles = ceil_div(columns.length, tile)
+        tiles = ceil_div(columns.covered, tile)
         program.dispatch(
             "util/transpose",
             sequences // inner * ceil_div(inner, across) * tiles,
@@ -80,5 +83,5 @@ def _rows_of(columns: View, step: int, region: Region) -> View:
     for d in reversed(columns.selection.batch):
         batch.append(replace(d, input_stride=stride))
         stride *= d.size
-    rows = replace(columns.selection, batch=tuple(batch[::-1]), axes=(AxisDim(columns.length, 1),), input_offset=0)
-    return View(rows, (0,), (columns.length,), True, start_index=columns.first_index, region=region)
+    rows = replace(columns.selection, batch=tuple(batch[::-1]), axes=(AxisDim(columns.covered, 1),), input_offset=0)
+    return View(rows, (0,), (columns.covered,), True, start_index=columns.first_index, region=region)

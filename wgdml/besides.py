@@ -1,0 +1,116 @@
+"""Lengths, starts, counts and ids beside x: what functions take, checked before any GPU work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arguments import as_int
+from .runtime.tensor import Tensor, as_numpy
+
+__all__ = ["Besides", "check_besides"]
+
+#: What callers name what plans call the payload.
+_ARGUMENTS = {"payload": "indices"}
+
+
+class Besides(NamedTuple):
+    """What is given beside x."""
+
+    shape: tuple[int, ...]  #: Of x, with a batch before it where one flat x has several spans.
+    axes: tuple[int, ...]  #: Of this shape.
+    tensors: Mapping[str, Tensor | NDArray[Any]]  #: By the names of a selection.
+    longest: int  #: A bound of the lengths; 0: the axis.
+
+
+def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any], longest: Any = None) -> Besides:
+    """Checks what is given beside an x of this shape, from which k are selected along the axes.
+
+    Raises ``TypeError`` for what are no integers and for ids without 32 or 64 bits, ``ValueError``
+    for shapes that cannot be broadcast. ``ValueError`` for numbers of arrays that are negative,
+    beyond the axis or over k too; those of Tensors are not looked at.
+    """
+    tensors = {name: _as_tensor(name, value) for name, value in given.items() if value is not None}
+    length = prod(shape[a] for a in axes)
+    batch = tuple(n for d, n in enumerate(shape) if d not in axes)
+    spans = {name: t for name, t in tensors.items() if name != "payload"}
+    flat = len(shape) == 1
+    if flat:
+        batch = _common_shape({name: t.shape for name, t in spans.items()})
+    for name, tensor in spans.items():
+        _check_broadcast(name, tensor.shape, batch, "x's shape without the axis")
+    if "payload" in tensors:
+        if len(axes) > 1:
+            raise ValueError(f"indices must not be given for several axes, {tuple(axes)}")
+        _check_broadcast("payload", tensors["payload"].shape, tuple(shape), "x's shape")
+    _check_numbers(spans, length, k)
+    most = _longest(spans, longest, length, flat)
+    if flat:
+        return Besides((*batch, *shape), (len(batch),), tensors, most)
+    return Besides(tuple(shape), tuple(axes), tensors, most)
+
+
+def _argument(name: str) -> str:
+    return _ARGUMENTS.get(name, name)
+
+
+def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
+    """A Tensor or an array of a data type that it may have."""
+    argument = _argument(name)
+    tensor = value if isinstance(value, Tensor) else as_numpy(value, argument)
+    if name == "payload":
+        if tensor.dtype.itemsize not in (4, 8):
+            raise TypeError(f"{argument} must have a data type of 32 or 64 bits, not {tensor.dtype}")
+    elif tensor.dtype.kind not in "iu":
+        raise TypeError(f"{argument} must be integers, not {tensor.dtype}")
+    return tensor
+
+
+def _common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape of the batch that lengths, starts and counts of a flat x have together."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{' and '.join(shapes)} must have shapes that can be broadcast together, not {said}") from None
+
+
+def _check_broadcast(name: str, shape: tuple[int, ...], target: tuple[int, ...], what: str) -> None:
+    extra = len(target) - len(shape)
+    if extra < 0 or any(n not in (1, t) for n, t in zip(shape, target[extra:], strict=True)):
+        raise ValueError(f"{_argument(name)} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
+
+
+def _check_numbers(spans: Mapping[str, Tensor | NDArray[Any]], length: int, k: int) -> None:
+    """``ValueError`` for numbers in arrays that no sequence of this length can have."""
+    most = {"lengths": (length, "the axis's size of"), "starts": (length, "the axis's size of"), "counts": (k, "k =")}
+    arrays = {name: t for name, t in spans.items() if isinstance(t, np.ndarray) and t.size}
+    for name, array in arrays.items():
+        low, high = int(array.min()), int(array.max())
+        if low < 0:
+            raise ValueError(f"{name} must not be negative, not {low}")
+        if high > most[name][0]:
+            raise ValueError(f"{name} must be at most {most[name][1]} {most[name][0]}, not {high}")
+    if "lengths" in arrays and "starts" in arrays:
+        end = int((arrays["starts"].astype(np.uint64) + arrays["lengths"].astype(np.uint64)).max())
+        if end > length:
+            raise ValueError(f"starts + lengths must be at most the axis's size of {length}, not {end}")
+
+
+def _longest(spans: Mapping[str, Tensor | NDArray[Any]], longest: SupportsIndex | None, length: int, flat: bool) -> int:
+    """The bound of lengths that is given, or that those of a flat x have; 0 for the axis."""
+    if longest is not None:
+        bound = as_int("longest", longest)
+        if bound < 1 or "lengths" not in spans:
+            raise ValueError(f"longest must be at least 1, and be given with lengths alone, not {bound}")
+        return 0 if bound >= length else bound
+    lengths = spans.get("lengths")
+    if not flat or not isinstance(lengths, np.ndarray) or not lengths.ndim:
+        return 0
+    # In few sizes: each has a plan of its own.
+    bound = 1 << (max(1, int(lengths.max(initial=1))) - 1).bit_length()
+    return 0 if bound >= length else bound
