@@ -20,7 +20,7 @@ class RowSortBitonicPolicy:
     """A network over pairs in registers."""
 
     #: A sequence has at most this many pairs. A power of two, 16 to 16384
-    #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-0000000).
+    #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
     max_length: int = 8192
     #: An invocation has this many pairs, or half where rows are few. More of them exchange less,
     #: and wait more for their registers. A power of two, 2 to 32 (the same figures).

@@ -21,7 +21,7 @@ class RowSortRadixPolicy:
 
     #: Passes over rows of more items than this take less than a bitonic sort; of 16-bit types,
     #: whose pairs are single words, from four times as many on, and of 64-bit ones from twice.
-    #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-0000000).
+    #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
     min_length: int = 512
     #: A workgroup has this many invocations where a sequence takes no more. 32 to 1024
     #: (the same figures).

@@ -20,7 +20,7 @@ class SelectBisectPolicy:
     """A workgroup of 32 invocations a row, whose keys stay in registers."""
 
     #: An invocation has up to this many words of keys. 4 to 64
-    #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-23-8f7bd7f).
+    #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
     words: int = 64
     #: Bisection serves k up to this, as their pairs are sorted in registers. 2 to 1024
     #: (the same figures).
