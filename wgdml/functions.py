@@ -110,7 +110,9 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside = _beside(lengths=lengths, starts=starts, counts=counts, payload=indices, longest=longest)
+    beside: dict[str, Any] | None = None
+    if lengths is not None or starts is not None or counts is not None or indices is not None or longest is not None:
+        beside = {"lengths": lengths, "starts": starts, "counts": counts, "payload": indices, "longest": longest}
     return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order, beside))
 
 
@@ -142,7 +144,7 @@ def argmax(
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
     order = with_nan(Order.MAXIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths=lengths, starts=starts, longest=longest)
+    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
     return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
 
 
@@ -163,7 +165,7 @@ def argmin(
 ) -> Any:
     """The index of the first minimum: as ``argmax``. NaN wins over every number here too."""
     order = with_nan(Order.MINIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths=lengths, starts=starts, longest=longest)
+    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
     return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
 
 
@@ -229,7 +231,7 @@ def sort(
 
     Raises as ``top_k`` does.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths=lengths)
+    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
     return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
 
 
@@ -250,7 +252,7 @@ def argsort(
 
     ``nan``, ``out`` and ``lengths`` as of ``sort``. Indices beyond a length are -1.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths=lengths)
+    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
     return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device, beside=beside)[0]
 
 
@@ -315,11 +317,11 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _beside(**given: Any) -> dict[str, Any] | None:
+def _beside(lengths: Any, starts: Any = None, longest: Any = None) -> dict[str, Any] | None:
     """What is given beside x, by the names of a selection; None where nothing is."""
-    if all(value is None for value in given.values()):
+    if lengths is None and starts is None and longest is None:
         return None
-    return given
+    return {"lengths": lengths, "starts": starts, "longest": longest}
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
