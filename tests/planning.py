@@ -77,6 +77,18 @@ class Planned:
     plans: list[Plan] = field(default_factory=list)  #: all, in order
     served: int = 0  #: how many the algorithm made
 
+    @property
+    def machine(self) -> Machine:
+        return self.planner.machine
+
+    @property
+    def policies(self) -> Mapping[str, Any]:
+        return self.planner.policies
+
+    def compose(self, selection: Selection, build: Any, **options: Any) -> Plan:
+        self.plans.append(self.planner.compose(selection, build, **options))
+        return self.plans[-1]
+
     def plan(self, selection: Selection, *, algorithm: Any = None, **options: Any) -> Plan:
         try:
             made = self.planner.plan(selection, algorithm=algorithm or self.algorithm, **options)

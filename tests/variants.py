@@ -30,7 +30,8 @@ from planning import GPU
 
 from wgdml import shaders
 from wgdml.plan import Machine, Plan, Planner
-from wgdml.plan.merge import merge_plan
+from wgdml.plan.ranks import numbers_plan, partition_plan, ranks_plan
+from wgdml.plan.running import begin_plan, merge_plan, result_plan, update_plan
 from wgdml.plan.take import take_plan
 from wgdml.selection import BESIDES, FORMATS, Beside, Layout, Order, Selection, make_selection, take_selection
 
@@ -248,13 +249,14 @@ def algorithms_of(machine: Machine) -> tuple[str, ...]:
 
 def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
     """Every plan of the grid: the planner's own choice, and each algorithm that can serve."""
-    yield "merged chunks", Machine(), merge_plan(Machine(), 3, 5, 7, 256)
     for element, (sizes, taken), flags in product(
         WIDTHS, (((9, 7), (4, 7)), ((3, 5, 2), (3, 1, 2))), product((True, False), repeat=2)
     ):
         source, chosen = Layout(sizes, padded(sizes)), Layout(taken, padded(taken))
         asked_for = take_selection(element, source, 1 if len(sizes) > 2 else 0, chosen, chosen, 8)
         yield f"take {element}", Machine(), take_plan(Machine(), asked_for, vectors=flags[0], shared_input=flags[1])
+    yield from rank_plans(quick)
+    yield from running_plans(quick)
     for asked in problems(quick):
         problem = asked.problem
         for name in QUICK_LIMITS if quick else LIMITS:
@@ -266,6 +268,39 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
                     yield how, machine, planner(machine).plan(problem, algorithm=algorithm, **asked.options)
                 except (ValueError, MemoryError):
                     continue  # it cannot serve, or this machine is too small: a clean refusal
+
+
+def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
+    """Plans of order statistics: of short and long rows and columns, with few ranks and many."""
+    for element, (sizes, axis), count, name in product(
+        WIDTHS, [((3, 1000), 1), ((1, 1 << 24), 1), ((5000, 64), 0)], (1, 10, 16), QUICK_LIMITS if quick else LIMITS
+    ):
+        own, options = planner(LIMITS[name]), {"vectors": axis == 1, "shared_input": False}
+        wanted = selection(element, sizes, (axis,), count, Order.ASCENDING, "both")
+        floats = element.startswith("float")
+        yield f"{count} ranks, {element} {sizes}, {name}", own.machine, ranks_plan(own, wanted, False, floats, **options)
+        yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)
+        for outputs in ("values", "indices"):
+            whole = selection(element, sizes, (axis,), sizes[axis], Order.ASCENDING, outputs)
+            yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, count, **options)
+
+
+def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
+    """Plans of a running top-k: of one long sequence and of several, with ids and without."""
+    for element, (sizes, axis), k, name in product(
+        WIDTHS, [((1, 1 << 20), 1), ((3, 1000), 1), ((5000, 64), 0)], (1, 100, 3000), QUICK_LIMITS if quick else LIMITS
+    ):
+        own, order, sequences = planner(LIMITS[name]), Order.DESCENDING, prod(sizes) // sizes[axis]
+        how = f"running, k {k}, {element} {sizes}, {name}"
+        wanted = selection(element, sizes, (axis,), min(k, sizes[axis]), order, "both")
+        wanted = replace(wanted, has_values=False, has_indices=False)
+        for ids in range(4):
+            yield how, own.machine, update_plan(own, wanted, sequences, k, ids, vectors=axis == 1, shared_input=False)
+        for last in (False, True):
+            yield how, own.machine, merge_plan(own, element, order, sequences, k, last, last)
+        yield how, own.machine, begin_plan(own, element, order, sequences, k)
+        for index_bytes in (4, 8):
+            yield how, own.machine, result_plan(own, element, order, sequences, k, index_bytes)
 
 
 _CONSTANT = re.compile(r"^const (\w+): u32 = \d+u;$")

@@ -20,8 +20,10 @@ from .contract import (
     TopK1OperatorDesc,
     TopKOperatorDesc,
 )
-from .functions import argmax, argmin, argsort, max, min, sort, take_along_axis, top_k
-from .results import TopKResult
+from .functions import argmax, argmin, argsort, lexsort, max, min, sort, take_along_axis, top_k
+from .order_statistics import argpartition, kth_value, median, partition, quantile
+from .results import SortResult, TopKResult
+from .running import RunningTopK
 from .runtime import (
     BindingProperties,
     CompiledOperator,
@@ -53,7 +55,9 @@ __all__ = [
     "Operator",
     "ReduceFunction",
     "ReduceOperatorDesc",
+    "RunningTopK",
     "SelectOperatorDesc",
+    "SortResult",
     "Tensor",
     "TensorDesc",
     "TopK1OperatorDesc",
@@ -63,12 +67,18 @@ __all__ = [
     "adapters",
     "argmax",
     "argmin",
+    "argpartition",
     "argsort",
     "asarray",
     "default_device",
     "empty",
+    "kth_value",
+    "lexsort",
     "max",
+    "median",
     "min",
+    "partition",
+    "quantile",
     "sort",
     "take_along_axis",
     "to_numpy",

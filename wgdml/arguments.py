@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .contract import DataType
+from .quantiles import METHODS
 from .selection import FORMATS, Order
 
 __all__ = [
@@ -23,9 +24,14 @@ __all__ = [
     "as_int",
     "as_ints",
     "as_k",
+    "as_omit",
     "as_order",
+    "as_parts",
+    "as_quantiles",
+    "as_rank",
     "as_sizes",
     "check_indices",
+    "check_payload",
     "element_name",
     "taken_shape",
     "with_nan",
@@ -102,6 +108,44 @@ def as_k(k: SupportsIndex, length: int) -> int:
     return count
 
 
+def as_rank(k: SupportsIndex, length: int) -> int:
+    """The rank, from 0, of the k-th element of a sequence of ``length``."""
+    number = as_int("k", k)
+    if not 1 <= number <= length:
+        raise ValueError(f"k must lie in [1, {length}], the axis's size, not {number}")
+    return number - 1
+
+
+def as_parts(kth: SupportsIndex | Sequence[SupportsIndex], length: int) -> tuple[int, ...]:
+    """Ranks, from 0, at which a sequence of ``length`` is parted: ascending, each once."""
+    numbers = as_ints("kth", kth)
+    for number in numbers:
+        if not -length <= number < length:
+            raise ValueError(f"kth must lie in [{-length}, {length - 1}] for an axis of {length}, not {number}")
+    return tuple(sorted({number % length for number in numbers}))
+
+
+def as_quantiles(q: ArrayLike, method: str) -> tuple[NDArray[Any], bool]:
+    """Quantiles as an array, whether a Python number was given, and the method checked."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    try:
+        wanted = np.asarray(q)
+    except ValueError as error:
+        raise TypeError(f"q must be numbers: {error}") from None
+    if wanted.dtype.kind not in "fiu":
+        raise TypeError(f"q must be numbers, not {q!r}")
+    outside = wanted[~((wanted >= 0) & (wanted <= 1))]
+    if outside.size:
+        raise ValueError(f"q must lie in [0, 1], not {outside.flat[0]}")
+    return wanted, type(q) in (int, float)
+
+
+def as_omit(nan: str) -> bool:
+    """Whether NaN is left out, for the functions where it else is the result."""
+    return not _is_first("nan", nan, "propagate", "omit")
+
+
 def as_order(mode: str, nan: str = "greatest") -> Order:
     """The order of ``top_k``."""
     largest = _is_first("mode", mode, "largest", "smallest")
@@ -146,6 +190,15 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
     """``ValueError`` for indices out of an axis of this size. Negative ones count from the end."""
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
+
+
+def check_payload(dtype: np.dtype[Any], shape: Sequence[int], wanted: Sequence[int]) -> None:
+    """``TypeError`` for elements but of 32 and 64 bits, ``ValueError`` for another shape."""
+    if dtype.itemsize not in (4, 8):
+        raise TypeError(f"payload must have elements of 32 or 64 bits, not {dtype}")
+    too_long = len(shape) > len(wanted)
+    if too_long or any(n not in (1, m) for n, m in zip(reversed(shape), reversed(wanted), strict=False)):
+        raise ValueError(f"payload of shape {tuple(shape)} cannot be broadcast to x's {tuple(wanted)}")
 
 
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}

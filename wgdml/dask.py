@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
@@ -25,11 +26,13 @@ try:
 except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
-from . import functions
-from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name
+from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .results import TopKResult
+from .running import running_of
 from .runtime.adapter import environment_names_adapter, equal_adapters
 from .runtime.device import Device, default_device
+from .runtime.tensor import to_numpy
+from .selection import Order
 
 __all__ = ["argmax", "argmin", "max", "min", "top_k", "worker_device"]
 
@@ -54,14 +57,14 @@ def top_k(
     ``wgdml.top_k`` does, and ``ValueError`` where the size of a chunk is not known.
     """
     array = _checked(x)
-    as_order(mode, nan)
+    order = as_order(mode, nan)
     along = as_axis(axis, array.ndim)
     count = as_k(k, array.shape[along])
     if not count:
         shape = (*array.shape[:along], 0, *array.shape[along + 1 :])
         return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=as_index_dtype(index_dtype)))
-    pick = _TopK((along,), array.shape, nan, count, mode)
-    values, indices = _reduce(array, pick, True, count, as_index_dtype(index_dtype), split_every)
+    pick = _Pick((along,), array.shape, count, order)
+    values, indices = _reduce(array, pick, True, as_index_dtype(index_dtype), split_every)
     return TopKResult(values, indices)
 
 
@@ -77,7 +80,7 @@ def argmax(
     split_every: int | None = None,
 ) -> Any:
     """``wgdml.argmax`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
-    return _first(x, "argmax", axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
+    return _first(x, Order.MAXIMUM, axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
 
 
 def argmin(
@@ -92,7 +95,7 @@ def argmin(
     split_every: int | None = None,
 ) -> Any:
     """``wgdml.argmin`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
-    return _first(x, "argmin", axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
+    return _first(x, Order.MINIMUM, axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
 
 
 def max(
@@ -108,7 +111,7 @@ def max(
 ) -> Any:
     """``wgdml.max`` of a Dask array: a Dask array, or two. ``split_every`` as of ``top_k`` here."""
     both = as_flag("return_indices", return_indices)
-    found = _first(x, "argmax", axis, keepdims, False, nan, index_dtype, split_every)
+    found = _first(x, Order.MAXIMUM, axis, keepdims, False, nan, index_dtype, split_every)
     return TopKResult(*found) if both else found[0]
 
 
@@ -125,7 +128,7 @@ def min(
 ) -> Any:
     """``wgdml.min`` of a Dask array: a Dask array, or two. ``split_every`` as of ``top_k`` here."""
     both = as_flag("return_indices", return_indices)
-    found = _first(x, "argmin", axis, keepdims, False, nan, index_dtype, split_every)
+    found = _first(x, Order.MINIMUM, axis, keepdims, False, nan, index_dtype, split_every)
     return TopKResult(*found) if both else found[0]
 
 
@@ -183,21 +186,29 @@ class _Pick:
 
     axes: tuple[int, ...]
     shape: tuple[int, ...]
-    nan: Nan
+    k: int
+    order: Order
+    last: bool = False
+
+    def first(self, items: NDArray[Any], indices: NDArray[Any] | None = None) -> _Pairs:
+        """The first k along the last dimension, or all."""
+        k = builtins.min(self.k, items.shape[-1])
+        if not k:
+            return _Pairs(items, np.empty(items.shape, np.int64))
+        running = running_of(k, items.dtype, items.shape[:-1], self.order, self.last, worker_device())
+        running.update(items, indices)
+        return _Pairs(*to_numpy(*running.result()))
 
     def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
         starts = [start for start, _ in block_info[0]["array-location"]]
         block = np.asarray(block)
-        if any(block.shape[a] == 0 for a in self.axes):
-            batch = [n for d, n in enumerate(block.shape) if d not in self.axes]
-            return _Pairs(np.empty((*batch, 0), block.dtype), np.empty((*batch, 0), np.int64))
-        return self.select(block, starts)
-
-    def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
-        raise NotImplementedError
-
-    def positions(self, pairs: _Pairs) -> NDArray[Any]:
-        raise NotImplementedError
+        batch = [d for d in range(block.ndim) if d not in self.axes]
+        sizes = [block.shape[a] for a in self.axes]
+        found = self.first(block.transpose(*batch, *self.axes).reshape([*(block.shape[d] for d in batch), prod(sizes)]))
+        index = np.zeros(found.indices.shape, np.int64)
+        for axis, position in zip(self.axes, np.unravel_index(found.indices, sizes), strict=True):
+            index = index * self.shape[axis] + position + starts[axis]
+        return _Pairs(found.values, index)
 
     def same(self, pairs: _Pairs, axis: Any, keepdims: bool) -> _Pairs:
         return pairs
@@ -206,11 +217,10 @@ class _Pick:
         several = list(_flat(parts))
         pairs = _Pairs(*(np.concatenate(arrays, -1) for arrays in zip(*several, strict=True)))
         if len(self.axes) > 1:
-            # Chunks of a flattened index interleave: only sorted by index do positions settle ties.
+            # Chunks of a flattened index interleave: only sorted by index do ties fall to it.
             order = np.argsort(pairs.indices, -1)
             pairs = _Pairs(*(np.take_along_axis(a, order, -1) for a in pairs))
-        kept = self.positions(pairs)
-        return _Pairs(*(np.take_along_axis(a, kept, -1) for a in pairs))
+        return self.first(*pairs)
 
     def aggregate(self, parts: Any, axis: Any, keepdims: bool) -> _Pairs:
         pairs = self.combine(parts, axis, keepdims)
@@ -220,51 +230,11 @@ class _Pick:
         return _Pairs(*(np.expand_dims(a, self.axes) for a in pairs)) if keepdims else pairs
 
 
-@dataclass(frozen=True)
-class _TopK(_Pick):
-    k: int
-    mode: Literal["largest", "smallest"]
-
-    def function(self, x: NDArray[Any], axis: int) -> TopKResult:
-        k = builtins.min(self.k, x.shape[axis])
-        return functions.top_k(x, k, axis=axis, mode=self.mode, nan=self.nan, device=worker_device())
-
-    def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
-        (axis,) = self.axes
-        values, indices = self.function(block, axis)
-        return _Pairs(np.moveaxis(values, axis, -1), np.moveaxis(indices, axis, -1) + starts[axis])
-
-    def positions(self, pairs: _Pairs) -> NDArray[Any]:
-        found: NDArray[Any] = self.function(pairs.values, -1).indices
-        return found
-
-
-@dataclass(frozen=True)
-class _Arg(_Pick):
-    name: str
-    last: bool
-
-    def function(self, x: NDArray[Any], **options: Any) -> NDArray[Any]:
-        call = getattr(functions, self.name)
-        return np.asarray(call(x, select_last_index=self.last, nan=self.nan, device=worker_device(), **options))
-
-    def select(self, block: NDArray[Any], starts: list[int]) -> _Pairs:
-        best = self.function(block, axis=self.axes, keepdims=True) if self.axes else np.zeros((), np.int64)
-        within = np.unravel_index(best, [block.shape[a] for a in self.axes])
-        place: list[Any] = list(np.ix_(*(np.arange(n) for n in best.shape)))
-        index = np.zeros(best.shape, np.int64)
-        for axis, position in zip(self.axes, within, strict=True):
-            place[axis] = position
-            index = index * self.shape[axis] + position + starts[axis]
-        batch = [n for d, n in enumerate(block.shape) if d not in self.axes]
-        return _Pairs(block[tuple(place)].reshape((*batch, 1)), index.reshape((*batch, 1)))
-
-    def positions(self, pairs: _Pairs) -> NDArray[Any]:
-        return self.function(pairs.values, axis=-1, keepdims=True)
-
-
 def _checked(x: Any) -> Any:
-    array = x if isinstance(x, da.Array) else da.asarray(x)
+    try:
+        array = x if isinstance(x, da.Array) else da.asarray(x)
+    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        raise TypeError(f"x cannot become a Dask array: {error}") from None
     if any(np.isnan(n) for n in array.shape):
         raise ValueError(f"x has chunks of unknown size {array.chunks}: compute_chunk_sizes() finds them")
     element_name(array.dtype)
@@ -272,22 +242,20 @@ def _checked(x: Any) -> Any:
 
 
 def _first(
-    x: Any, name: str, axis: Axes, keepdims: bool, last: bool, nan: Nan, index_dtype: DTypeLike, split_every: int | None
+    x: Any, order: Order, axis: Axes, keepdims: bool, last: bool, nan: Nan, index_dtype: DTypeLike, split_every: int | None
 ) -> tuple[Any, Any]:
-    """The value and the index of what ``argmax`` or ``argmin`` finds."""
+    """The value and the index of the first pair."""
     array = _checked(x)
-    as_order("largest", nan)
+    order = with_nan(order, nan)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last)
     axes, dtype = as_axes(axis, array.shape), as_index_dtype(index_dtype)
     if not axes:
         return array, da.zeros((), dtype=dtype)
-    return _reduce(array, _Arg(axes, array.shape, nan, name, last), keeps, 1, dtype, split_every)
+    return _reduce(array, _Pick(axes, array.shape, 1, order, last), keeps, dtype, split_every)
 
 
-def _reduce(
-    array: Any, pick: _Pick, keepdims: bool, size: int, index_dtype: np.dtype[Any], split_every: int | None
-) -> tuple[Any, Any]:
-    """The values and the indices that are left of the array, ``size`` along a reduced axis."""
+def _reduce(array: Any, pick: _Pick, keepdims: bool, index_dtype: np.dtype[Any], split_every: int | None) -> tuple[Any, Any]:
+    """The values and the indices that are left of the array, k along a reduced axis."""
     if split_every is not None:
         if as_int("split_every", split_every) < 2:
             raise ValueError(f"split_every must be at least 2, not {split_every}")
@@ -302,7 +270,7 @@ def _reduce(
         axis=pick.axes,
         keepdims=keepdims,
         concatenate=False,
-        output_size=size,
+        output_size=pick.k,
         split_every=split_every,
         dtype=object,
         meta=np.empty((0,) * (array.ndim if keepdims else array.ndim - len(pick.axes)), object),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal, NamedTuple, SupportsIndex
+from typing import Any, Literal, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -21,6 +21,7 @@ from .arguments import (
     as_k,
     as_order,
     check_indices,
+    check_payload,
     element_name,
     taken_shape,
     with_nan,
@@ -28,7 +29,7 @@ from .arguments import (
 from .besides import Besides, argument_of, check_besides
 from .plan import Plan
 from .plan.take import take_plan
-from .results import TopKResult
+from .results import SortResult, TopKResult
 from .runtime.bindings import Placement
 from .runtime.default import as_device
 from .runtime.device import Device
@@ -52,7 +53,19 @@ from .runtime.tensor import (
 from .runtime.transfers import Span
 from .selection import Beside, Layout, Order, Selection, make_selection, packed_strides, take_selection
 
-__all__ = ["TopKResult", "argmax", "argmin", "argsort", "max", "min", "sort", "take_along_axis", "top_k"]
+__all__ = [
+    "SortResult",
+    "TopKResult",
+    "argmax",
+    "argmin",
+    "argsort",
+    "lexsort",
+    "max",
+    "min",
+    "sort",
+    "take_along_axis",
+    "top_k",
+]
 
 Nan = Literal["greatest", "last"]
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
@@ -137,6 +150,7 @@ def argmax(
     NaN over later ones. With ``nan="last"`` it wins only where all are NaN. ``select_last_index``
     takes the last of several equal ones. The result has x's shape without the reduced axes (of size
     1 with ``keepdims``) and data type ``index_dtype``. ``out``: a Tensor for it, as of ``top_k``.
+    The signature is the array API standard's, which takes one axis; DirectML takes several.
     ``lengths``, ``starts`` and ``longest`` are as of ``top_k``, and count flattened positions of
     several axes. A sequence without items has index -1.
 
@@ -163,7 +177,10 @@ def argmin(
     out: Tensor | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The index of the first minimum: as ``argmax``. NaN wins over every number here too."""
+    """The index of the first minimum: as ``argmax``. NaN wins over every number here too.
+
+    Raises as ``argmax`` does.
+    """
     order = with_nan(Order.MINIMUM, nan)
     dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
     return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
@@ -206,12 +223,16 @@ def min(
     out: Tensor | Sequence[Tensor] | None = None,
     device: Device | None = None,
 ) -> Any:
-    """The minimum: as ``max``; the first NaN wins here too, as in NumPy."""
+    """The minimum: as ``max``; the first NaN wins here too, as in NumPy.
+
+    Raises as ``max`` does.
+    """
     return _extreme(x, axis, keepdims, with_nan(Order.MINIMUM, nan), return_indices, index_dtype, out, device)
 
 
 def sort(
     x: ArrayLike | Tensor,
+    payload: ArrayLike | Tensor | None = None,
     /,
     *,
     axis: SupportsIndex = -1,
@@ -225,13 +246,20 @@ def sort(
     """The elements sorted along an axis, always stably.
 
     NaNs come last, and first when descending. With ``nan="last"`` they come last in both
-    directions, as in NumPy 2.6. ``out``: a Tensor for the result, as of ``top_k``. ``lengths``: the
-    first items of each sequence that are sorted, as of ``top_k``. The type's last number in the
-    order fills the rest.
+    directions, as in NumPy 2.6. The result has x's shape and data type. ``out``: a Tensor for it,
+    as of ``top_k``. ``lengths``: the first items of each sequence that are sorted, as of ``top_k``.
+    The type's last number in the order fills the rest. The signature is the array API standard's.
 
-    Raises as ``top_k`` does.
+    ``payload``: elements of 32 or 64 bits, of x's shape or what broadcasts to it, that go where
+    their keys go. The result is then a ``SortResult`` of values and payload: arrays where both are
+    arrays, else Tensors, and nothing comes back from the device.
+
+    Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
+    for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
     order, beside = _sort_order(descending, stable, nan), _beside(lengths)
+    if payload is not None:
+        return _sort_pairs(x, payload, axis, order, out, device)
     return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
 
 
@@ -250,10 +278,45 @@ def argsort(
 ) -> Any:
     """The indices that sort along an axis, always stably: ties ascend in both directions.
 
-    ``nan``, ``out`` and ``lengths`` as of ``sort``. Indices beyond a length are -1.
+    The result has x's shape and data type ``index_dtype``. ``nan``, ``out``, ``lengths`` and errors
+    as of ``sort``. Indices beyond a length are -1. The signature is the array API standard's.
     """
     order, beside = _sort_order(descending, stable, nan), _beside(lengths)
     return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device, beside=beside)[0]
+
+
+def lexsort(
+    keys: Sequence[ArrayLike | Tensor] | ArrayLike,
+    /,
+    axis: SupportsIndex = -1,
+    *,
+    index_dtype: DTypeLike = "int64",
+    device: Device | None = None,
+) -> Any:
+    """The indices that sort along an axis by several keys, stably. The last key decides first.
+
+    ``keys``: arrays or Tensors of one shape and any data types, or the rows of an array. Each is
+    sorted as ``sort`` does, ascending. The result is an array where all keys are arrays, else a
+    Tensor, and nothing comes back from the device. The contract is ``numpy.lexsort``'s.
+
+    Raises ``ValueError`` for no keys, keys of different shapes and an axis out of range;
+    ``TypeError`` for data types without an order.
+    """
+    dtype = as_index_dtype(index_dtype)
+    if isinstance(keys, Tensor) or not isinstance(keys, Sequence | np.ndarray):
+        raise TypeError(f"keys must be a sequence of arrays or Tensors, not {type(keys).__name__}")
+    given = [key if isinstance(key, Tensor) else as_numpy(key, f"keys[{n}]") for n, key in enumerate(keys)]
+    if not given:
+        raise ValueError("keys must have at least one")
+    if other := next((key.shape for key in given if key.shape != given[0].shape), None):
+        raise ValueError(f"keys must have one shape, not {tuple(given[0].shape)} and {tuple(other)}")
+    along = as_axis(axis, len(given[0].shape))
+    executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
+    order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
+    for key in given[1:]:
+        moved_key = take_along_axis(asarray(key, device=executor), order, along)
+        order = take_along_axis(order, argsort(moved_key, axis=along, index_dtype=dtype), along)
+    return order if any(isinstance(key, Tensor) for key in given) else order.numpy()
 
 
 def take_along_axis(
@@ -264,36 +327,46 @@ def take_along_axis(
     ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
     int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
     axis's are broadcast. Negative ones count from the end (of axes of up to 2^31 elements). The
-    result has x's data type. It is an
-    array where both are arrays, else a Tensor, and nothing comes back from the device. The
-    signature is NumPy's and the array API standard's.
+    result has x's data type, which may be complex64 or complex128 where both are arrays. It is then
+    an array, else a Tensor, and nothing comes back from the device. The signature is NumPy's and
+    the array API standard's.
 
     Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices
     out of range in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
-    places: Tensor | NDArray[Any]
-    if isinstance(indices, Tensor):
-        as_index_dtype(indices.dtype, "indices in a Tensor")
-        places = indices
-    else:
-        places = as_indices(as_numpy(indices, "indices"))
+    if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
+        return _take_complex(x, _places(indices), axis, device)
+    places = _places(indices)
     given = x if isinstance(x, Tensor) else as_numpy(x, "x")
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)
     if not isinstance(places, Tensor):
         check_indices(places, given.shape[along])
-    executor = as_device(next((t.device for t in tensors.values()), None) if device is None else device)
-    for name, tensor in tensors.items():
-        check_gpu_device(name, tensor, executor)
-        check_alive(name, tensor)
+    executor = _on_one_device(tensors, device)
     source = asarray(given, device=executor)
     result = packed_tensor(executor, source.dtype, shape, "the result")
     if prod(shape):
         kept = tuple(source.shape[d] if d == along else n for d, n in enumerate(shape))
         _take(source.broadcast_to(kept), asarray(places, device=executor).broadcast_to(shape), along, result)
     return result if tensors else result.numpy()
+
+
+def _places(indices: ArrayLike | Tensor) -> Tensor | NDArray[Any]:
+    """Indices of types that a device takes."""
+    if isinstance(indices, Tensor):
+        as_index_dtype(indices.dtype, "indices in a Tensor")
+        return indices
+    return as_indices(as_numpy(indices, "indices"))
+
+
+def _take_complex(x: NDArray[Any], indices: Any, axis: SupportsIndex, device: Device | None) -> NDArray[Any]:
+    """Elements of two numbers each, which have no order but can be taken."""
+    along = as_axis(axis, x.ndim)
+    taken_shape(x.shape, indices.shape, along)
+    numbers = np.ascontiguousarray(x)[..., None].view(x.real.dtype)
+    return take_along_axis(numbers, indices[..., None], along, device=device).view(x.dtype)[..., 0]  # type: ignore[no-any-return]
 
 
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
@@ -327,6 +400,33 @@ def _beside(lengths: Any, starts: Any = None, longest: Any = None) -> dict[str, 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
     as_flag("stable", stable)  # every answer here is the stable one
     return with_nan(Order.DESCENDING if as_flag("descending", descending) else Order.ASCENDING, nan)
+
+
+def _on_one_device(tensors: Mapping[str, Any], device: Device | None) -> Executor:
+    """The device of the first Tensor among them, or the one named: of one GPU device with all."""
+    found = {name: t for name, t in tensors.items() if isinstance(t, Tensor)}
+    executor = as_device(next((t.device for t in found.values()), None) if device is None else device)
+    for name, tensor in found.items():
+        check_gpu_device(name, tensor, executor)
+        check_alive(name, tensor)
+    return executor
+
+
+def _sort_pairs(x: Any, payload: Any, axis: SupportsIndex, order: Order, out: Any, device: Device | None) -> SortResult:
+    """Keys sorted, and what follows them."""
+    if out is not None:
+        raise ValueError("out must be None with a payload")
+    keys = x if isinstance(x, Tensor) else as_numpy(x)
+    follows = payload if isinstance(payload, Tensor) else as_numpy(payload, "payload")
+    along = as_axis(axis, len(keys.shape))
+    check_payload(follows.dtype, follows.shape, keys.shape)
+    executor = _on_one_device({"x": keys, "payload": follows}, device)
+    values, indices = _select(
+        asarray(keys, device=executor), None, along, order, True, np.dtype(np.uint32), None, cast(Device, executor)
+    )
+    moved_along = take_along_axis(asarray(follows, device=executor).broadcast_to(keys.shape), indices, along)
+    found = SortResult(values, moved_along)
+    return found if isinstance(x, Tensor) or isinstance(payload, Tensor) else SortResult(*to_numpy(*found))
 
 
 def _is_long(x: Any) -> bool:

@@ -50,6 +50,8 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device | No
     unknown = sorted(set(attributes) - set(schema.attributes))
     if unknown:
         raise ValueError(f"{node.op_type} of opset {opset} has no attribute {', '.join(unknown)}")
+    if len(inputs) != len(schema.inputs):
+        raise ValueError(f"inputs of {node.op_type} of opset {opset} must be {len(schema.inputs)}, not {len(inputs)}")
     x = inputs[0] if isinstance(inputs[0], Tensor) else as_numpy(inputs[0])
     kind = helper.tensor_dtype_to_string(helper.np_dtype_to_tensor_dtype(x.dtype)).removeprefix("TensorProto.").lower()
     allowed = schema.type_constraints[0].allowed_type_strs
@@ -59,6 +61,8 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device | No
         k = np.asarray(inputs[1]) if opset >= 10 else np.asarray([attributes["k"]])
         if k.size != 1:
             raise ValueError(f"K must be one number, not an array of shape {k.shape}")
+        if k.dtype.kind not in "iu":
+            raise TypeError(f"K must be an integer, not {k.dtype}")
         mode: Literal["largest", "smallest"] = "largest" if attributes.get("largest", 1) else "smallest"
         in_order = bool(attributes.get("sorted", 1))
         axis = attributes.get("axis", -1)
@@ -124,6 +128,8 @@ class Backend(base.Backend):
     def prepare(cls, model: ModelProto, device: str = "CPU", *, wgdml_device: Device | None = None, **kwargs: Any) -> BackendRep:
         """A model ready to run. ``ValueError`` names every operator that is not among the three."""
         _check_device(device)
+        if not isinstance(model, ModelProto):
+            raise TypeError(f"model must be an onnx.ModelProto, as onnx.load returns, not {type(model).__name__}")
         _check_operators(model.graph.node)
         checker.check_model(model)
         versions = [imported.version for imported in model.opset_import if imported.domain in _DOMAINS]

@@ -1,11 +1,7 @@
 """The selections but sorts, of arrays larger than the device's memory, or the host's.
 
-The array is cut into blocks. Each is uploaded while the ones before it are reduced. Where a
-sequence is cut, the device merges the partial (value, index) pairs of its blocks.
-
-Blocks of one sequence come in ascending order of index, and pairs of one block are sorted with ties
-by index. So among pairs of equal value the position within the partial results ascends with the
-index, and a selection that settles ties by position settles them by index.
+The array is cut into blocks. Each is uploaded while a running top-k on the device takes the ones
+before it.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any, Literal, Protocol, SupportsIndex
@@ -25,14 +21,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
-from .plan.merge import merge_plan
+from .lines import first_pairs
 from .results import TopKResult
+from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
 from .runtime.stream import Uploader
-from .runtime.tensor import Tensor, packed_tensor
-from .selection import Layout, Order, Selection, make_selection, packed_strides
+from .runtime.tensor import Tensor, new_tensor
+from .selection import Order, packed_strides
 
 __all__ = ["Progress", "Source", "Wanted", "argmax", "argmin", "block_sizes", "max", "min", "select", "top_k"]
 
@@ -41,7 +38,6 @@ Progress = Callable[[int, int], None] | Literal["auto"] | None
 
 _BLOCK_BYTES = 32 << 20
 _PAGE = 4096
-_MERGED = 64  # partial results that are merged at once
 _BAR_AFTER = 2.0  # seconds
 
 
@@ -278,44 +274,25 @@ class _Reduction:
         self.wanted = wanted
         self.device = device
         self.axes = wanted.axes
-        self.k = wanted.k
         self.shape = tuple(int(n) for n in x.shape)
         self.dtype = np.dtype(x.dtype).newbyteorder("=")
         self.memory_order = _memory_order(x)
         item = self.dtype.itemsize
         largest = builtins.min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
         budget = builtins.min(_BLOCK_BYTES, largest // 8) if block_bytes is None else int(block_bytes)
-        # Of every block that a sequence is cut into all k pairs are kept.
-        self.budget = builtins.min(builtins.max(budget, 2 * self.k * item, item), largest)
+        self.budget = builtins.min(builtins.max(budget, item), largest)
+        along = wanted.k if len(self.axes) == 1 else 1
+        #: The shape of the result, every dimension kept.
+        self.result_shape = tuple(along if d in self.axes else n for d, n in enumerate(self.shape))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        return block_sizes(self.shape, self.memory_order, self.axes, self.k, self.dtype.itemsize, self.budget)
-
-    @property
-    def cut(self) -> bool:
-        """Do sequences go over several blocks?"""
-        return any(self.sizes[a] < self.x.shape[a] for a in self.axes)
-
-    @property
-    def result_shape(self) -> tuple[int, ...]:
-        """The shape of the result, every dimension kept."""
-        along = self.k if len(self.axes) == 1 else 1
-        return tuple(along if d in self.axes else n for d, n in enumerate(self.shape))
+        return block_sizes(self.shape, self.memory_order, self.axes, self.wanted.k, self.dtype.itemsize, self.budget)
 
     def parts(self, dimensions: Sequence[int]) -> Iterator[dict[int, slice]]:
         """The parts of these dimensions, the last one changing fastest."""
-        for ranges in itertools.product(*(_ranges(self.x.shape[d], self.sizes[d]) for d in dimensions)):
+        for ranges in itertools.product(*(_ranges(self.shape[d], self.sizes[d]) for d in dimensions)):
             yield dict(zip(dimensions, ranges, strict=True))
-
-    def regions(self) -> Iterator[dict[int, slice]]:
-        return self.parts([d for d in self.memory_order if d not in self.axes])
-
-    def first_index(self, part: dict[int, slice]) -> int:
-        first = 0
-        for axis in self.axes:
-            first = first * self.x.shape[axis] + part[axis].start
-        return first
 
     def read(self, part: dict[int, slice]) -> NDArray[Any]:
         """A block, its dimensions in memory order."""
@@ -325,138 +302,10 @@ class _Reduction:
             raise ValueError(f"x gave {block.dtype.name}{list(block.shape)} for a block of {self.dtype.name}{list(shape)}")
         return block.astype(self.dtype, copy=False).transpose(self.memory_order)
 
-    def select(
-        self,
-        buffer: Any,
-        block: NDArray[Any],
-        values: tuple[Any, int] | None,
-        indices: tuple[Any, int],
-        index_bytes: int,
-        packed: bool,
-    ) -> None:
-        """Submits the selection of one block. Results go to (buffer, byte offset) pairs.
-
-        They lie as in the result or, not ``packed``, row by row with a row's pairs side by side.
-        """
-        prepared = self.device.prepare(self.selection(block.shape, values is not None, index_bytes, packed))
-        resources = {"input": (buffer, 0), "indices": indices} | ({} if values is None else {"values": values})
-        self.device.run(prepared, resources)
-
-    def select_whole(self, buffer: Any, block: NDArray[Any], shape: tuple[int, ...]) -> tuple[Tensor | None, Tensor]:
-        """Submits the selection of a block of whole sequences: values, if wanted, and indices."""
-        values = packed_tensor(self.device, self.dtype, shape) if self.wanted.has_values else None
-        indices = packed_tensor(self.device, self.wanted.index_dtype, shape)
-        place = None if values is None else (values.buffer, 0)
-        self.select(buffer, block, place, (indices.buffer, 0), self.wanted.index_dtype.itemsize, packed=True)
-        return values, indices
-
-    def pair_strides(self, sizes: Sequence[int]) -> tuple[int, ...]:
-        """Strides of results row by row, the pairs of a row side by side."""
-        rows = packed_strides([1 if d in self.axes else n for d, n in enumerate(sizes)])
-        return tuple(1 if d in self.axes else s * self.k for d, s in enumerate(rows))
-
-    def selection(self, shape: tuple[int, ...], has_values: bool, index_bytes: int, packed: bool) -> Selection:
-        """The problem of a block of this shape, its dimensions in memory order."""
-        strides = [0] * len(shape)
-        sizes = [0] * len(shape)
-        for d, size, stride in zip(self.memory_order, shape, packed_strides(shape), strict=True):
-            sizes[d], strides[d] = size, stride
-        along = self.k if len(self.axes) == 1 else 1
-        kept = tuple(along if d in self.axes else n for d, n in enumerate(sizes))
-        steps = packed_strides(kept) if packed else self.pair_strides(sizes)
-        result = Layout(kept or (1,), steps or (1,))
-        return make_selection(
-            element_name(self.dtype),
-            Layout(tuple(sizes) or (1,), tuple(strides) or (1,)),
-            self.axes or (0,),
-            self.k,
-            self.wanted.order,
-            values=result if has_values else None,
-            indices=result,
-            index_bytes=index_bytes,
-            last_index=self.wanted.last_index,
-        )
-
-
-class _Merger:
-    """Partial results of up to 64 blocks side by side on the device.
-
-    They are merged into the first place of a second such set.
-    """
-
-    def __init__(self, reduction: _Reduction) -> None:
-        device, k, sizes = reduction.device, reduction.k, reduction.sizes
-        rows = prod(n for d, n in enumerate(sizes) if d not in reduction.axes)
-        blocks = prod(len(_ranges(reduction.shape[a], sizes[a])) for a in reduction.axes)
-        self.reduction = reduction
-        # In elements, so that every slot is bound at an aligned offset.
-        self.slot_step = -(-rows * k // 256) * 256
-        limits = device.context.limits
-        largest = builtins.min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
-        most = builtins.min(reduction.budget, largest) // (8 * self.slot_step)
-        self.slots = builtins.min(_MERGED, blocks, builtins.max(most, 2))
-        if self.slots * self.slot_step * 8 > largest:
-            raise MemoryError(f"k = {k}: two times {rows * k} pairs do not fit in the device's buffers of {largest} bytes")
-        shape = (self.slots, self.slot_step)
-        self.values = [packed_tensor(device, reduction.dtype, shape) for _ in range(2)]
-        self.indices = [packed_tensor(device, np.dtype(np.int64), shape) for _ in range(2)]
-        self.positions = packed_tensor(device, np.dtype(np.uint32), (self.slot_step,))
-        self.chunks = packed_tensor(device, np.dtype(np.int64), (self.slots,))
-        self.side = 0
-        self.first_indices: list[int] = []
-
-    def add(self, buffer: Any, block: NDArray[Any], first_index: int, rows: int) -> None:
-        """Selects from a block into the next slot; merges before if all are taken."""
-        if len(self.first_indices) == self.slots:
-            self.merge(rows, self.values[1 - self.side], self.indices[1 - self.side])
-            self.side = 1 - self.side
-            self.first_indices = [0]
-        slot = len(self.first_indices) * self.slot_step
-        values = self.values[self.side].buffer, slot * self.reduction.dtype.itemsize
-        indices = self.indices[self.side].buffer, slot * 8
-        self.reduction.select(buffer, block, values, indices, 8, packed=False)
-        self.first_indices.append(first_index)
-
-    def merge(self, rows: int, values: Tensor, indices: Tensor) -> None:
-        """Merges what the slots hold: k pairs a row."""
-        r = self.reduction
-        source = Layout((len(self.first_indices), rows, r.k), (self.slot_step, r.k, 1))
-        result = Layout((1, rows, r.k), (0, r.k, 1))
-        selection = make_selection(
-            element_name(r.dtype),
-            source,
-            (0, 2),
-            r.k,
-            r.wanted.order,
-            values=result,
-            indices=result,
-            last_index=r.wanted.last_index,
-        )
-        selection = replace(selection, value_step=1, index_step=1)
-        resources = {
-            "input": (self.values[self.side].buffer, 0),
-            "values": (values.buffer, 0),
-            "indices": (self.positions.buffer, 0),
-        }
-        r.device.run(r.device.prepare(selection), resources)
-        shape = rows, r.k, self.slots, self.slot_step
-        r.device.transfers.write(np.array(self.first_indices, np.int64), self.chunks.buffer)
-        resources = {
-            "positions": (self.positions.buffer, 0),
-            "partial": (self.indices[self.side].buffer, 0),
-            "first_indices": (self.chunks.buffer, 0),
-            "result": (indices.buffer, 0),
-        }
-        r.device.run(r.device.prepare_plan(("merge", *shape), lambda: merge_plan(r.device.machine, *shape)), resources)
-
-    def finish(self, rows: int) -> tuple[Tensor, Tensor]:
-        """The merged pairs of all blocks since the last call, k a row."""
-        r = self.reduction
-        values = packed_tensor(r.device, r.dtype, (rows, r.k))
-        indices = packed_tensor(r.device, np.dtype(np.int64), (rows, r.k))
-        self.merge(rows, values, indices)
-        self.first_indices = []
-        return values, indices
+    def tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:
+        """A block in a buffer, its dimensions as they are in the source."""
+        stored = new_tensor(self.device, buffer, self.dtype, block.shape, packed_strides(block.shape))
+        return stored.transpose(tuple(int(d) for d in np.argsort(self.memory_order)))
 
 
 class _Results:
@@ -467,27 +316,22 @@ class _Results:
         shape, wanted = reduction.result_shape, reduction.wanted
         self.values = np.empty(shape, reduction.dtype) if wanted.has_values else None
         self.indices = np.empty(shape, wanted.index_dtype)
-        self.waiting: list[tuple[tuple[slice, ...], Tensor | None, Tensor]] = []
+        self.waiting: list[tuple[tuple[slice, ...], TopKResult]] = []
 
-    def add(self, place: tuple[slice, ...], values: Tensor | None, indices: Tensor) -> None:
-        self.waiting.append((place, values, indices))
-        if sum(t.nbytes for _, *pair in self.waiting for t in pair if t is not None) > self.reduction.budget // 2:
+    def add(self, place: tuple[slice, ...], found: TopKResult) -> None:
+        self.waiting.append((place, found))
+        if sum(t.nbytes for _, pair in self.waiting for t in pair if t is not None) > self.reduction.budget // 2:
             self.collect()
 
     def collect(self) -> None:
-        """Reads all that waits."""
-        for place, values, indices in self.waiting:
-            self.put(self.indices, place, indices)
-            if self.values is not None and values is not None:
-                self.put(self.values, place, values)
+        """Reads all that waits: for each sequence its pairs, side by side."""
+        axes = self.reduction.axes
+        for place, found in self.waiting:
+            for array, part in zip((self.values, self.indices), found, strict=True):
+                if array is not None:
+                    got = part.numpy()
+                    array[place] = np.moveaxis(got, -1, axes[0]) if len(axes) == 1 else got.reshape(array[place].shape)
         self.waiting.clear()
-
-    def put(self, out: NDArray[Any], place: tuple[slice, ...], part: Tensor) -> None:
-        r, got = self.reduction, part.numpy()
-        if r.cut and len(r.axes) == 1:
-            others = [n.stop - n.start for d, n in enumerate(place) if d != r.axes[0]]
-            got = np.moveaxis(got.reshape(*others, r.k), -1, r.axes[0])
-        out[place] = got.reshape(out[place].shape)
 
 
 def select(
@@ -512,21 +356,23 @@ def select(
 
 
 def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: Callable[[int], None]) -> None:
-    merger = _Merger(r) if r.cut else None
-    for region in r.regions():
-        place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))
-        found: tuple[Tensor | None, Tensor]
+    kept: dict[tuple[int, ...], RunningTopK] = {}
+    w = r.wanted
+    whole = all(r.sizes[a] == r.shape[a] for a in r.axes)
+    for region in r.parts([d for d in r.memory_order if d not in r.axes]):
+        sizes = tuple(region[d].stop - region[d].start for d in sorted(region))
+        if not whole:
+            running = kept[sizes] = kept.get(sizes) or running_of(w.k, r.dtype, sizes, w.order, w.last_index, r.device)
+            running.reset()
         for part in r.parts(r.axes):
             block = r.read(region | part)
-            buffer = uploader.put(block)
-            rows = prod(n.stop - n.start for n in region.values())
-            if merger is not None:
-                merger.add(buffer, block, r.first_index(part), rows)
+            items = r.tensor(uploader.put(block), block)
+            if whole:
+                found = first_pairs(items, r.axes, w.k, w.order, w.last_index, w.has_values, w.index_dtype)
             else:
-                found = r.select_whole(buffer, block, results.indices[place].shape)
+                # Blocks of a sequence come in ascending order of index, so positions go on.
+                take_items(running, items, r.axes)
             report(block.nbytes)
-        if merger is not None:
-            values, indices = merger.finish(rows)
-            found = values if r.wanted.has_values else None, indices
-        results.add(place, *found)
+        place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))
+        results.add(place, found if whole else running.result(index_dtype=w.index_dtype))
     results.collect()

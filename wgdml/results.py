@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["TopKResult"]
+__all__ = ["SortResult", "TopKResult"]
 
 
 class TopKResult(NamedTuple):
@@ -12,3 +12,10 @@ class TopKResult(NamedTuple):
 
     values: Any
     indices: Any
+
+
+class SortResult(NamedTuple):
+    """Sorted elements and what came with each, of one shape."""
+
+    values: Any
+    payload: Any

@@ -220,6 +220,11 @@ class Selection:
     def length(self) -> int:
         return prod(d.size for d in self.axes)
 
+    @property
+    def packed(self) -> bool:
+        """A pair fits one word: the key is so narrow that an index finds room below it."""
+        return self.format.bytes < 4 and self.length < 1 << (32 - 8 * self.format.bytes)
+
 
 def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
     """Drops sizes of 1, sorts by input stride, joins what is one run in every tensor."""

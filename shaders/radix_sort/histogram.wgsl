@@ -45,6 +45,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let id = linear_workgroup(workgroup, grid);
   let own_groups = (params.tiles + params.group - 1u) / params.group;
   let sequence = min(id / own_groups, params.sequences - 1u);
+#if PARTED
+  parted_sequence = sequence;
+#endif
   let group = id % own_groups;
   let first = group * params.group * TILE;
   for (var b = local; b < params.group * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }

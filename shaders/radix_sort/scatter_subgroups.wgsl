@@ -128,6 +128,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
   let sequence = min(id / params.tiles, params.sequences - 1u);
+#if PARTED
+  parted_sequence = sequence;
+#endif
   let tile = id % params.tiles;
   let first = tile * TILE;
   let count = select(0u, min(TILE, params.length - first), id / params.tiles < params.sequences);

@@ -3,14 +3,13 @@
 // A workgroup, no larger than most subgroups, holds a row in registers. It finds the k-th key bit
 // by bit, from the first bit that differs anywhere: all count the keys before a guess. It ends
 // where k keys are before one. Else the last of the k share a key, and positions are bisected too.
-//   LOADS             of an invocation (lib/thread/row_keys.wgsl)
-//   ITEMS_PER_THREAD  of those loads
-//   TEAM              invocations of the workgroup
-//   OWN               pairs of an invocation in the list of the first k, ordered by counting
+//   LOADS  of an invocation (lib/thread/row_keys.wgsl)
+//   KEYS   of those loads
+//   TEAM   invocations of the workgroup
 #import order/bits
 #import thread/row_keys
 #import workgroup/sums
-#import io/sink
+#import workgroup/register_sort
 
 var<workgroup> bits_of_some: array<atomic<u32>, 2>;
 var<workgroup> bits_of_all: array<atomic<u32>, 2>;
@@ -30,7 +29,7 @@ fn position_of(row: Row, i: u32, lane: u32) -> u32 {
 fn share_bits(row: Row, lane: u32, keys: ptr<function, Keys>) {
   var some = Key();
   var every = LAST_KEY;
-#for i in ITEMS_PER_THREAD
+#for i in KEYS
   some |= select(Key(), (*keys)[$i], position_of(row, $iu, lane) < items_of(row));
   every &= (*keys)[$i];  // all ones where there is no item
 #endfor
@@ -66,7 +65,7 @@ fn share_bits(row: Row, lane: u32, keys: ptr<function, Keys>) {
 
 fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
   var count = 0u;
-#for i in ITEMS_PER_THREAD
+#for i in KEYS
   count += select(0u, 1u, precedes((*keys)[$i], key));
 #endfor
   return count;
@@ -74,13 +73,13 @@ fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
 
 fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
   var count = 0u;
-#for i in ITEMS_PER_THREAD
+#for i in KEYS
   count += select(0u, 1u, equals((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
 #endfor
   return count;
 }
 
-fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, alone: bool) -> Threshold {
+fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, lanes: Lanes) -> Threshold {
   let bits = workgroupUniformLoad(&shared_bits);
   var key = bits[1];
   var bit = first_bit(bits[0] & ~bits[1]);
@@ -90,7 +89,7 @@ fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, alone: bool) -
     // The last rounds may have no bit left. They count as many keys as before, or more than k.
 #for s in 4
     let guess$s = key | bit;
-    let count$s = sum_of_all(lane, count_before(keys, guess$s), turn, alone);
+    let count$s = sum_of_all(lanes, count_before(keys, guess$s), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
     key = select(key, guess$s, count$s <= params.k);
     found = select(found, count$s, count$s <= params.k);
@@ -103,7 +102,7 @@ fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, alone: bool) -
   let wanted = params.k - found;
   var end = 0u;
   for (var e = 1u << (31u - countLeadingZeros(params.length)); e > 0u; e >>= 1u) {
-    let count = sum_of_all(lane, count_equal(row, lane, keys, key, end | e), turn, alone);
+    let count = sum_of_all(lanes, count_equal(row, lane, keys, key, end | e), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
     end |= select(0u, e, count <= wanted);
   }
@@ -125,35 +124,6 @@ fn reserve(mine: u32) -> u32 {
 #endif
 }
 
-var<workgroup> list: array<Stored, OWN * WORKGROUP>;
-
-// A pair's rank is the number of pairs before it.
-fn put_list(sequence: u32, local: u32) {
-#for i in OWN
-  if ($iu * WORKGROUP + local >= params.k) { list[$iu * WORKGROUP + local] = store_of(last_pair()); }
-#endfor
-  workgroupBarrier();
-#for i in OWN
-  let own$i = pair_of(list[$iu * WORKGROUP + local]);
-  var rank$i = 0u;
-#endfor
-  for (var j = 0u; j < params.k; j += 4u) {
-#for u in 4
-    let other$u = pair_of(list[j + $uu]);
-#endfor
-#for u in 4
-#for i in OWN
-    rank$i += select(0u, 1u, before(other$u, own$i));
-#endfor
-#endfor
-  }
-  if (sequence >= params.sequences) { return; }
-  let to = target_of(sequence);
-#for i in OWN
-  if ($iu * WORKGROUP + local < params.k) { put_to(to, rank$i, own$i); }
-#endfor
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
@@ -166,20 +136,28 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     atomicStore(&bits_of_all[local], 0xffffffffu);
   }
   if (local == 0u) { atomicStore(&listed, 0u); }
-  let alone = begin_sums(local);
+  begin_sums(local);
+  let lanes = lanes_of(local);
+  workgroupBarrier();
   share_bits(row, local, &keys);
-  let threshold = find_threshold(row, local, &keys, alone);
-  var passing = 0u;  // a bit an item
-#for i in ITEMS_PER_THREAD
+  let threshold = find_threshold(row, local, &keys, lanes);
+  var passing: array<u32, 2>;  // a bit an item
+#for i in KEYS
   let equal$i = equals(keys[$i], threshold.key) & (position_of(row, $iu, local) < threshold.end);
-  passing |= select(0u, $[1 << i]u, precedes(keys[$i], threshold.key) | equal$i);
+  passing[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, precedes(keys[$i], threshold.key) | equal$i);
 #endfor
-  var place = reserve(countOneBits(passing));
-#for i in ITEMS_PER_THREAD
-  if ((passing & $[1 << i]u) != 0u) {
-    list[place] = store_of(Pair(keys[$i], index_at(row, position_of(row, $iu, local))));
-    place++;
+  var at = reserve(countOneBits(passing[0]) + countOneBits(passing[1]));
+#for i in KEYS
+  if ((passing[$[i >> 5]] & $[1 << (i & 31)]u) != 0u) {
+    list[at] = held_of(Pair(keys[$i], index_at(row, position_of(row, $iu, local))));
+    at++;
   }
 #endfor
-  put_list(sequence, local);
+  workgroupBarrier();
+  var items: Registers;
+#for i in ITEMS_PER_THREAD
+  items[$i] = nothing_held();
+  if ($iu * WORKGROUP + local < params.k) { items[$i] = list[$iu * WORKGROUP + local]; }
+#endfor
+  put_sorted(sequence, &items, lanes);
 }

@@ -9,6 +9,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
   if (!tile.live) { return; }
+#if PARTED
+  parted_sequence = tile.sequence;
+#endif
   let row = row_of(tile.sequence);
   for (var b = 0u; b < BINS; b++) { bins[b * WORKGROUP + local] = 0u; }
   for (var i = 0u; i < tile.count; i++) { bins[digit_at(row, tile.first + i) * WORKGROUP + local] += 1u; }

@@ -11,6 +11,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
   if (!tile.live) { return; }
+#if PARTED
+  parted_sequence = tile.sequence;
+#endif
   let row = row_of(tile.sequence);
   var start = 0u - params.first_rank;
   for (var b = 0u; b < BINS; b++) {

@@ -125,6 +125,12 @@ def test_other_types_and_bad_input():
         wgdml.dask.argmax(x.astype(complex))
 
 
+@pytest.mark.parametrize("x", [(None,), np.array([None], object), np.dtype("i4"), np.ma.masked], ids=repr)
+def test_what_is_no_array(x):
+    with pytest.raises(TypeError, match="x "):
+        wgdml.dask.argmax(x)
+
+
 def test_a_worker_takes_the_adapter_of_its_number(monkeypatch):
     """Several GPUs in a host are shared out among its workers; WGDML_ADAPTER overrides that."""
     made = []

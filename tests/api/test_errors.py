@@ -296,18 +296,20 @@ def test_tensor_of_another_device(device, other_device, name):
 
 
 def test_messages_tell_devices_apart(device, other_device):
-    """By where their GPU devices are from, and by what became of them."""
+    """By wgpu's numbers of their GPU devices, where those are from, and what became of them."""
     own = wgdml.Device()
+    ours = f"GPU device {device.gpu_device.uid}, of its own"
     for other, word in ((other_device, "given by the caller"), (own, "of its own")):
-        assert f"GPU device {word}" in repr(other)
-        with refused(ValueError, "x is on another GPU device", f"GPU device {word}", "GPU device of its own", "wgpu.GPUDevice"):
+        theirs = f"GPU device {other.gpu_device.uid}, {word}"
+        assert theirs in repr(other) and ours in repr(device)
+        with refused(ValueError, "x is on another GPU device", theirs, ours, "wgpu.GPUDevice"):
             wgdml.sort(wgdml.asarray(X, device=other), device=device)
         buffer = wgdml.asarray(X, device=other).buffer
-        with refused(ValueError, "buffer", "another wgpu.GPUDevice", "GPU device of its own"):
+        with refused(ValueError, "buffer", "another wgpu.GPUDevice", ours):
             wgdml.Tensor.from_buffer(buffer, "float32", 3, device=device)
     tensor = wgdml.asarray(X, device=own)
     own.gpu_device.destroy()
-    with refused(ValueError, "GPU device of its own, destroyed"):
+    with refused(ValueError, "of its own, destroyed"):
         wgdml.sort(tensor, device=device)
     with refused(wgdml.DeviceLostError, "lost"):
         wgdml.sort(tensor)

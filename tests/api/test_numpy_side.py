@@ -297,9 +297,17 @@ def test_out_that_is_refused(device):
     ):
         with pytest.raises(error, match=word):
             wgdml.top_k(tensor, 2, out=out, device=device)
-    for out in ((values,), [indices], np.zeros(3), 3, ()):
-        with pytest.raises(TypeError, match=r"out must be a wgdml\.Tensor, not"):
+    for out, kind in (((values,), "tuple"), ([indices], "list"), (np.zeros(3), "ndarray"), (3, "int"), ((), "tuple")):
+        with pytest.raises(TypeError, match=rf"out must be a wgdml\.Tensor, not {kind}$"):
             wgdml.argmax(tensor, axis=1, out=out, device=device)
+    for out, kinds in (
+        ((values, None), "Tensor, NoneType"),
+        (values, "Tensor"),
+        ("x" * 9, "str, str, str"),
+        (iter(()), "tuple_iterator"),
+    ):
+        with pytest.raises(TypeError, match=f"for values and for indices, not {kinds}$"):
+            wgdml.top_k(tensor, 2, out=out, device=device)
     mapped = device.gpu_device.create_buffer(size=64, usage=STORAGE, mapped_at_creation=True)
     with pytest.raises(ValueError, match="out is over a buffer that the host has mapped"):
         wgdml.sort(tensor, out=wgdml.Tensor.from_buffer(mapped, "float32", (3, 4), device=device))
@@ -379,6 +387,28 @@ def test_take_along_axis_beyond_one_binding(device):
     indices = oracle.argsort(x)
     oracle.assert_same(wgdml.take_along_axis(x, indices, device=own), oracle.take(x, indices, -1))
     oracle.assert_same(wgdml.take_along_axis(x.T, indices.T, 0, device=own), oracle.take(x, indices, -1).T)
+
+
+def test_take_along_axis_of_complex_numbers(device):
+    """As the array API standard asks: they have no order, but can be taken."""
+    for numbers, dtype in (("float32", "complex64"), ("float64", "complex128")):
+        x = hostile(numbers, (4, 12)).view(dtype)
+        indices = np.array([[5, -1, 0], [2, 2, -6], [0, 1, 2], [3, 4, 5]])
+        for given, places, axis in ((x, indices, -1), (x.T, indices.T, 0), (x.T, indices[:1].T, 0)):
+            got = wgdml.take_along_axis(given, places, axis, device=device)
+            want = np.take_along_axis(given, places, axis)
+            assert got.dtype == dtype and got.shape == want.shape
+            oracle.assert_same(got.view(numbers), np.ascontiguousarray(want).view(numbers))
+    for indices, axis, error, word in (
+        (np.zeros(4, int), 1, ValueError, "indices must have x's 2 dimensions"),
+        (np.full((4, 1), 6), 1, ValueError, r"\[-6, 5\]"),
+        (np.zeros((4, 1), int), 2, ValueError, "axis must lie in"),
+        (wgdml.asarray(np.zeros((4, 1), int), device=device), 1, TypeError, "x has data type complex128"),
+    ):
+        with pytest.raises(error, match=word):
+            wgdml.take_along_axis(x, indices, axis, device=device)
+    with pytest.raises(TypeError, match="x has data type complex128"):
+        wgdml.sort(x, device=device)
 
 
 def test_take_along_axis_refuses(device):

@@ -100,12 +100,25 @@ def test_arg_reductions_at_every_opset_and_type(device, operator, opset):
         ("ArgMax", [X > 2], TypeError, "takes no tensor"),
         ("ArgMin", ["text"], TypeError, "x"),
         ("TopK", [X, np.array([1, 2])], ValueError, "K must be one number"),
+        ("TopK", [X, np.array([1.0])], TypeError, "K must be an integer, not float64"),
     ],
 )
 def test_bad_input_opens_no_device(no_device, operator, inputs, error, word):
     outputs = ["values", "indices"] if operator == "TopK" else ["y"]
     with pytest.raises(error, match=word):
         backend.run_node(helper.make_node(operator, ["x", "k"][: len(inputs)], outputs), inputs)
+
+
+def test_a_node_with_too_few_inputs(no_device):
+    node = helper.make_node("TopK", ["x", "k"], ["values", "indices"])
+    with pytest.raises(ValueError, match=r"inputs of TopK of opset .* must be 2, not 1"):
+        backend.run_node(node, [X])
+
+
+@pytest.mark.parametrize("model", [None, "model.onnx", b""], ids=repr)
+def test_what_is_no_model(model):
+    with pytest.raises(TypeError, match=r"model must be an onnx\.ModelProto, as onnx\.load returns"):
+        backend.prepare(model)
 
 
 def test_what_is_no_device():

@@ -246,7 +246,7 @@ def test_lost():
     assert device.lost is False
     device.gpu_device.destroy()
     assert device.lost is True
-    with pytest.raises(wgdml.DeviceLostError, match=r"make a new wgdml\.Device"):
+    with pytest.raises(wgdml.DeviceLostError, match=r"open another one"):
         wgdml.argmax(X, device=device)
     closed = wgdml.Device()
     closed.close()
@@ -260,6 +260,8 @@ def test_nothing_works_on_a_closed_device():
     for use in (
         lambda: device.create_operator(argmax_desc()),
         lambda: device.compile_operator(operator),
+        lambda: wgdml.Operator(device, argmax_desc()),
+        device.__enter__,
         lambda: device.check_feature_support(DataType.FLOAT32),
         lambda: wgdml.empty(3, "int8", device=device),
     ):

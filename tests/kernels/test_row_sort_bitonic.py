@@ -4,7 +4,7 @@ import data
 import oracle
 import pytest
 from checks import check
-from planning import params_of, planned_device
+from planning import planned_device
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_every_capacity(sorter, software):
                 continue
             x = data.make(("random", "eight_values", "reversed")[n % 3], "float32", (5 if n > 500 else 70, n), n)
             check("top_k-largest" if bits % 2 else "top_k-smallest", x, k=max(1, n - bits % 3 * n // 3), device=device)
-    assert {params_of(d)["size_bits"] for d in dispatches(planned)} == set(range(4, 13))
+    assert all(plan.algorithms == ("row_sort_bitonic",) for plan in planned.plans)
 
 
 @pytest.mark.parametrize("name", list(oracle.DTYPES))
@@ -46,15 +46,32 @@ def test_pairs_that_do_not_fit_move_word_by_word(sorter, name):
     device, planned = sorter(max_compute_workgroup_storage_size=16 << 10, max_compute_invocations_per_workgroup=256)
     for n in (1025, 2000, 2048) if name == "float32" else (1025, 2048):
         check("top_k-smallest", data.make("few_distinct", name, (3, n), n), k=n - 7, device=device)
-    splits = [dict(d.constants)["SPLIT"] for d in dispatches(planned)]
-    assert any(splits)
+    assert any(dict(d.constants)["MOVES"] > 1 for d in dispatches(planned))
 
 
-def test_sixteen_items_an_invocation(sorter):
+def test_every_number_of_items_an_invocation(sorter):
     device, planned = sorter(max_compute_invocations_per_workgroup=256)
-    for n in (2049, 4096):
+    for n in (20, 40, 100, 200, 2049, 4096):
         check("top_k-largest", data.make("eight_values", "float32", (3, n), n), k=n, device=device)
-    assert {dict(d.constants)["ITEMS_PER_THREAD"] for d in dispatches(planned)} == {16}
+    assert {dict(d.constants)["ITEMS_PER_THREAD"] for d in dispatches(planned)} == {1, 2, 4, 8, 16}
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "int8", "bool"])
+def test_pairs_in_one_word(sorter, name):
+    """Indices lie below narrow keys, while they find room there; last keys and last places too."""
+    device, planned = sorter()
+    for n, kind in ((255, "extremes"), (256, "constant"), (4096, "few_distinct"), (4000, "random")):
+        for direction in ("top_k-largest", "top_k-smallest"):
+            check(direction, data.make(kind, name, (2, n), n), k=n, device=device, case=kind)
+    assert {dict(d.constants)["PACKED"] for d in dispatches(planned)} == {1}
+
+
+@pytest.mark.parametrize("subgroups", [True, False])
+def test_exchanges_by_shuffles_and_through_memory(device, subgroups):
+    own, _ = planned_device(device, "row_sort_bitonic", False, subgroups=subgroups)
+    for name, n in (("float32", 33), ("uint8", 300), ("int64", 700), ("float32", 1025)):
+        for kind in ("random", "sorted", "reversed", "constant"):
+            check("top_k-smallest", data.make(kind, name, (5, n), n), k=n, device=own, case=kind)
 
 
 def test_columns_and_single_outputs(sorter):

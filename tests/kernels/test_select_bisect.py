@@ -28,11 +28,11 @@ def test_every_width_and_kind_of_data(forced, number, name):
     assert [dispatch.kernel for dispatch in plans[-1].dispatches] == ["select/bisect"]
 
 
-@pytest.mark.parametrize("k", [2, 31, 32, 33, 63, 64])
+@pytest.mark.parametrize("k", [2, 31, 32, 33, 64, 65, 128, 129, 257, 512])
 def test_every_k_and_where_rows_begin(forced, k):
     device, _ = forced()
     # Rows of 101 to 103 items differ in where they begin within a load.
-    for n in (k, k + 1, 101 + k % 3, 1017 + k % 4):
+    for n in (k, k + 1, max(k, 101 + k % 3), 1017 + k % 4 if k % 2 else k + 2):
         for kind in ("random", "sorted", "few_distinct", "constant", "nan_payloads"):
             check("top_k-largest", data.make(kind, "float32", (7, n), n), k=k, device=device, case=kind)
 
@@ -64,7 +64,7 @@ def test_strided_elements(forced):
     check("top_k-largest", x, given=tensor, k=33, device=device)
 
 
-@pytest.mark.parametrize(("n", "k"), [(300, 65), (2000, 40), (300, 1)])
+@pytest.mark.parametrize(("n", "k"), [(600, 513), (3000, 40), (300, 1)])
 def test_what_it_does_not_serve(forced, n, k):
     import wgdml
 

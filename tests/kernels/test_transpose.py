@@ -50,7 +50,7 @@ def test_views(forced):
     assert copies(plans) == 1
 
 
-@pytest.mark.parametrize("shape", [(4, 60, 9), (1, 60, 30), (9, 60, 3)])
+@pytest.mark.parametrize("shape", [(4, 60, 9), (1, 60, 30), (9, 60, 3), (1, 60, 3)])
 def test_slices(forced, monkeypatch, shape):
     """A large input's scratch is a quarter of it: slices along the batch's longest dimension."""
     monkeypatch.setattr(transpose, "_SLICE", 64)

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -281,21 +280,3 @@ def test_only_the_runtime_knows_wgpu():
             if isinstance(node, ast.ImportFrom):
                 modules = [node.module or "", *(a.name for a in node.names)]
             assert not {m.split(".")[0] for m in modules} & {"wgpu", "runtime", "functions"}, path
-
-
-@settings(max_examples=400, deadline=None)
-@given(
-    slots=st.integers(2, 64),
-    rows=st.sampled_from([1, 2, 7, 8, 200, 9000]),
-    k=st.integers(2, 3000),
-    element=st.sampled_from(["float32", "uint8", "int64"]),
-    limits=st.sampled_from([*ADAPTERS.values(), replace(GPU, subgroups=True)]),
-)
-def test_merges_of_blocks_have_plans(slots, rows, k, element, limits):
-    """The partial results of blocks, k a row each, lie along two axes: not for every algorithm."""
-    result = Layout((1, rows, k), (0, k, 1))
-    source = Layout((slots, rows, k), (rows * k + 3, k, 1))
-    s = make_selection(element, source, (0, 2), k, Order.DESCENDING, values=result, indices=result)
-    with suppress(MemoryError):
-        s = replace(s, value_step=1, index_step=1)
-        assert_sound(make_plan(s, limits), s, limits)

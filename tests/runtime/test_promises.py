@@ -138,7 +138,7 @@ def test_devices_and_operators(device, run) -> None:
             await wgdml.Device.open_async(kept=0)
         with pytest.raises(TypeError, match="operator must be a wgdml"):
             await own.compile_operator_async(3)
-        with pytest.raises(ValueError, match="created by another device"):
+        with pytest.raises(ValueError, match="created by this device"):
             await own.compile_operator_async(argmax_of(device, 5))
 
     run(work)

@@ -8,7 +8,8 @@ from pathlib import Path
 import wgdml
 from wgdml import contract
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/from-directml.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/from-directml.md").read_text(encoding="utf-8")
 
 TOP_K = "InputTensor OutputValueTensor OutputIndexTensor Axis K"
 ARG = "InputTensor OutputTensor AxisCount Axes AxisDirection"
@@ -36,6 +37,7 @@ FIELDS = {
     "IntermediateEdgeCount IntermediateEdges",
     "DML_GRAPH_NODE_DESC": "Type Desc",
     "DML_OPERATOR_GRAPH_NODE_DESC": "Operator Name",
+    "DML_CONSTANT_DATA_GRAPH_NODE_DESC": "Data DataSize Name",
     "DML_GRAPH_EDGE_DESC": "Type Desc",
     "DML_INPUT_GRAPH_EDGE_DESC": "GraphInputIndex ToNodeIndex ToNodeInputIndex Name",
     "DML_OUTPUT_GRAPH_EDGE_DESC": "FromNodeIndex FromNodeOutputIndex GraphOutputIndex Name",
@@ -47,11 +49,19 @@ FIELDS = {
     "CreateBindingTable Evict MakeResident GetDeviceRemovedReason GetParentDevice",
     "IDMLDevice1": "CompileGraph",
     "IDMLDebugDevice": "SetMuteDebugOutput",
+    "IDMLPageable": "",
+    "IDMLOperator": "",
+    "IDMLCompiledOperator": "",
     "IDMLDispatchable": "GetBindingProperties",
     "IDMLOperatorInitializer": "Reset",
     "IDMLBindingTable": "BindInputs BindOutputs BindTemporaryResource BindPersistentResource Reset",
     "IDMLCommandRecorder": "RecordDispatch",
-    "ID3D12GraphicsCommandList": "ResourceBarrier SetDescriptorHeaps",
+    "ID3D12Device": "CreateCommittedResource CreateCommandQueue CreateCommandAllocator CreateCommandList CreateDescriptorHeap "
+    "GetDescriptorHandleIncrementSize CreateFence",
+    "ID3D12DescriptorHeap": "GetCPUDescriptorHandleForHeapStart GetGPUDescriptorHandleForHeapStart",
+    "ID3D12Fence": "SetEventOnCompletion",
+    "ID3D12Resource": "Map Unmap",
+    "ID3D12GraphicsCommandList": "CopyBufferRegion Close Reset ResourceBarrier SetDescriptorHeaps",
     "ID3D12CommandQueue": "ExecuteCommandLists Signal",
 }
 #: Enumerations, constants and HRESULTs.
@@ -84,6 +94,14 @@ def test_every_struct_field_and_call_has_a_row():
     for owner, members in FIELDS.items():
         assert said.pop(owner) == set(members.split()), owner
     assert set(said) <= {"directml.h"}, "names that the list does not have"
+
+
+def test_every_call_of_the_demo_s_program_has_a_row():
+    program = (ROOT / "demos/from_directml/detect.cpp").read_text(encoding="utf-8")
+    calls = set(re.findall(r"->(\w+)\(|\b(DML\w+1?)\(", program))
+    assert len(calls) > 20
+    for call in map("".join, calls):
+        assert f"`{call}`" in PAGE, call
 
 
 def test_every_enumeration_constant_and_hresult_has_a_row():

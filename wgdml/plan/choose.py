@@ -33,7 +33,7 @@ def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
     share *= 1 if p.sequences <= 16 else 4
     share //= 1 if p.k <= a["select_radix"].max_k(p.key_words) else 2
     long = p.length >= max(32 * p.k, share * p.sequences)
-    return p.along and p.k <= a["delegates"].max_k(p.key_words) and long and p.loads > 2 * power_of_two_above(p.k)
+    return p.along and long and p.loads > 2 * power_of_two_above(p.k)
 
 
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
@@ -62,7 +62,7 @@ def _by_buckets(p: Problem, a: Algorithms) -> bool:
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
-    share = 48 if p.key_words == 1 else 12
+    share = 48 if p.key_words == 1 else 24
     return p.along and p.k <= policy.max_k and share * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
 
 
@@ -74,6 +74,21 @@ def _select_networks(p: Problem, a: Algorithms) -> bool:
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
     return p.columns and p.sequences >= policy.min_sequences and 4 * p.k <= p.length <= policy.max_length
+
+
+def _select_bisect(p: Problem, a: Algorithms) -> bool:
+    # Pairs of narrow types sort so fast that a threshold must leave few.
+    share = 2 if p.format.bytes > 2 else 8
+    return p.along and p.sequences >= a["select_bisect"].policy.min_sequences and share * p.k <= p.length
+
+
+def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
+    return p.columns and ((p.k <= 64 and p.length >= 16 * p.k) or (p.k <= 512 and p.length >= 256 * p.k))
+
+
+def _few_neighbours(p: Problem) -> bool:
+    """Would columns that workgroups read side by side share the lines of memory?"""
+    return p.columns and p.view.selection.batch[-1].size <= 16 and p.length > 8192 and p.k > 64
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
@@ -102,15 +117,15 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_rows",
         _select_rows,
-        "rows of 48 k items and more (12 of 64-bit types), k up to 42",
+        "rows of 48 k items and more (24 of 64-bit types), k up to 42",
         "one dispatch, a threshold among the loads",
     ),
     Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
     Rule("select_lists", _select_lists, "8192 columns and more of up to 256 items, k up to 16", "one dispatch and one read"),
     Rule(
         "select_bisect",
-        lambda p, a: p.along and p.sequences >= 2048 and 2 * p.k <= p.length,
-        "2048 rows and more of up to 1024 items, k up to 64",
+        _select_bisect,
+        "640 rows and more of up to 2048 items, k up to 512 and half of them, an eighth of 8- and 16-bit types",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -133,8 +148,8 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "delegates",
-        lambda p, a: p.columns and p.k <= 64 and p.length >= 16 * p.k,
-        "columns of 16 k items and more, k up to 64",
+        _delegates_of_columns,
+        "columns of 16 k items and more, k up to 64; of 256 k items, k up to 512",
         "one read that coalesces",
     ),
     Rule(
@@ -142,6 +157,12 @@ GPU_RULES: tuple[Rule, ...] = (
         _one_or_few_very_long,
         "up to 16 sequences of 2^20 items and more",
         "a workgroup each would leave most of the machine idle",
+    ),
+    Rule(
+        "select_radix",
+        lambda p, a: _few_neighbours(p),
+        "up to 16 columns side by side of over 8192 items, k over 64",
+        "they share the lines that they read, and a copy takes longer",
     ),
     Rule(
         "transpose",
@@ -152,7 +173,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "row_sort_buckets",
         lambda p, a: _by_buckets(p, a) and _sorts(p, _by_radix(p, a)),
-        "rows of 129 to 512 items of 32-bit types, up to 128 of more, 65 and more of 64-bit types; as much wanted as below",
+        "rows of over 256 items of 64-bit types, up to 128 of over 512; as much wanted as below",
         "all in order in one read, in as many passes for wide keys",
     ),
     Rule(
@@ -164,13 +185,19 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "row_sort_bitonic",
         lambda p, a: _fits(p, a) and not _by_radix(p, a) and _sorts(p, False),
-        "pairs, and sequences of up to 256 items, of which a quarter and more is wanted",
+        "pairs, and shorter sequences, of which a quarter and more is wanted",
         "all in order in one read",
     ),
     Rule("select_teams", lambda p, a: p.k <= 256 and p.length >= 2 * p.k, "k up to 256", "one read and a little"),
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
+    Rule(
+        "select_radix",
+        lambda p, a: p.one_axis and p.sequences >= 16,
+        "16 sequences and more, any k that it serves",
+        "one read, and a list in scratch",
+    ),
     Rule("radix_select", lambda p, a: 4 * p.k <= p.length, "k up to a quarter", "a read a digit, and a sort of k"),
     Rule("radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,19 @@ class Planner:
         ``MemoryError`` where the scratch would exceed the largest buffer.
         """
         forced = None if algorithm is None else self.algorithms[algorithm]
+
+        def build(program: Program, part: Selection, pieces: Pieces) -> None:
+            self._build(program, part, pieces, forced)
+
+        return self.compose(selection, build, vectors=vectors, shared_input=shared_input)
+
+    def compose(
+        self, selection: Selection, build: Callable[[Program, Selection, Pieces], None], *, vectors: bool, shared_input: bool
+    ) -> Plan:
+        """The plan of what ``build`` appends for each part: of the batch, as fits bindings.
+
+        ``MemoryError`` where the scratch for one sequence would exceed the largest buffer.
+        """
         program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)
         if not self.machine.software:
             program.arena.reserve(MEETING_BYTES)
@@ -63,9 +76,10 @@ class Planner:
         while parts:
             part = parts.pop()
             program.arena.used = program.arena.first
+            program.sequences = part.sequences
             built = len(program.dispatches), len(program.algorithms)
             try:
-                self._build(program, part, pieces, forced)
+                build(program, part, pieces)
             except TooLargeError as error:
                 del program.dispatches[built[0] :], program.algorithms[built[1] :]
                 if part.sequences == 1:

@@ -368,6 +368,7 @@ def _format_constants(s: Selection) -> dict[str, int]:
         "INDEX_FLIP": 0xFFFFFFFF if s.last_index else 0,
         "ELEMENT_BYTES": f.bytes,
         "HAS_VALUES": int(s.has_values),
+        "PACKED": int(s.packed),
     }
 
 

@@ -155,7 +155,7 @@ class Device(Executor):
     def __repr__(self) -> str:
         end = f", {self.context.end}" if self.context.end else ""
         about = f"{describe(self.gpu_device.adapter)}, {self.feature_level.name}"
-        return f"<wgdml.Device {about}, GPU device {self.gpu_device_reason}{end}>"
+        return f"<wgdml.Device {about}, GPU device {self.gpu_device.uid}, {self.gpu_device_reason}{end}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a wgdml.Device cannot be copied or pickled: each process makes one, wgdml.Device() for example")
@@ -184,7 +184,6 @@ class Device(Executor):
         Raises ``TypeError`` for other objects and ``ValueError``, naming the level that would take
         it, for a desc over the level.
         """
-        self.context.check()
         return Operator(self, desc)
 
     def compile_operator(self, operator: Operator) -> CompiledOperator:
@@ -196,7 +195,9 @@ class Device(Executor):
         """
         self.context.check()
         if isinstance(operator, Operator) and operator.device is not self:
-            raise ValueError(f"operator was created by another device, {operator.device!r}, than {self!r}")
+            raise ValueError(
+                f"operator must be created by this device, {self!r}, not by another: create_operator(operator.desc) does"
+            )
         return CompiledOperator(operator)
 
     def compile_operator_async(self, operator: Operator) -> wgpu.GPUPromise[CompiledOperator]:
@@ -239,6 +240,7 @@ class Device(Executor):
             self.pipelines.clear()
 
     def __enter__(self) -> Device:
+        self.context.check()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:

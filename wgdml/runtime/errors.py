@@ -21,7 +21,7 @@ def translated(error: BaseException, doing: str) -> Exception:
     """Python's error for one of wgpu's."""
     text = str(error)
     if "device is lost" in text.lower() or "device lost" in text.lower():
-        return DeviceLostError(f"{doing}: the GPU device is lost; make a new wgdml.Device, as default_device() does")
+        return DeviceLostError(f"{doing}: the GPU device is lost: open another one, as default_device() does")
     if out_of_memory(error):
         return MemoryError(f"{doing}: the GPU device has no memory left")
     if "has been destroyed" in text:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import contract
 from ..plan import Machine, Plan, Planner
+from ..plan.ranks import Composes
 from ..selection import BESIDES, Selection
 from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
@@ -24,7 +25,7 @@ KEPT = 1024  #: Plans, and pipelines, that a device keeps.
 _SLOT = 768  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
 
 
-class MakesPlans(Protocol):
+class MakesPlans(Composes, Protocol):
     """What a Device plans with."""
 
     def plan(self, selection: Selection, *, algorithm: Any = None, vectors: bool = True, shared_input: bool = False) -> Plan: ...

@@ -50,6 +50,7 @@ class Operator:
     def __init__(self, device: Executor, desc: OperatorDesc) -> None:
         if not isinstance(device, Executor):
             raise TypeError(f"device must be a wgdml.Device, not {device!r}")
+        device.context.check()
         if not isinstance(desc, contract.SelectOperatorDesc):  # which is no part of any level
             contract.check_feature_level(desc, device.feature_level)
         self.device = device

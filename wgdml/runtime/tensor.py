@@ -41,6 +41,7 @@ __all__ = [
     "moved",
     "new_tensor",
     "packed_tensor",
+    "sliced",
     "tensor_of",
     "to_numpy",
     "to_numpy_async",
@@ -349,7 +350,8 @@ def empty(
     ``out=``.
 
     ``shape`` and ``dtype`` (a ``DataType``, or what NumPy takes as one), packed row-major; or a
-    ``TensorDesc`` alone, whose strides and total size the tensor then has.
+    ``TensorDesc`` alone, whose strides and total size the tensor then has. It is NumPy's ``empty``
+    but for ``dtype``, which has no default.
 
     Raises ``TypeError`` for data types without an order here and for a desc with a ``dtype``,
     ``ValueError`` for negative sizes, ``MemoryError`` where the tensor does not fit.
@@ -358,7 +360,7 @@ def empty(
         if dtype is not None:
             raise TypeError(f"dtype must not be given beside a TensorDesc, which has one, not {dtype!r}")
         return tensor_of(as_device(device), shape)
-    kind, sizes = as_dtype(cast(DTypeLike, dtype)), as_sizes(shape)
+    sizes, kind = as_sizes(shape), as_dtype(cast(DTypeLike, dtype))
     return packed_tensor(as_device(device), kind, sizes)
 
 
@@ -372,6 +374,12 @@ def bound(tensor: Tensor) -> Bound:
         elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
         tensor._bound = Bound(tensor._buffer, start, end, elements)
     return tensor._bound
+
+
+def sliced(tensor: Tensor, first: int, end: int) -> Tensor:
+    """The last dimension's positions from ``first`` to before ``end``, without a copy."""
+    shape, offset = (*tensor.shape[:-1], end - first), tensor.offset + first * tensor.strides[-1] * tensor.dtype.itemsize
+    return new_tensor(tensor.device, tensor._buffer, tensor.dtype, shape, tensor.strides, offset, tensor._memory)
 
 
 def is_foreign(tensor: Tensor) -> bool:
@@ -416,7 +424,8 @@ def check_out(out: Any, wanted: Sequence[tuple[np.dtype[Any], tuple[int, ...]]])
     tensors = [out] if len(wanted) == 1 else list(out) if isinstance(out, Sequence) else []
     if len(tensors) != len(wanted) or not all(isinstance(t, Tensor) for t in tensors):
         what = "a wgdml.Tensor" if len(wanted) == 1 else f"{len(wanted)} wgdml.Tensors, for values and for indices"
-        raise TypeError(f"out must be {what}, not {out!r}")
+        kinds = ", ".join(type(t).__name__ for t in tensors[:3]) or type(out).__name__
+        raise TypeError(f"out must be {what}, not {kinds}")
     for tensor, (dtype, shape) in zip(tensors, wanted, strict=True):
         if tensor.dtype != dtype:
             raise TypeError(f"out must have data type {dtype.name} for this result, not {tensor.dtype.name}")

@@ -25,12 +25,17 @@ struct Params {
   sink_base: u32,         // First pair of the sink.
   sink_step: u32,         // Pairs between consecutive sequences of the sink.
   sink_item_step: u32,    // Pairs between consecutive items of the sink.
+  advance: u32,           // Items of each sequence by which a running top-k goes on.
   // How the work is cut.
   parts: u32,             // Parts that each sequence is cut into.
+  neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
+  rank_step: u32,         // 1 where each sequence has wanted ranks of its own, else 0.
+  last_rank: u32,         // Place of the last of the wanted ranks in their row.
+  propagate: u32,         // 1 where a NaN at the last wanted rank takes the place of every other.
   // Delegates and lists of survivors.
   subsets: u32,           // Subsets of each sequence. Subset p holds the loads p, p + subsets, ...
   bests: u32,             // Of delegates, the best of each class; or the delegates themselves.
@@ -41,7 +46,6 @@ struct Params {
   longest: u32,           // Pairs of a list that is left as it is; items of a span.
   // Kernels of software adapters.
   lanes: u32,             // Subsets side by side: they share runs of lanes * members loads.
-  neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   counted: u32,           // 1 where a binding says how many pairs each sequence has, else 0.
   numbered: u32,          // 1 where chosen delegates are listed by number, 0 by index.
   segment: u32,           // Pairs that an invocation chooses from.
@@ -62,10 +66,10 @@ struct Params {
   groups: u32,            // Groups of tiles of each sequence.
   group: u32,             // Tiles of a group.
   scanned: u32,           // 1 where an earlier dispatch has summed up the groups' counts.
-  tile: u32,              // Items of a tile, where an invocation has a tile to itself.
+  tile: u32,              // Items of each sequence in a tile.
+  tile_columns: u32,      // Columns of a tile that is copied.
   digit_step: u32,        // Words from a bound item to the next. Its words count from 0.
   fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
-  size_bits: u32,         // Places of each sequence in a sorting network: two to this power.
   // Spans of sequences, and payloads.
   least: u32,             // Items of a sequence that are visited, even if fewer take part.
   earlier_ranks: u32,     // Ranks of the outputs before those that are bound.

@@ -28,9 +28,9 @@ fn bits_from(key: Key) -> Key {
   return ((number ^ minus) - minus) | (number & MINUS);
 }
 
-fn bits_are_known(key: Key, bits: Key) -> bool {
-  return MINUS == 0u || (key != NAN_KEY && bits != 0u);
-}
+fn is_nan(key: Key) -> bool { return MINUS != 0u && key == NAN_KEY; }
+
+fn bits_are_known(key: Key, bits: Key) -> bool { return MINUS == 0u || (!is_nan(key) && bits != 0u); }
 
 #else
 
@@ -48,8 +48,8 @@ fn bits_from(key: Key) -> Key {
   return (number ^ Key(minus_of(number.x))) | Key(number.x & MINUS, 0u);
 }
 
-fn bits_are_known(key: Key, bits: Key) -> bool {
-  return MINUS == 0u || (any(key != Key(NAN_KEY)) && any(bits != Key(0u)));
-}
+fn is_nan(key: Key) -> bool { return MINUS != 0u && all(key == Key(NAN_KEY)); }
+
+fn bits_are_known(key: Key, bits: Key) -> bool { return MINUS == 0u || (!is_nan(key) && any(bits != Key(0u))); }
 
 #endif

@@ -17,6 +17,11 @@ def workgroup_with(machine: Machine, bytes_each: int, besides: int) -> int:
     return min(1024, machine.widest_workgroup, power_of_two_below(most))
 
 
+def network(items: int) -> dict[str, int]:
+    """The constants of ``lib/workgroup/register_sort.wgsl`` for so many pairs of an invocation."""
+    return {"ITEMS_PER_THREAD": items, "ITEM_BITS": items.bit_length() - 1, "HALF": items // 2, "MOVES": 1}
+
+
 def class_above(n: int, steps: int) -> int:
     """The least of few sizes from n on: ``steps`` of them from one power of two to the next."""
     step = max(1, power_of_two_above(n) // (2 * steps))

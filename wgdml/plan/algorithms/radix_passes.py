@@ -81,9 +81,17 @@ class RadixPasses(Algorithm):
             kept = k if last else n
             counted = {"source_counts": lengths} if lengths is not None and number == 0 else {}
             params = {"k": k, "digit_word": word, "digit_shift": shift, "digit_bits": bits}
-            here = Pass(segments, sequences, word, params, {"COUNTED": len(counted)}, bind | counted)
+            constants = {"COUNTED": len(counted), "PARTED": 0}
+            here = Pass(segments, sequences, word, params, constants, bind | counted)
             self.dispatch_pass(program, here, target, kept)
             segments = [piece for piece, _, _ in program.windows(target, kept, sequences) if isinstance(piece, Pairs)]
+
+    def part(self, program: Program, views: Sequence[View], sequences: int, n: int, at: Pairs, sink: Sink) -> None:
+        """Parts what lies in the views at pairs of it, by one pass."""
+        bind = self.prepare(program, [[view.length for view in views]], sequences)
+        bind |= {"part_keys": at.keys, "part_indices": at.indices}
+        params = {"k": n, "chosen": at.length, "digit_bits": 8}
+        self.dispatch_pass(program, Pass(views, sequences, 0, params, {"COUNTED": 0, "PARTED": 1}, bind), sink, n)
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         """Scratch for counts, by the kernels' names. ``lengths``: of first and later segments."""

@@ -1,67 +1,92 @@
-"""Whole short sequences in workgroup memory, by a bitonic sort. One read."""
+"""Whole short sequences in a workgroup's registers, by a bitonic sort. One read."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink
+from ..regions import Sink, Source, View
 from .base import Algorithm
-from .parts import pair_bytes
+from .parts import network, pair_bytes
 
-#: Invocations of a workgroup where a sequence takes no more
-#: (benchmarks/LOG.md#small-workgroups-of-the-network-2026-11-23-408852e).
-_WORKGROUP = 64
+_FEWEST = 32  # invocations: most subgroups are as large, and exchange by shuffles
 
 
 @dataclass(frozen=True)
 class RowSortBitonicPolicy:
-    """A network over pairs, eight or 16 of them an invocation in registers."""
+    """A network over pairs in registers."""
 
-    #: A sequence has at most this many pairs, and workgroup memory a word of each. A power of two,
-    #: 16 to 16384 (benchmarks/LOG.md#radix-sort-in-workgroup-memory-2026-11-21-9889b41).
+    #: A sequence has at most this many pairs. A power of two, 16 to 16384
+    #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-0000000).
     max_length: int = 8192
+    #: An invocation has this many pairs, or half where rows are few. More of them exchange less,
+    #: and wait more for their registers. A power of two, 2 to 32 (the same figures).
+    items_per_thread: int = 16
+
+
+class _Shape(NamedTuple):
+    source: Source
+    items: int  # of an invocation
+    workgroup: int
+
+    @property
+    def size(self) -> int:
+        return self.items * self.workgroup
 
 
 class RowSortBitonic(Algorithm):
     """Sequences of pairs or of elements in any layout."""
 
     name = "row_sort_bitonic"
-    summary = "a bitonic sort of whole short sequences in workgroup memory; one read"
+    summary = "a bitonic sort of whole short sequences in registers; one read"
     Policy = RowSortBitonicPolicy
     policy: RowSortBitonicPolicy
 
     @property
     def capacity(self) -> int:
-        """The most pairs that one workgroup sorts: 16 an invocation, moved a word at a time."""
-        room = power_of_two_below(self.memory * 16 // 19 // 4)
+        """The most pairs that one workgroup sorts, with room for a word of each and one to spare."""
+        room = power_of_two_below(self.memory * 8 // 9 // 4)
         return min(16 * self.machine.widest_workgroup, room, self.policy.max_length)
 
-    def check(self, problem: Problem) -> int:
-        capacity = max(16, power_of_two_above(problem.length))
-        if capacity > self.capacity:
-            raise Unserved(f"row_sort_bitonic takes sequences of up to {self.capacity}, not {problem.length}")
+    def check(self, problem: Problem) -> _Shape:
         self.check_first(problem)
-        return capacity
+        source = problem.source
+        shape = self._shape(source, problem.sequences)
+        if isinstance(source, View) and source.rows and source.vectors:
+            # Wide loads may leave most invocations without any.
+            narrow = self._shape(replace(source, vectors=False), problem.sequences)
+            shape = narrow if narrow.size < shape.size else shape
+        if shape.size > self.capacity:
+            raise Unserved(f"row_sort_bitonic takes sequences of up to {self.capacity}, not {problem.length}")
+        return shape
+
+    def _shape(self, source: Source, sequences: int) -> _Shape:
+        each, loads = self.policy.items_per_thread, source.most_loads
+        if sequences <= self.occupancy.workgroups // 4:
+            each //= 2
+        team = max(_FEWEST, power_of_two_above(ceil_div(loads * source.per_load, each)))
+        workgroup = min(team, self.machine.widest_workgroup)
+        return _Shape(source, power_of_two_above(ceil_div(loads, workgroup) * source.per_load), workgroup)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        capacity = self.check(problem)
-        items = 8 if capacity // 8 <= min(512, self.machine.max_compute_invocations_per_workgroup) else 16
-        team = capacity // items
-        workgroup = max(team, _WORKGROUP)
+        source, items, workgroup = self.check(problem)
         program.dispatch(
             "row_sort/bitonic",
-            ceil_div(problem.sequences, workgroup // team),
-            source=problem.source,
+            problem.sequences,
+            source=source,
             sink=sink,
-            constants={
+            constants=network(items)
+            | {
                 "WORKGROUP": workgroup,
-                "ITEMS_PER_THREAD": items,
-                "ITEM_BITS": items.bit_length() - 1,
-                "HALF": items // 2,
-                "SPLIT": int(workgroup * (items + 1) * pair_bytes(problem.key_words) > self.memory),
+                "LOADS": ceil_div(source.most_loads, workgroup),
+                "MOVES": 1 if self._fits(program, problem, items * workgroup + workgroup) else problem.key_words + 1,
             },
-            params={"k": problem.k, "size_bits": capacity.bit_length() - 1},
+            params={"k": problem.k},
         )
+
+    def _fits(self, program: Program, problem: Problem, pairs: int) -> bool:
+        """Has workgroup memory room for so many pairs?"""
+        return pairs * (4 if program.selection.packed else pair_bytes(problem.key_words)) <= self.memory

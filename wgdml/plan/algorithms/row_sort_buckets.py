@@ -20,15 +20,11 @@ _WORKGROUP = 64  # invocations at least
 class RowSortBucketsPolicy:
     """Buckets of pairs, a workgroup a sequence."""
 
-    #: Buckets of more pairs than this take less than a bitonic sort. 32 to 8192
-    #: (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
-    min_length: int = 128
-    #: They take no longer than a radix sort of rows of 32-bit elements up to this many items. All
-    #: rows of 64-bit ones, which have twice the passes, take longer by radix, and none of narrower
-    #: ones. 0 to 8192 (the same figures).
-    max_length: int = 512
-    #: They take less where there are no more rows than this, too: a radix sort has more to wait
-    #: for. 0 on (the same figures).
+    #: Buckets of more pairs than this take less than a bitonic sort, and rows of half as many
+    #: items of 64 bits. 32 to 8192 (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
+    min_length: int = 512
+    #: They take less than a radix sort of rows, too, where there are no more than this: it has more
+    #: to wait for. 0 on (the same figures).
     few: int = 128
 
 
@@ -51,7 +47,7 @@ class RowSortBuckets(Algorithm):
         p, length = self.policy, problem.length
         if problem.pairs or problem.key_words > 1:
             return length > p.min_length // problem.key_words
-        return length > p.min_length and (length <= p.max_length or problem.sequences <= p.few)
+        return length > p.min_length and problem.sequences <= p.few
 
     def check(self, problem: Problem) -> _Shape:
         self.check_first(problem)

@@ -19,11 +19,10 @@ _INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
 class RowSortRadixPolicy:
     """Stable passes over words in workgroup memory."""
 
-    #: Passes over rows of 8- and 16-bit types of more items than this take less than a bitonic
-    #: sort; of 32-bit ones, with more passes, of more than twice as many, and of 64-bit ones of
-    #: more than four times. 1 to 2048
-    #: (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
-    min_length: int = 128
+    #: Passes over rows of more items than this take less than a bitonic sort; of 16-bit types,
+    #: whose pairs are single words, from four times as many on, and of 64-bit ones from twice.
+    #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-0000000).
+    min_length: int = 512
     #: A workgroup has this many invocations where a sequence takes no more. 32 to 1024
     #: (the same figures).
     workgroup: int = 64
@@ -45,7 +44,7 @@ class RowSortRadix(Algorithm):
 
     def prefers(self, problem: Problem) -> bool:
         """Is the row so long that its passes take less than a bitonic sort?"""
-        return not problem.pairs and problem.length > self.policy.min_length * max(1, problem.format.bytes // 2)
+        return not problem.pairs and problem.length > self.policy.min_length * {2: 4, 8: 2}.get(problem.format.bytes, 1)
 
     def check(self, problem: Problem) -> _Shape:
         length, m = problem.view.length, self.machine

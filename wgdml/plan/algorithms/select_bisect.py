@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..machine import ceil_div
+from ..machine import ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import class_tile
+from .parts import class_tile, network
 
 _TEAM = 32  # invocations: more would wait for each other at every step
 _SIZES = 4  # of register tiles from one power of two to the next
@@ -21,17 +21,19 @@ class SelectBisectPolicy:
 
     #: An invocation has up to this many words of keys. 4 to 64
     #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-23-8f7bd7f).
-    words: int = 32
-    #: Bisection serves k up to this. Counting orders a longer list too slowly. 2 to 128
+    words: int = 64
+    #: Bisection serves k up to this, as their pairs are sorted in registers. 2 to 1024
     #: (the same figures).
-    max_k: int = 64
+    max_k: int = 512
+    #: Bisection pays from this many rows on. Fewer wait for each step. 1 on (the same figures).
+    min_sequences: int = 640
 
 
 class SelectBisect(Algorithm):
     """The k-th key bit by bit, and then the order of what is up to it."""
 
     name = "select_bisect"
-    summary = "short rows in registers, the threshold bit by bit, the k ordered by counting; one read"
+    summary = "short rows in registers, the threshold bit by bit, the k sorted there too; one read"
     Policy = SelectBisectPolicy
     policy: SelectBisectPolicy
 
@@ -55,11 +57,7 @@ class SelectBisect(Algorithm):
             source=problem.source,
             sink=sink,
             constants=tile
-            | {
-                "TEAM": _TEAM,
-                "WORKGROUP": _TEAM,
-                "ITEMS_PER_THREAD": tile["LOADS"] * problem.view.per_load,
-                "OWN": ceil_div(problem.k, _TEAM),
-            },
+            | network(power_of_two_above(ceil_div(problem.k, _TEAM)))
+            | {"TEAM": _TEAM, "WORKGROUP": _TEAM, "KEYS": tile["LOADS"] * problem.view.per_load},
             params={"k": problem.k},
         )

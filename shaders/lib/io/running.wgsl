@@ -1,0 +1,33 @@
+// Rows of a running top-k in `state`, one a sequence: how many items came (low word, high word),
+// how many pairs are kept, a word to spare; then params.k pairs in order, of bits and id.
+#import order/key
+#import io/params
+
+const HEAD: u32 = 4u;
+const ENTRY: u32 = KEY_WORDS + 2u;
+
+@group(0) @binding(6) var<storage, read_write> state: array<u32>;
+
+fn row_words() -> u32 { return HEAD + params.k * ENTRY; }
+
+// A pair that is kept: the bits of its element, and the words of its id.
+struct Entry { bits: Key, id: vec2<u32> }
+
+fn bits_kept(row: u32, rank: u32) -> Key {
+  let at = row + HEAD + rank * ENTRY;
+#if KEY_WORDS == 1
+  return state[at];
+#else
+  return Key(state[at], state[at + 1u]);
+#endif
+}
+
+fn id_kept(row: u32, rank: u32) -> vec2<u32> {
+  let at = row + HEAD + rank * ENTRY + KEY_WORDS;
+  return vec2<u32>(state[at], state[at + 1u]);
+}
+
+fn sum_of(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+  let low = a.x + b.x;
+  return vec2<u32>(low, a.y + b.y + select(0u, 1u, low < a.x));
+}

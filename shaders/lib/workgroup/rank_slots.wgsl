@@ -1,0 +1,137 @@
+// Pairs at several ranks of a sequence, most significant digit first. Each rank has a slot: the
+// prefix that its pair begins with, and its rank among those with that prefix.
+//   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
+//   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
+#import order/key
+#import order/pair
+#import io/source
+#import workgroup/scan
+
+// Words of the pair (key high, key low, index) from the first on, then the rank left, from 1.
+alias Slot = vec4<u32>;
+
+// Ranks ascend, and so do prefixes. Those that are equal share the first one's counters.
+var<workgroup> slots: array<Slot, RANKS>;
+var<workgroup> owners: array<u32, RANKS>;
+var<workgroup> bins: array<atomic<u32>, RANKS * BINS>;
+var<workgroup> found_bins: array<vec2<u32>, RANKS>;  // the bin, and those before it
+
+struct Digit { word: u32, shift: u32, bits: u32 }
+
+fn words_of(pair: Pair) -> vec3<u32> {
+#if KEY_WORDS == 1
+  return vec3<u32>(pair.key, pair.index, 0u);
+#else
+  return vec3<u32>(pair.key, pair.index);
+#endif
+}
+
+fn pair_from(words: vec3<u32>) -> Pair {
+#if KEY_WORDS == 1
+  return Pair(words.x, words.y);
+#else
+  return Pair(words.xy, words.z);
+#endif
+}
+
+fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool {
+  return (a.x < b.x) | ((a.x == b.x) & ((a.y < b.y) | ((a.y == b.y) & (a.z < b.z))));
+}
+
+fn word_at(words: vec3<u32>, word: u32) -> u32 { return select(select(words.x, words.y, word == 1u), words.z, word == 2u); }
+
+// The bits above a digit.
+fn mask_above(digit: Digit) -> vec3<u32> {
+  let above = (0xffffffffu << digit.shift) << digit.bits;
+  let words = vec3<u32>(0u, 1u, 2u);
+  return select(select(vec3<u32>(), vec3<u32>(above), words == vec3<u32>(digit.word)), vec3<u32>(0xffffffffu),
+                words < vec3<u32>(digit.word));
+}
+
+// The first slot whose prefix does not come before some words; the last where there is none.
+fn slot_of(words: vec3<u32>) -> u32 {
+  var at = 0u;
+#for s in SLOT_STEPS
+  at += select(0u, $[RANKS >> (s + 1)]u, words_before(slots[at + $[(RANKS >> (s + 1)) - 1]u].xyz, words));
+#endfor
+  return at;
+}
+
+// All of a workgroup together, after the slots were set and a barrier.
+fn find_owners(local: u32) {
+  if (local < RANKS) { owners[local] = slot_of(slots[local].xyz); }
+  workgroupBarrier();
+}
+
+fn clear_bins(local: u32) {
+  for (var b = local; b < RANKS * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
+  workgroupBarrier();
+}
+
+// Counts the digit of a load's items whose prefixes are wanted.
+fn count_load(row: Row, v: u32, data: Load, digit: Digit, above: vec3<u32>) {
+#for c in PER_LOAD
+  {
+    let candidate = item(row, v, data, $cu);
+    let words = words_of(candidate);
+    let slot = slot_of(words & above);
+    if (all(slots[slot].xyz == (words & above)) && candidate.index != NO_INDEX) {
+      let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
+      atomicAdd(&bins[slot * BINS + bin], 1u);
+    }
+  }
+#endfor
+}
+
+// Counts the loads first, first + stride, ... of a sequence.
+fn count_row(row: Row, first: u32, stride: u32, digit: Digit) {
+  let above = mask_above(digit);
+  for (var q = first; q < row.loads; q += 4u * stride) {
+#for u in 4
+    let q$u = q + $uu * stride;
+    let v$u = min(q$u, row.loads - 1u);
+    let data$u = load(row, v$u);
+#endfor
+#for u in 4
+    if (q$u < row.loads) { count_load(row, v$u, data$u, digit, above); }
+#endfor
+  }
+}
+
+// Puts the digit that the kernel's `counted(sequence, slot, bin)` tells into every slot. All of a
+// workgroup call it together.
+fn resolve(local: u32, sequence: u32, digit: Digit) {
+  let slot = local / TEAM;
+  let first = local % TEAM * EACH_BINS;
+  let left = slots[slot].w;
+  var sum = 0u;
+  // All of the loads are under way before the first is used.
+#for b in EACH_BINS
+  let count$b = counted(sequence, owners[slot], first + $bu);
+#endfor
+#for b in EACH_BINS
+  sum += count$b;
+#endfor
+  var below = scan(local, sum).exclusive;
+#for b in EACH_BINS
+  if (below < left && left <= below + count$b) { found_bins[slot] = vec2<u32>(first + $bu, below); }
+  below += count$b;
+#endfor
+  workgroupBarrier();
+  if (local < RANKS) {
+    let found = found_bins[local];
+    let mine = vec3<u32>(0u, 1u, 2u) == vec3<u32>(digit.word);
+    slots[local] = Slot(slots[local].xyz | select(vec3<u32>(), vec3<u32>(found.x << digit.shift), mine), slots[local].w - found.y);
+  }
+  workgroupBarrier();
+  find_owners(local);
+}
+
+// The pair of a slot, once all digits are there. With params.propagate, the last one has the
+// row's last rank, and a NaN there takes the place of every other.
+fn pair_of_slot(slot: u32) -> Pair {
+  let own = pair_from(slots[slot].xyz);
+  let last = pair_from(slots[RANKS - 1u].xyz);
+  if (params.propagate > 0u && is_nan(last.key)) { return last; }
+  return own;
+}

@@ -1,0 +1,90 @@
+// Sorts the pairs that a workgroup holds in registers, by a bitonic network.
+//
+// Invocations exchange pairs by shuffles within a subgroup, and else through `list`.
+//   MOVES  1, or the words of a pair where only one of them at a time finds room in `list`
+#import thread/network
+#import workgroup/lanes
+#import io/sink
+
+#if MOVES == 1
+alias Moved = Held;
+fn moved(held: Held, w: u32) -> Moved { return held; }
+fn with_moved(held: Held, w: u32, part: Moved) -> Held { return part; }
+#else
+alias Moved = u32;
+fn moved(held: Held, w: u32) -> Moved { return held[w]; }
+fn with_moved(held: Held, w: u32, part: Moved) -> Held {
+  var changed = held;
+  changed[w] = part;
+  return changed;
+}
+#endif
+
+const SORTED: u32 = ITEMS_PER_THREAD * WORKGROUP;
+
+var<workgroup> list: array<Moved, SORTED + WORKGROUP>;
+
+// A spare place after each invocation's keeps the banks apart.
+fn place(rank: u32) -> u32 { return rank + (rank >> ITEM_BITS); }
+
+// The pairs of the invocation whose number differs in the bits of a mask. All call it together.
+fn of_partner(x: ptr<function, Registers>, lanes: Lanes, mask: u32) -> Registers {
+  var others: Registers;
+#if SUBGROUPS
+  if (mask < lanes.width) {
+#for i in ITEMS_PER_THREAD
+    others[$i] = subgroupShuffleXor((*x)[$i], mask);
+#endfor
+    return others;
+  }
+#endif
+#for w in MOVES
+  workgroupBarrier();
+#for i in ITEMS_PER_THREAD
+  list[$iu * WORKGROUP + lanes.local] = moved((*x)[$i], $wu);
+#endfor
+  workgroupBarrier();
+#for i in ITEMS_PER_THREAD
+  others[$i] = with_moved(others[$i], $wu, list[$iu * WORKGROUP + (lanes.local ^ mask)]);
+#endfor
+#endfor
+  return others;
+}
+
+// Sorts all pairs. An invocation has neighbouring ones then. All call it together.
+fn sort_workgroup(x: ptr<function, Registers>, lanes: Lanes) {
+  sort_registers(x);
+  for (var reach = 1u; reach < WORKGROUP; reach *= 2u) {
+    let mirrored = of_partner(x, lanes, 2u * reach - 1u);
+#for i in ITEMS_PER_THREAD
+    (*x)[$i] = one_held((*x)[$i], mirrored[$[ITEMS_PER_THREAD - 1 - i]], (lanes.local & reach) == 0u);
+#endfor
+    for (var mask = reach / 2u; mask > 0u; mask /= 2u) {
+      let others = of_partner(x, lanes, mask);
+#for i in ITEMS_PER_THREAD
+      (*x)[$i] = one_held((*x)[$i], others[$i], (lanes.local & mask) == 0u);
+#endfor
+    }
+    merge_registers(x);
+  }
+}
+
+// Sorts all pairs and puts the first k, side by side. All call it together.
+fn put_sorted(sequence: u32, x: ptr<function, Registers>, lanes: Lanes) {
+  sort_workgroup(x, lanes);
+#for w in MOVES
+  workgroupBarrier();
+#for i in ITEMS_PER_THREAD
+  list[place(lanes.local * ITEMS_PER_THREAD + $iu)] = moved((*x)[$i], $wu);
+#endfor
+  workgroupBarrier();
+#for i in ITEMS_PER_THREAD
+  (*x)[$i] = with_moved((*x)[$i], $wu, list[place($iu * WORKGROUP + lanes.local)]);
+#endfor
+#endfor
+  if (sequence >= params.sequences) { return; }
+  let to = target_of(sequence);
+#for i in ITEMS_PER_THREAD
+  if ($iu * WORKGROUP + lanes.local < params.k) { put_to(to, $iu * WORKGROUP + lanes.local, pair_held((*x)[$i])); }
+#endfor
+}

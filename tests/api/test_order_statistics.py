@@ -1,0 +1,238 @@
+"""K-th values, partitions, medians and quantiles against NumPy and the oracle, bit for bit."""
+
+import warnings
+
+import data
+import numpy as np
+import oracle
+import pytest
+from planning import planned_device
+
+import wgdml
+from wgdml.quantiles import METHODS
+
+RNG = np.random.default_rng(24)
+PICKS = [name for name, method in METHODS.items() if method.weight is None]
+
+
+@pytest.fixture(scope="module", params=["adapter", "gpu"])
+def planned(request, device):
+    """A device that plans as for what it is, and one that plans as for a GPU."""
+    return device if request.param == "adapter" else planned_device(device, occupancy={"workgroups": 64})[0]
+
+
+def expected_kth(x, k, axis, largest, nan_last):
+    order = oracle.argsort(x, axis, largest, nan_last)
+    index = np.take(order, [k - 1], axis)
+    return np.squeeze(oracle.take(x, index, axis), axis), np.squeeze(index, axis)
+
+
+def check_kth(x, k, axis=-1, mode="smallest", nan="greatest", given=None, **options):
+    values, indices = wgdml.kth_value(x if given is None else given, k, axis=axis, mode=mode, nan=nan, **options)
+    want = expected_kth(x, k, axis, mode == "largest", nan == "last")
+    oracle.assert_same(indices, want[1])
+    oracle.assert_same(values, want[0])
+
+
+def same(found, want, case=""):
+    """Equal but for the bits of NaN and the signs of zeros, which NumPy does not settle."""
+    found, want = np.asarray(found), np.asarray(want)
+    assert (found.dtype, found.shape) == (want.dtype, want.shape), (case, found.dtype, found.shape, want.dtype, want.shape)
+    assert np.array_equal(found, want, equal_nan=found.dtype.kind == "f"), (case, found, want)
+
+
+def of_numpy(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments, **options)
+
+
+# The k-th ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", oracle.DTYPES)
+def test_kth_of_every_type_and_hostile_data(device, name):
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (3, 501), seed)
+        check_kth(x, 1 + 100 * seed % 501, mode=("smallest", "largest")[seed % 2], nan=("greatest", "last")[seed // 2 % 2])
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64", "uint64"])
+def test_kth_by_many_workgroups(planned, name):
+    for kind in ("random", "sorted", "constant", "eight_values", "nan_payloads"):
+        if kind in data.kinds(oracle.DTYPES[name]):
+            x = data.make(kind, name, (2, 20_011), 1)
+            for k in (1, 9_000, 20_011):
+                check_kth(x, k, device=planned)
+
+
+def test_kth_along_every_axis_and_of_views(planned):
+    x = data.make("eight_values", "int16", (5, 300, 7), 1)
+    for axis in (0, 1, -1):
+        check_kth(x, x.shape[axis] // 2, axis, device=planned)
+    tensor = wgdml.asarray(x, device=planned).transpose(1, 2, 0)
+    check_kth(x.transpose(1, 2, 0), 41, 0, given=tensor)
+    kept = wgdml.kth_value(tensor, 2, axis=0, keepdims=True, index_dtype="uint32")
+    assert isinstance(kept.values, wgdml.Tensor) and kept.values.shape == kept.indices.shape == (1, 7, 5)
+    assert kept.indices.dtype == np.uint32
+
+
+# Partitions --------------------------------------------------------------------------------------
+
+
+def check_partition(x, kth, axis=-1, **options):
+    order = oracle.argsort(x, axis)
+    where = sorted({k % x.shape[axis] for k in np.atleast_1d(kth)})
+    want = np.moveaxis(order, axis, -1).copy()
+    begins = [0, *[k + 1 for k in where]]
+    for begin, end in zip(begins, [*where, want.shape[-1]], strict=True):
+        want[..., begin:end].sort(-1)  # in order of index
+    want = np.moveaxis(want, -1, axis)
+    oracle.assert_same(wgdml.argpartition(x, kth, axis, **options), want)
+    oracle.assert_same(wgdml.partition(x, kth, axis, **options), oracle.take(x, want, axis))
+
+
+@pytest.mark.parametrize("name", ["bool", "int8", "bfloat16", "float32", "int64", "float64"])
+def test_partitions(planned, name):
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])[:: 1 if name == "float32" else 4]):
+        x = data.make(kind, name, (3, 700), seed)
+        check_partition(x, [5, -1, 300, 301], device=planned)
+    check_partition(data.make("random", name, (9, 40, 3), 1), 7, 1, device=planned)
+
+
+def test_partitions_at_the_edges(device):
+    x = data.make("random", "float32", (2, 300), 1)
+    check_partition(x, 0)
+    check_partition(x, -300)
+    check_partition(x, list(range(127)))
+    np.testing.assert_array_equal(wgdml.partition(x, range(300)), oracle.sort(x))
+    np.testing.assert_array_equal(wgdml.argpartition(x, range(128)), oracle.argsort(x))
+    flat = wgdml.partition(x, 10, axis=None)
+    assert flat.shape == (600,) and oracle.bits(flat)[10] == oracle.bits(oracle.sort(x.reshape(-1)))[10]
+    assert wgdml.partition(x[:0], 3).shape == (0, 300)
+    np.testing.assert_array_equal(oracle.bits(wgdml.partition(x, ())), oracle.bits(x))
+    tensor = wgdml.argpartition(wgdml.asarray(x), 4, index_dtype="int32")
+    assert isinstance(tensor, wgdml.Tensor) and tensor.dtype == np.int32
+
+
+# Medians and quantiles ---------------------------------------------------------------------------
+
+NUMBERS = [name for name in oracle.DTYPES if name not in ("bool", "bfloat16")]
+
+
+@pytest.mark.parametrize("name", [*NUMBERS, "bool"])
+def test_medians(planned, name):
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])[:: 1 if name == "float32" else 3]):
+        for n in (99, 1000):
+            x = data.make(kind, name, (4, n), seed)
+            same(wgdml.median(x, -1, device=planned), of_numpy(np.median, x, -1), kind)
+            if oracle.is_float(x.dtype):
+                same(wgdml.median(x, -1, nan="omit", device=planned), of_numpy(np.nanmedian, x, -1), kind)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_quantiles_of_every_method(device, method):
+    q = np.array([[0, 0.1, 0.5], [0.25, 1, 1 / 3]])
+    for name in ("float32", "int8", "uint64", "float16", "float64"):
+        x = data.make("random", name, (3, 50), 1) if name != "float64" else RNG.normal(size=(3, 50))
+        for n in (1, 2, 49, 50):
+            want = of_numpy(np.quantile, x[:, :n], q, -1, method=method)
+            same(wgdml.quantile(x[:, :n], q, -1, method=method), want, (name, n))
+            for one in (0.3, 0, 1, np.float32(0.7)):
+                want = of_numpy(np.quantile, x[:, :n], one, -1, method=method)
+                same(wgdml.quantile(x[:, :n], one, -1, method=method), want, (name, n, one))
+    y = np.where(RNG.random((6, 40)) < 0.3, np.nan, RNG.normal(size=(6, 40))).astype(np.float32)
+    y[2] = np.nan
+    for q in (0.4, [0.1, 0.9]):
+        same(wgdml.quantile(y, q, -1, method=method), of_numpy(np.quantile, y, q, -1, method=method))
+        same(wgdml.quantile(y, q, -1, method=method, nan="omit"), of_numpy(np.nanquantile, y, q, -1, method=method))
+
+
+def test_shapes_of_quantiles(planned):
+    x = RNG.normal(size=(4, 60, 5)).astype(np.float32)
+    for axis in (None, 0, 1, -1, (0, 2), (2, 0, 1)):
+        for keepdims in (False, True):
+            for q in (0.5, [0.9, 0.1, 0.9], np.full((2, 2), 0.25), []):
+                for method in ("linear", "lower") if np.size(q) else ("lower",):
+                    want = np.quantile(x, np.asarray(q), axis, method=method, keepdims=keepdims)
+                    if method == "linear" and isinstance(q, float):
+                        want = np.quantile(x, q, axis, method=method, keepdims=keepdims)
+                    same(wgdml.quantile(x, q, axis, method=method, keepdims=keepdims, device=planned), want, (axis, q))
+                    tensor = wgdml.quantile(wgdml.asarray(x, device=planned), q, axis, method=method, keepdims=keepdims)
+                    assert isinstance(tensor, wgdml.Tensor)
+                    same(tensor.numpy(), want, (axis, q))
+            same(wgdml.median(x, axis, keepdims=keepdims, device=planned), np.median(x, axis, keepdims=keepdims))
+
+
+def test_many_quantiles_of_long_data(planned):
+    q = np.linspace(0, 1, 41)
+    for kind in ("random", "sorted", "few_distinct", "constant"):
+        x = data.make(kind, "float32", 40_009, 2)
+        x[np.isnan(x)] = 0
+        same(wgdml.quantile(x, q, device=planned), np.quantile(x, q))
+        x[-1] = np.nan
+        assert np.isnan(wgdml.quantile(x, q, device=planned)).all()
+        tensor = wgdml.quantile(wgdml.asarray(x, device=planned), q, method="nearest")
+        assert np.isnan(tensor.numpy()).all()
+        same(wgdml.quantile(x, q, nan="omit", device=planned), np.nanquantile(x, q))
+
+
+def test_bfloat16_is_computed_in_float32(device):
+    x = RNG.normal(size=(3, 20)).astype(oracle.BFLOAT16)
+    want = np.median(x.astype(np.float32), -1).astype(oracle.BFLOAT16)
+    oracle.assert_same(wgdml.median(x, -1), want)
+    oracle.assert_same(wgdml.quantile(x, 0.3, -1), np.quantile(x.astype(np.float32), 0.3, -1).astype(oracle.BFLOAT16))
+
+
+def test_nan_payloads_come_through(device):
+    x = np.arange(100, dtype=np.float32)
+    x[3] = np.uint32(0x7FC12345).view(np.float32)
+    assert oracle.bits(wgdml.quantile(x, 0.5, method="lower")) == 0x7FC12345
+    assert oracle.bits(wgdml.kth_value(x, 100).values) == 0x7FC12345
+
+
+# Bad input ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda x: wgdml.kth_value(x, 0), ValueError, r"k must lie in \[1, 5\], the axis's size, not 0"),
+        (lambda x: wgdml.kth_value(x, 6), ValueError, r"k must lie in \[1, 5\]"),
+        (lambda x: wgdml.kth_value(x, True), TypeError, "k must be an integer"),
+        (lambda x: wgdml.kth_value(x, 1, axis=2), ValueError, "axis must lie in"),
+        (lambda x: wgdml.kth_value(x, 1, mode="least"), ValueError, "mode must be"),
+        (lambda x: wgdml.kth_value(x, 1, index_dtype="int8"), TypeError, "index_dtype must be"),
+        (lambda x: wgdml.kth_value(x.astype(complex), 1), TypeError, "x has data type complex128"),
+        (lambda x: wgdml.partition(x, 5), ValueError, r"kth must lie in \[-5, 4\] for an axis of 5, not 5"),
+        (lambda x: wgdml.partition(x, [0, -6]), ValueError, "kth must lie in"),
+        (lambda x: wgdml.partition(x, 1.5), TypeError, "kth must be an integer"),
+        (lambda x: wgdml.argpartition(x, 1, kind="quick"), ValueError, 'kind must be "introselect"'),
+        (lambda x: wgdml.partition(x[:, :0], 0), ValueError, "kth must lie in"),
+        (lambda x: wgdml.quantile(x, 1.5), ValueError, r"q must lie in \[0, 1\], not 1.5"),
+        (lambda x: wgdml.quantile(x, [0.5, np.nan]), ValueError, r"q must lie in \[0, 1\], not nan"),
+        (lambda x: wgdml.quantile(x, -1), ValueError, "q must lie in"),
+        (lambda x: wgdml.quantile(x, "half"), TypeError, "q must be numbers"),
+        (lambda x: wgdml.quantile(x, True), TypeError, "q must be numbers"),
+        (lambda x: wgdml.quantile(x, [[0.1], [0.2, 0.3]]), TypeError, "q must be numbers"),
+        (lambda x: wgdml.quantile(x, 0.5, method="median"), ValueError, "method must be one of inverted_cdf, .*not 'median'"),
+        (lambda x: wgdml.quantile(x, 0.5, nan="last"), ValueError, 'nan must be "propagate" or "omit"'),
+        (lambda x: wgdml.quantile(x > 0, 0.5), TypeError, "x must not be bool for method 'linear'"),
+        (lambda x: wgdml.median(x, 3), ValueError, "axis must lie in"),
+        (lambda x: wgdml.median(x, (0, 0)), ValueError, "axis must name each axis once"),
+        (lambda x: wgdml.median(x[:0], 0), ValueError, "nothing to reduce"),
+        (lambda x: wgdml.median(x, keepdims=1), TypeError, "keepdims must be True or False"),
+    ],
+)
+def test_bad_input_is_refused_before_a_device_is_opened(no_device, call, kind, words):
+    with pytest.raises(kind, match=words):
+        call(np.zeros((2, 5), np.float32))
+
+
+def test_least_limits_cut_what_does_not_fit(device):
+    limits = {"max_storage_buffer_binding_size": 128 << 10, "max_buffer_size": 2 << 20}
+    small, _ = planned_device(device, software=True, limits=limits)
+    x = data.make("random", "float32", (3, 40_000), 5)
+    check_kth(x, 14_000, device=small)
+    check_partition(x[0], [8, 30_000], device=small)
+    same(wgdml.median(x, -1, nan="omit", device=small), of_numpy(np.nanmedian, x, -1))

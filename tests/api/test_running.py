@@ -1,0 +1,227 @@
+"""A running top-k: the same answer whatever the batches, merged, replayed, and with ids."""
+
+import data
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planning import planned_device
+
+import wgdml
+
+RNG = np.random.default_rng(24)
+
+
+def batches(x, sizes):
+    """x in parts of these sizes along the last dimension, and the rest."""
+    return np.split(x, np.cumsum(sizes), -1)
+
+
+def check(running, x, k, largest=True, nan_last=False, ids=None):
+    """The first k of all items, or all of them and what stands for no pair."""
+    values, indices = wgdml.to_numpy(*running.result())
+    count = min(k, x.shape[-1])
+    want = oracle.top_k(x, count, -1, largest, nan_last)
+    oracle.assert_same(values[..., :count], want[0])
+    chosen = want[1] if ids is None else np.take_along_axis(np.broadcast_to(ids, x.shape), want[1], -1)
+    oracle.assert_same(indices[..., :count], chosen.astype(np.int64))
+    assert (indices[..., count:] == -1).all()
+
+
+@pytest.fixture(scope="module", params=["adapter", "gpu"])
+def planned(request, device):
+    return device if request.param == "adapter" else planned_device(device)[0]
+
+
+@pytest.mark.parametrize("name", oracle.DTYPES)
+def test_every_type_and_hostile_data(planned, name):
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, (2, 700), seed)
+        mode, nan = ("largest", "smallest")[seed % 2], ("greatest", "last")[seed // 2 % 2]
+        running = wgdml.RunningTopK(60, name, 2, mode=mode, nan=nan, device=planned)
+        for part in batches(x, (1, 30, 0, 400)):
+            running.update(part)
+        check(running, x, 60, mode == "largest", nan == "last")
+
+
+@given(st.lists(st.integers(0, 300), max_size=6), st.integers(1, 400), st.sampled_from([(), (1,), (3, 2)]))
+def test_any_batches(device, sizes, k, batch):
+    x = np.random.default_rng(k).integers(0, 50, (*batch, sum(sizes) + 1)).astype(np.int16)
+    running = wgdml.RunningTopK(k, np.int16, batch)
+    for part in batches(x, sizes):
+        running.update(part)
+    check(running, x, k)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint64", "uint32", "int8"])
+def test_ids(device, dtype):
+    x = RNG.integers(0, 9, (3, 200)).astype(np.float32)
+    ids = RNG.integers(0 if dtype[0] == "u" else -100, 100, 200).astype(dtype)
+    ids = np.iinfo(dtype).max - ids.astype(np.uint64) if dtype[0] == "u" else ids
+    ids = ids.astype(dtype)
+    running = wgdml.RunningTopK(20, "float32", 3)
+    for part, own in zip(batches(x, (50, 60)), batches(ids, (50, 60)), strict=True):
+        running.update(part, own)
+    check(running, x, 20, ids=ids)
+    running.reset()
+    tensor = wgdml.asarray(np.repeat(ids.astype(np.int64)[:, None], 3, 1)).T  # strided
+    running.update(wgdml.asarray(x), tensor)
+    check(running, x, 20, ids=ids)
+    running.reset()
+    running.update(x, np.int32([[1], [2], [3]]))
+    assert (running.result().indices.numpy() == [[1], [2], [3]]).all()
+    assert running.result(index_dtype="uint32").indices.numpy().dtype == np.uint32
+
+
+def test_strided_tensors_keep_their_sequences(planned):
+    x = RNG.normal(size=(100, 4, 3)).astype(np.float32)
+    running = wgdml.RunningTopK(9, "float32", (4, 3), device=planned)
+    running.update(wgdml.asarray(x, device=planned).transpose(1, 2, 0))
+    whole = np.ascontiguousarray(x.transpose(1, 2, 0))
+    check(running, whole, 9)
+    more = RNG.normal(size=(4, 3, 50)).astype(np.float32)
+    running.update(more)
+    running.update(wgdml.asarray(np.asfortranarray(more).T.copy(), device=planned).T)
+    check(running, np.concatenate([whole, more, more], -1), 9)
+
+
+def test_positions_pass_2_to_the_32(device):
+    x = np.float32([1, 5, 3])
+    running = wgdml.RunningTopK(4, "float32")
+    running.update(x)
+    first = 2**33 - 2
+    device.gpu_device.queue.write_buffer(running._state.buffer, 0, np.array([first], np.uint64))
+    running.update(x + 1)
+    values, indices = wgdml.to_numpy(*running.result())
+    assert values.tolist() == [6, 5, 4, 3] and indices.tolist() == [first + 1, 1, first + 2, 2]
+
+
+def test_merge(planned):
+    for k in (1, 7, 300):
+        x = RNG.integers(0, 20, (2, 500)).astype(np.int32)
+        parts = batches(x, (180, 3, 200))
+        each = []
+        for part in parts:
+            each.append(wgdml.RunningTopK(k, "int32", 2, mode="smallest", device=planned))
+            each[-1].update(part)
+        for other in each[1:]:
+            each[0].merge(other)
+        check(each[0], x, k, largest=False)
+        each[0].merge(wgdml.RunningTopK(k, "int32", 2, mode="smallest", device=planned))  # nothing
+        check(each[0], x, k, largest=False)
+    a, b = (wgdml.RunningTopK(2, "float32", device=planned) for _ in range(2))
+    a.update(np.float32([1, 2]), [10, 20])
+    b.update(np.float32([2, 3]), [-30, 40])
+    a.merge(b)
+    assert a.result().indices.numpy().tolist() == [40, 20]
+    b.reset()
+    b.merge(a)
+    assert b.result().indices.numpy().tolist() == [40, 20]
+
+
+def test_recorded_updates_go_on_as_submissions_do(device):
+    x = RNG.normal(size=(2, 3, 100)).astype(np.float32)
+    ids = RNG.integers(0, 99, (3, 100))
+    running = wgdml.RunningTopK(12, "float32", 3)
+    tensor = wgdml.asarray(x[0])
+    encoder = device.gpu_device.create_command_encoder()
+    running.record_update(encoder, tensor)
+    device.gpu_device.queue.submit([encoder.finish()])
+    encoder = device.gpu_device.create_command_encoder()
+    with_pass = encoder.begin_compute_pass()
+    running.record_update(with_pass, tensor)
+    running.record_update(with_pass, tensor)
+    with_pass.end()
+    device.gpu_device.queue.write_buffer(tensor.buffer, 0, x[1])  # as they are when it runs
+    device.gpu_device.queue.submit([encoder.finish()])
+    check(running, np.concatenate([x[0], x[1], x[1]], -1), 12)
+    running.reset()
+    encoder = device.gpu_device.create_command_encoder()
+    running.record_update(encoder, tensor, wgdml.asarray(ids))
+    device.gpu_device.queue.submit([encoder.finish()])
+    check(running, x[1], 12, ids=ids)
+
+
+def test_what_does_not_fit_a_binding_goes_in_parts(device):
+    small, _ = planned_device(device, limits={"max_storage_buffer_binding_size": 64 << 10, "max_buffer_size": 1 << 20})
+    x = RNG.normal(size=(3, 60_000)).astype(np.float32)
+    for ids in (None, RNG.integers(-(2**60), 2**60, 60_000)):
+        for given_ in (x, wgdml.asarray(x, device=small)):
+            running = wgdml.RunningTopK(200, "float32", 3, device=small)
+            running.update(given_, ids)
+            check(running, x, 200, ids=ids)
+
+
+def test_no_items_and_no_sequences(device):
+    running = wgdml.RunningTopK(3, "float32", (2,))
+    running.update(np.empty((2, 0), np.float32))
+    values, indices = wgdml.to_numpy(*running.result())
+    assert (values == -np.inf).all() and (indices == -1).all()
+    running.update(np.float32([[1], [2]]), [5])
+    assert running.result().indices.numpy()[:, 0].tolist() == [5, 5]
+    assert wgdml.RunningTopK(3, "float32", (0, 2)).result().values.shape == (0, 2, 3)
+    for dtype, mode, fill in (("int8", "largest", -128), ("uint16", "smallest", 65535), ("bool", "smallest", True)):
+        assert (wgdml.RunningTopK(2, dtype, mode=mode).result().values.numpy() == fill).all()
+    for dtype, mode, fill in (("float64", "smallest", np.inf), ("int64", "smallest", 2**63 - 1), ("uint64", "largest", 0)):
+        assert (wgdml.RunningTopK(2, dtype, mode=mode).result().values.numpy() == fill).all()
+    assert repr(running) == "<wgdml.RunningTopK k 3 of float32[2, ...]>"
+
+
+F = np.zeros((2, 5), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "words"),
+    [
+        (lambda r: wgdml.RunningTopK(0, "float32"), ValueError, "k must be at least 1, not 0"),
+        (lambda r: wgdml.RunningTopK(1.5, "float32"), TypeError, "k must be an integer"),
+        (lambda r: wgdml.RunningTopK(1, "complex64"), TypeError, "dtype has data type complex64"),
+        (lambda r: wgdml.RunningTopK(1, "float32", -1), ValueError, "shape must have no negative size"),
+        (lambda r: wgdml.RunningTopK(1, "float32", mode="least"), ValueError, "mode must be"),
+        (lambda r: wgdml.RunningTopK(1 << 40, "float32"), MemoryError, "k = 1099511627776 pairs of 1 sequences take"),
+        (lambda r: r.update(F.astype(np.float64)), TypeError, "x must have data type float32, not float64"),
+        (lambda r: r.update(F[0]), ValueError, r"x must have shape \(2, n\), not \(5,\)"),
+        (lambda r: r.update(F.T), ValueError, r"x must have shape \(2, n\), not \(5, 2\)"),
+        (lambda r: r.update(F, [1, 2]), ValueError, r"indices of shape \(2,\) cannot be broadcast to x's \(2, 5\)"),
+        (lambda r: r.update(F, np.zeros((1, 2, 5), int)), ValueError, "cannot be broadcast"),
+        (lambda r: r.update(F, F), TypeError, "indices must be integers, not float32"),
+        (lambda r: (r.update(F), r.update(F, np.arange(5))), ValueError, "indices must be given with no items, as before"),
+        (lambda r: (r.update(F, np.arange(5)), r.update(F)), ValueError, "indices must be given with all items, as before"),
+        (lambda r: r.record_update(None, F), TypeError, "encoder must be a wgpu.GPUCommandEncoder"),
+        (lambda r: r.record_update(encoder(r), F), TypeError, "x must be a wgdml.Tensor, not ndarray"),
+        (lambda r: r.record_update(encoder(r), wgdml.asarray(F), [1]), TypeError, "indices must be a wgdml.Tensor, not list"),
+        (lambda r: r.merge(r), ValueError, "other must be another RunningTopK"),
+        (lambda r: r.merge(F), TypeError, "other must be a wgdml.RunningTopK, not ndarray"),
+        (lambda r: r.merge(wgdml.RunningTopK(4, "float32", 2)), ValueError, "other must have the same k, 3, not 4"),
+        (lambda r: r.merge(wgdml.RunningTopK(3, "int32", 2)), ValueError, "other must have the same dtype, float32, not int32"),
+        (lambda r: r.merge(wgdml.RunningTopK(3, "float32")), ValueError, r"other must have the same batch_shape, \(2,\), not \(\)"),
+        (lambda r: r.merge(wgdml.RunningTopK(3, "float32", 2, mode="smallest")), ValueError, "other must have the same order"),
+        (lambda r: r.result(index_dtype="int8"), TypeError, "index_dtype must be"),
+    ],
+)
+def test_bad_input(device, call, kind, words):
+    with pytest.raises(kind, match=words):
+        call(wgdml.RunningTopK(3, "float32", 2))
+
+
+def encoder(running):
+    return running.device.gpu_device.create_command_encoder()
+
+
+def test_other_gpu_devices_are_refused(device):
+    with wgdml.Device() as other:
+        running = wgdml.RunningTopK(3, "float32", 2)
+        for call in (
+            lambda: running.update(wgdml.asarray(F, device=other)),
+            lambda: running.update(F, wgdml.asarray(np.arange(5), device=other)),
+            lambda: running.record_update(encoder(running), wgdml.asarray(F, device=other)),
+        ):
+            with pytest.raises(ValueError, match="is on another GPU device"):
+                call()
+        theirs = wgdml.RunningTopK(3, "float32", 2, device=other)
+        theirs.update(F)
+        with pytest.raises(ValueError, match="other is on another GPU device"):
+            running.merge(theirs)
+        with pytest.raises(ValueError, match="another GPU device"):
+            running.record_update(encoder(theirs), wgdml.asarray(F))

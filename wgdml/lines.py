@@ -1,0 +1,80 @@
+"""Selections of a Tensor's sequences whose results lie sequence by sequence, their pairs last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .arguments import element_name
+from .results import TopKResult
+from .runtime.bindings import Placement
+from .runtime.tensor import Tensor, bound, packed_tensor
+from .selection import Layout, Order, Selection, make_selection, packed_strides
+
+__all__ = ["batch_of", "first_pairs", "line_selection"]
+
+
+def batch_of(shape: tuple[int, ...], axes: tuple[int, ...], keeps: bool = False) -> tuple[int, ...]:
+    """A shape without the axes, or with size 1 in their places."""
+    return tuple(1 if d in axes else n for d, n in enumerate(shape) if keeps or d not in axes)
+
+
+def line_selection(
+    x: Tensor,
+    axes: tuple[int, ...],
+    k: int,
+    order: Order,
+    *,
+    has_values: bool = False,
+    index_bytes: int = 0,
+    last_index: bool = False,
+    values: Layout | None = None,
+) -> Selection:
+    """The first k pairs along the axes. Results have x's other dimensions, then the k, packed.
+
+    ``index_bytes``: of an index, 0 where none are wanted. ``values``: another layout in place of
+    the results' own. Strides are there whatever is wanted.
+    """
+    places = iter(packed_strides((*batch_of(x.shape, axes), k)))
+    steps = tuple(0 if d in axes else next(places) for d in range(x.ndim))
+    one = () if axes else (1,)  # Without axes every element is a sequence of its own.
+    result = Layout(batch_of(x.shape, axes, True) + one, steps + one)
+    selection = make_selection(
+        element_name(x.dtype),
+        Layout(x.shape + one, x.strides + one),
+        axes or (x.ndim,),
+        k,
+        order,
+        values=values or result,
+        indices=result,
+        index_bytes=index_bytes or 4,
+        last_index=last_index,
+    )
+    return replace(
+        selection,
+        value_step=values.strides[axes[0]] if values else 1,
+        index_step=1,
+        has_values=has_values,
+        has_indices=index_bytes > 0,
+        input_offset=bound(x).elements.rest,
+    )
+
+
+def first_pairs(
+    x: Tensor, axes: tuple[int, ...], k: int, order: Order, last_index: bool, has_values: bool, index_dtype: np.dtype[Any]
+) -> TopKResult:
+    """Submits the selection: values, None if not wanted, and indices."""
+    device, place, shape = x.device, bound(x), (*batch_of(x.shape, axes), k)
+    values = packed_tensor(device, x.dtype, shape) if has_values else None
+    indices = packed_tensor(device, index_dtype, shape)
+    if prod(shape):
+        selection = line_selection(
+            x, axes, k, order, has_values=has_values, index_bytes=index_dtype.itemsize, last_index=last_index
+        )
+        resources = {"input": (place.buffer, place.start), "indices": (bound(indices).buffer, 0)}
+        resources |= {} if values is None else {"values": (bound(values).buffer, 0)}
+        device.run(device.place(selection, Placement(place.elements.vectors, input=place.elements.rest)), resources)
+    return TopKResult(values, indices)

@@ -1,0 +1,96 @@
+"""Plans of order statistics: the pairs at given ranks, and sequences parted at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from ..selection import Selection
+from .algorithms.select_ranks import Ranks, SelectRanks
+from .algorithms.sorters import radix_sort_of
+from .cut import Pieces, views_of
+from .machine import Machine
+from .program import Plan, Program
+from .regions import Outputs, Region, View
+
+__all__ = ["MOST_PARTED", "Composes", "numbers_plan", "partition_plan", "ranks_plan"]
+
+#: Most ranks at which sequences are parted: a byte has two values for each of them, and one more.
+MOST_PARTED = 127
+
+
+class Composes(Protocol):
+    """A planner, as plans of other steps than a selection's use it."""
+
+    @property
+    def machine(self) -> Machine: ...
+    @property
+    def policies(self) -> Mapping[str, Any]: ...
+    def compose(
+        self, selection: Selection, build: Callable[[Program, Selection, Pieces], None], *, vectors: bool, shared_input: bool
+    ) -> Plan: ...
+
+
+def ranks_plan(planner: Composes, selection: Selection, own: bool, propagates: bool, *, vectors: bool, shared_input: bool) -> Plan:
+    """The pairs at ``selection.k`` ranks of every sequence.
+
+    The resource "ranks" has them as words, ascending, from 0: one row, or where each sequence has
+    its ``own``, one for each, as the indices lie. ``propagates``: one more at the row's end, whose
+    pair, if it is NaN, takes the place of all.
+    """
+    ranks = Ranks(selection.k, (selection.sequences if own else 1) * selection.k + int(propagates), own, propagates)
+    step = SelectRanks(planner.machine, planner.policies)
+
+    def build(program: Program, part: Selection, pieces: Pieces) -> None:
+        program.algorithms.append(step.name)
+        views = views_of(part, pieces, program.vectors)
+        found = program.pairs(part.sequences, part.k)
+        step.build(program, views, part.sequences, ranks, found)
+        sinks = views if part.has_values else [_whole(part, program)]
+        program.emit(found, part.sequences, part.k, [Outputs(view) for view in sinks], pieces.ranks)
+
+    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+
+
+def partition_plan(planner: Composes, selection: Selection, count: int, *, vectors: bool, shared_input: bool) -> Plan:
+    """All pairs of every sequence, parted at ``count`` ranks, which the resource "ranks" has.
+
+    Those at the ranks are where a sort would put them. Those between come in order of index: it is
+    one pass of a stable radix sort, whose digit counts the pairs at the ranks that come before.
+    """
+    ranks = Ranks(count, count)
+    step = SelectRanks(planner.machine, planner.policies)
+    radix_sort = radix_sort_of(planner.machine, planner.policies)
+
+    def build(program: Program, part: Selection, pieces: Pieces) -> None:
+        program.algorithms += [step.name, radix_sort.name]
+        views = views_of(part, pieces, program.vectors)
+        sequences, n = part.sequences, part.length
+        at = program.pairs(sequences, count)
+        step.build(program, views, sequences, ranks, at)
+        if len(views) == 1 and pieces.ranks == n:
+            radix_sort.part(program, views, sequences, n, at, Outputs(views[0]))
+            return
+        parted = program.pairs(sequences, n, windows=True)
+        radix_sort.part(program, views, sequences, n, at, parted)
+        sinks = views if part.has_values else [_whole(part, program)]
+        program.emit(parted, sequences, n, [Outputs(view) for view in sinks], pieces.ranks)
+
+    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+
+
+def numbers_plan(planner: Composes, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
+    """How many elements of each sequence are not NaN, added to the words of "numbers"."""
+    region = Region(0, 4 * selection.sequences, "numbers")
+
+    step = SelectRanks(planner.machine, planner.policies)
+
+    def build(program: Program, part: Selection, pieces: Pieces) -> None:
+        for view in views_of(part, pieces, program.vectors):
+            step.count_numbers(program, view, part.sequences, region)
+
+    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+
+
+def _whole(part: Selection, program: Program) -> View:
+    return View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), program.vectors)

@@ -1,0 +1,277 @@
+"""A top-k of items that arrive one batch after another: k pairs a sequence stay on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, Literal, SupportsIndex
+
+import numpy as np
+import wgpu
+from numpy.typing import ArrayLike, DTypeLike
+
+from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, element_name
+from .lines import line_selection
+from .plan import Plan
+from .plan.running import begin_plan, merge_plan, result_plan, row_bytes, update_plan
+from .results import TopKResult
+from .runtime.default import as_device
+from .runtime.device import Device
+from .runtime.executor import Executor, PreparedPlan, record_steps
+from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, check_gpu_device, keep_memory, packed_tensor, sliced
+from .selection import FORMATS, Layout, Order, Selection
+
+__all__ = ["RunningTopK", "running_of", "take_items"]
+
+_IDS = {"uint32": 1, "int32": 2, "uint64": 3, "int64": 3}
+
+
+class RunningTopK:
+    """The k largest (or smallest) of all items that came so far, of each of several sequences.
+
+    ``batch_shape`` is the shape of the sequences; a batch of items has shape ``batch_shape + (n,)``
+    with any n, and data type ``dtype``. The state, k pairs a sequence, stays on the device. The
+    answer is ``top_k``'s of all items one behind the other, whatever the batches' sizes: sorted,
+    and of equal elements the one that came first comes first. ``mode`` and ``nan`` as of ``top_k``.
+
+    Raises ``ValueError`` for k below 1 and negative sizes, ``TypeError`` for data types without an
+    order, ``MemoryError`` where the state does not fit the device.
+    """
+
+    k: int
+    """The number of pairs that are kept of each sequence."""
+    dtype: np.dtype[Any]
+    """The data type of the items."""
+    batch_shape: tuple[int, ...]
+    """The shape of the sequences."""
+    device: Executor
+    """The ``Device`` that the state is on."""
+
+    def __init__(
+        self,
+        k: SupportsIndex,
+        dtype: DTypeLike,
+        batch_shape: SupportsIndex | Sequence[SupportsIndex] = (),
+        *,
+        mode: Literal["largest", "smallest"] = "largest",
+        nan: Literal["greatest", "last"] = "greatest",
+        device: Device | None = None,
+    ) -> None:
+        self._begin(as_int("k", k), as_dtype(dtype), as_sizes(batch_shape), as_order(mode, nan), False, device)
+
+    def _begin(
+        self, k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
+    ) -> None:
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k}")
+        self.k, self.dtype, self.batch_shape = k, dtype, batch_shape
+        self._order, self._last_index = order, last_index
+        self._element = element_name(dtype, "dtype")
+        self._sequences = prod(batch_shape)
+        self._own_ids: bool | None = None  # the caller's; None before the first items
+        self.device = as_device(device)
+        size = self._sequences * row_bytes(FORMATS[self._element], k)
+        limits = self.device.context.limits
+        largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
+        if size > largest:
+            raise MemoryError(f"k = {k} pairs of {self._sequences} sequences take {size} bytes, over this device's {largest}")
+        self._state = packed_tensor(self.device, np.dtype(np.uint32), (size // 4,), "the state")
+        self.reset()
+
+    def __repr__(self) -> str:
+        return f"<wgdml.RunningTopK k {self.k} of {self.dtype.name}{[*self.batch_shape, '...']}>".replace("'", "")
+
+    def reset(self) -> None:
+        """Forgets all items."""
+        self._own_ids = None
+        if self._sequences:
+            self._run(begin_plan, (self._element, self._order, self._sequences, self.k))
+
+    def update(self, x: ArrayLike | Tensor, indices: ArrayLike | Tensor | None = None) -> None:
+        """Takes the next items of each sequence; submits and does not wait.
+
+        ``x`` has shape ``batch_shape + (n,)``. ``indices``: the caller's ids of the items, int64,
+        int32, uint64 or uint32, of x's shape or what broadcasts to it; they are what ``result``
+        gives in place of positions, which go on from batch to batch. Either all items have ids, or
+        none.
+
+        Raises ``TypeError`` for another data type, ``ValueError`` for another shape, for a Tensor
+        of another GPU device, and for ids where there were none before, or the other way round.
+        """
+        given = x if isinstance(x, Tensor) else as_numpy(x)
+        ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(as_numpy(indices, "indices"))
+        self._check(given, ids)
+        for part, own in self._blocks(given, ids):
+            self._take(part, (len(self.batch_shape),), own)
+
+    def record_update(self, encoder: Any, /, x: Tensor, indices: Tensor | None = None) -> None:
+        """Records ``update`` of Tensors into a ``wgpu.GPUCommandEncoder`` or
+        ``wgpu.GPUComputePassEncoder``.
+
+        Neither submits nor waits. What is recorded takes x's items as they are when it runs, and
+        may be recorded any number of times: positions go on as submissions do.
+
+        Raises as ``update`` does, and ``TypeError`` for what is no Tensor or no encoder.
+        """
+        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
+            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
+        if encoder._device is not self.device.context.gpu_device:
+            raise ValueError(f"encoder belongs to another GPU device than that of {self.device!r}")
+        for name, tensor in {"x": x, "indices": indices}.items():
+            if not isinstance(tensor, Tensor) and (name == "x" or tensor is not None):
+                raise TypeError(f"{name} must be a wgdml.Tensor, not {type(tensor).__name__}")
+        self._check(x, indices)
+        whole = isinstance(encoder, wgpu.GPUCommandEncoder)
+        compute_pass = encoder.begin_compute_pass() if whole else encoder
+        for part, own in self._blocks(x, indices):
+            for tensor in (self._state, part, own):
+                if isinstance(tensor, Tensor):
+                    keep_memory(tensor)
+            prepared, resources = self._prepared(part, (len(self.batch_shape),), own)
+            record_steps(compute_pass, prepared.steps(resources))
+        if whole:
+            compute_pass.end()
+
+    def merge(self, other: RunningTopK) -> None:
+        """Takes all that another one keeps, as if its items came now, behind those here.
+
+        Raises ``TypeError`` for other objects, ``ValueError`` for one of another k, data type,
+        batch shape, order or GPU device, for itself, and where only one of both has the caller's
+        ids.
+        """
+        if not isinstance(other, RunningTopK):
+            raise TypeError(f"other must be a wgdml.RunningTopK, not {type(other).__name__}")
+        if other is self:
+            raise ValueError("other must be another RunningTopK, not this one itself")
+        for name, mine, its in (
+            ("k", self.k, other.k),
+            ("dtype", self.dtype.name, other.dtype.name),
+            ("batch_shape", self.batch_shape, other.batch_shape),
+            ("order", (self._order, self._last_index), (other._order, other._last_index)),
+        ):
+            if mine != its:
+                raise ValueError(f"other must have the same {name}, {mine}, not {its}")
+        check_gpu_device("other", other._state, self.device)
+        if other._own_ids is None:
+            return
+        self._check_ids(other._own_ids)
+        if self._sequences:
+            options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids
+            self._run(merge_plan, options, other=other._state)
+
+    def result(self, *, index_dtype: DTypeLike = "int64") -> TopKResult:
+        """The pairs that are kept, as new Tensors of shape ``batch_shape + (k,)``; does not wait.
+
+        Where fewer than k items came, the last indices are -1 (all ones), and their values the
+        type's last number in the order: -inf or the least number for the largest, inf or the
+        greatest for the smallest. ``index_dtype``: int64, int32, uint64 or uint32.
+        """
+        dtype, shape = as_index_dtype(index_dtype), (*self.batch_shape, self.k)
+        values, indices = packed_tensor(self.device, self.dtype, shape), packed_tensor(self.device, dtype, shape)
+        if self._sequences:
+            options = self._element, self._order, self._sequences, self.k, dtype.itemsize
+            self._run(result_plan, options, values=values, indices=indices)
+        return TopKResult(values, indices)
+
+    # ------------------------------------------------------------------------
+
+    def _check(self, x: Any, ids: Any) -> None:
+        if x.dtype != self.dtype:
+            raise TypeError(f"x must have data type {self.dtype.name}, not {x.dtype.name}")
+        if len(x.shape) != len(self.batch_shape) + 1 or tuple(x.shape[:-1]) != self.batch_shape:
+            raise ValueError(f"x must have shape {(*self.batch_shape, 'n')}, not {tuple(x.shape)}".replace("'", ""))
+        if ids is not None:
+            as_index_dtype(ids.dtype, "indices")
+            try:
+                fits = np.broadcast_shapes(ids.shape, x.shape) == tuple(x.shape)
+            except ValueError:
+                fits = False
+            if not fits:
+                raise ValueError(f"indices of shape {tuple(ids.shape)} cannot be broadcast to x's {tuple(x.shape)}")
+        for name, tensor in {"x": x, "indices": ids}.items():
+            if isinstance(tensor, Tensor):
+                check_gpu_device(name, tensor, self.device)
+                check_alive(name, tensor)
+        if x.shape[-1]:
+            self._check_ids(ids is not None)
+
+    def _check_ids(self, given: bool) -> None:
+        if self._own_ids not in (None, given):
+            raise ValueError(f"indices must be given with {'all items, as before' if self._own_ids else 'no items, as before'}")
+        self._own_ids = given
+
+    def _blocks(self, x: Any, ids: Any) -> Iterator[tuple[Tensor, Tensor | None]]:
+        """Items, and ids, on the device: as many at a time as a binding holds."""
+        length = x.shape[-1]
+        if not length or not self._sequences:
+            return
+        largest = self.device.planner.machine.max_storage_buffer_binding_size
+        item = max(x.dtype.itemsize, 0 if ids is None else ids.dtype.itemsize)
+        most = max(1, (largest // item - 512) // self._sequences)
+        parts = -(-length // most)
+        for number in range(parts):
+            first, end = length * number // parts, length * (number + 1) // parts
+            yield self._block(x, first, end), None if ids is None else self._ids(ids, x.shape, first, end)
+
+    def _block(self, x: Any, first: int, end: int) -> Tensor:
+        """The items of a range, on the device."""
+        if isinstance(x, Tensor):
+            own = asarray(x, device=self.device)
+            return own if (first, end) == (0, x.shape[-1]) else sliced(own, first, end)
+        return asarray(x[..., first:end], device=self.device)
+
+    def _ids(self, ids: Any, shape: tuple[int, ...], first: int, end: int) -> Tensor:
+        """The ids of a range, in the items' shape."""
+        if ids.ndim and ids.shape[-1] > 1:
+            ids = self._block(ids, first, end)
+        return asarray(ids, device=self.device).broadcast_to((*shape[:-1], end - first))
+
+    def _take(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
+        prepared, resources = self._prepared(x, axes, ids)
+        self.device.run(prepared, resources)
+
+    def _prepared(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
+        """The plan that takes a Tensor's items, and what it binds."""
+        place, other = bound(x), None if ids is None else bound(ids)
+        key = "running", self.k, axes, self._order, self._last_index, place.elements, None if other is None else other.elements
+
+        def make() -> Plan:
+            kind = 0 if ids is None else _IDS[ids.dtype.name]
+            selection = self._selection(x, axes, ids)
+            vectors = place.elements.vectors
+            return update_plan(self.device.planner, selection, self._sequences, self.k, kind, vectors=vectors, shared_input=shared)
+
+        shared = other is not None and other.buffer is place.buffer
+        resources = {"state": (bound(self._state).buffer, 0), "input": (place.buffer, place.start)}
+        if other is not None:
+            resources["ids"] = other.buffer, other.start
+        return self.device.prepare_plan((*key, shared), make), resources
+
+    def _selection(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> Selection:
+        """The first pairs of the items. Strides of indices tell a row, those of values its ids."""
+        k = min(self.k, prod(x.shape[a] for a in axes))
+        layout = None if ids is None else Layout(ids.shape, ids.strides)
+        selection = line_selection(x, axes, k, self._order, last_index=self._last_index, values=layout)
+        batch = tuple(replace(dim, index_stride=dim.index_stride // k) for dim in selection.batch)
+        return replace(selection, batch=batch, value_offset=0 if ids is None else bound(ids).elements.rest)
+
+    def _run(self, make: Callable[..., Plan], options: tuple[Hashable, ...], **others: Tensor) -> None:
+        """Runs a plan on the state and other packed tensors."""
+        prepared = self.device.prepare_plan((make, *options), lambda: make(self.device.planner, *options))
+        tensors = {"state": self._state} | others
+        self.device.run(prepared, {name: (bound(tensor).buffer, 0) for name, tensor in tensors.items()})
+
+
+def running_of(
+    k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
+) -> RunningTopK:
+    """A running top-k in any order of pairs, also where the last of equal elements is wanted."""
+    running = object.__new__(RunningTopK)
+    running._begin(k, dtype, batch_shape, order, last_index, device)
+    return running
+
+
+def take_items(running: RunningTopK, x: Tensor, axes: tuple[int, ...]) -> None:
+    """``update`` of a Tensor whose sequences lie along one or more axes; unchecked."""
+    running._take(x, axes)
