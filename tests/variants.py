@@ -173,7 +173,8 @@ def problems(quick: bool = False) -> Iterator[Asked]:
                 if k in FORCED_KS:
                     payload = ("uint32", "float64")[outputs == "indices"]
                     given = ("lengths", "starts", "counts") if outputs == "values" else BESIDES
-                    yield Asked(with_spans(problem, given, payload), {"vectors": vectors}, ONE_OF_A_KIND if small else ())
+                    forced_on = (*ONE_OF_A_KIND, "gpu, no subgroups") if small else ()
+                    yield Asked(with_spans(problem, given, payload), {"vectors": vectors}, forced_on)
     # Numbers of spans, each way, and where the last index wins or several axes are one.
     for count in range(1, 5):
         for given in combinations(BESIDES, count):

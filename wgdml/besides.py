@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .arguments import as_int
 from .runtime.tensor import Tensor, as_numpy
 
-__all__ = ["Besides", "check_besides"]
+__all__ = ["Besides", "argument_of", "check_besides"]
 
 #: What callers name what plans call the payload.
 _ARGUMENTS = {"payload": "indices"}
@@ -54,13 +54,14 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
     return Besides(tuple(shape), tuple(axes), tensors, most)
 
 
-def _argument(name: str) -> str:
+def argument_of(name: str) -> str:
+    """What callers name it."""
     return _ARGUMENTS.get(name, name)
 
 
 def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
     """A Tensor or an array of a data type that it may have."""
-    argument = _argument(name)
+    argument = argument_of(name)
     tensor = value if isinstance(value, Tensor) else as_numpy(value, argument)
     if name == "payload":
         if tensor.dtype.itemsize not in (4, 8):
@@ -82,7 +83,7 @@ def _common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
 def _check_broadcast(name: str, shape: tuple[int, ...], target: tuple[int, ...], what: str) -> None:
     extra = len(target) - len(shape)
     if extra < 0 or any(n not in (1, t) for n, t in zip(shape, target[extra:], strict=True)):
-        raise ValueError(f"{_argument(name)} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
+        raise ValueError(f"{argument_of(name)} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
 
 
 def _check_numbers(spans: Mapping[str, Tensor | NDArray[Any]], length: int, k: int) -> None:
@@ -111,6 +112,8 @@ def _longest(spans: Mapping[str, Tensor | NDArray[Any]], longest: SupportsIndex 
     lengths = spans.get("lengths")
     if not flat or not isinstance(lengths, np.ndarray) or not lengths.ndim:
         return 0
-    # In few sizes: each has a plan of its own.
-    bound = 1 << (max(1, int(lengths.max(initial=1))) - 1).bit_length()
+    # In few sizes, as each has a plan of its own: four from one power of two to the next.
+    most = max(1, int(lengths.max(initial=1)))
+    step = max(1, 1 << (most - 1).bit_length() >> 3)
+    bound = -(-most // step) * step
     return 0 if bound >= length else bound

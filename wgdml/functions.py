@@ -26,7 +26,7 @@ from .arguments import (
     taken_shape,
     with_nan,
 )
-from .besides import Besides, check_besides
+from .besides import Besides, argument_of, check_besides
 from .plan import Plan
 from .plan.take import take_plan
 from .results import SortResult, TopKResult
@@ -123,7 +123,9 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside = _beside(lengths=lengths, starts=starts, counts=counts, payload=indices, longest=longest)
+    beside: dict[str, Any] | None = None
+    if lengths is not None or starts is not None or counts is not None or indices is not None or longest is not None:
+        beside = {"lengths": lengths, "starts": starts, "counts": counts, "payload": indices, "longest": longest}
     return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order, beside))
 
 
@@ -156,7 +158,7 @@ def argmax(
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
     order = with_nan(Order.MAXIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths=lengths, starts=starts, longest=longest)
+    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
     return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
 
 
@@ -180,7 +182,7 @@ def argmin(
     Raises as ``argmax`` does.
     """
     order = with_nan(Order.MINIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths=lengths, starts=starts, longest=longest)
+    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
     return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
 
 
@@ -255,7 +257,7 @@ def sort(
     Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
     for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths=lengths)
+    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
     if payload is not None:
         return _sort_pairs(x, payload, axis, order, out, device)
     return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
@@ -279,7 +281,7 @@ def argsort(
     The result has x's shape and data type ``index_dtype``. ``nan``, ``out``, ``lengths`` and errors
     as of ``sort``. Indices beyond a length are -1. The signature is the array API standard's.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths=lengths)
+    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
     return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device, beside=beside)[0]
 
 
@@ -388,11 +390,11 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _beside(**given: Any) -> dict[str, Any] | None:
+def _beside(lengths: Any, starts: Any = None, longest: Any = None) -> dict[str, Any] | None:
     """What is given beside x, by the names of a selection; None where nothing is."""
-    if all(value is None for value in given.values()):
+    if lengths is None and starts is None and longest is None:
         return None
-    return given
+    return {"lengths": lengths, "starts": starts, "longest": longest}
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
@@ -522,8 +524,9 @@ class _Into(NamedTuple):
     """A request whose results go into tensors that exist."""
 
     request: _Select | _Reduce
-    tensors: tuple[tuple[str, Elements], ...]  #: The input, as it lies, and all others.
+    tensors: tuple[Elements, ...]  #: The input, as it lies on the device, the results, and others.
     shared_input: bool
+    beside: tuple[str, ...]  #: The names of the others.
     longest: int
 
 
@@ -780,8 +783,8 @@ def _run_into(
 ) -> list[Any]:
     """Runs a request into tensors that exist, and returns them. Errors come before any work."""
     if besides is None:
+        besides = {}
         _check_size(request.elements)
-    besides = besides or {}
     problem = request.problem()
     results = problem.results(request.elements)
     given = [
@@ -791,33 +794,41 @@ def _run_into(
     outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
     tensors = {"x": x} if isinstance(x, Tensor) else {}
     named = {"out" if len(results) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}
-    check_apart(tensors | named)
-    for name, tensor in besides.items():
-        check_apart({name: tensor, **named})
+    tensors |= named
+    check_apart(tensors)
+    for name, tensor in besides.items():  # which may share memory with x, and with each other
+        tensors[argument_of(name)] = tensor
+        check_apart({argument_of(name): tensor, **named})
     if prod(problem.shape):
-        for name, tensor in {**tensors, **named, **besides}.items():
+        for name, tensor in tensors.items():
             check_alive(name, tensor)
         source = x if isinstance(x, Tensor) else asarray(x, device=device)
         places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **besides}.items()}
-        prepared = _prepare_into(device, request, problem, places, longest)
+        prepared = _prepare_into(device, request, problem, places, tuple(besides), longest)
         device.run(prepared, {n: (p.buffer, p.start) for n, p in places.items()})
     return [out] if len(results) == 1 else list(out)  # not ``given``, which may stand for others
 
 
 def _prepare_into(
-    device: Executor, request: _Select | _Reduce, problem: _Problem, places: Mapping[str, Bound], longest: int
+    device: Executor,
+    request: _Select | _Reduce,
+    problem: _Problem,
+    places: Mapping[str, Bound],
+    beside: tuple[str, ...],
+    longest: int,
 ) -> PreparedPlan:
-    """The plan for tensors that lie so."""
-    source = places["input"]
-    outputs = {name: places[name] for name in ("values", "indices") if name in places}
-    besides = {name: place.elements for name, place in places.items() if name not in ("input", *outputs)}
-    read = [place.buffer for name, place in places.items() if name in ("input", "payload")]
-    shared = any(output.buffer is buffer for output in outputs.values() for buffer in read)
-    key = _Into(request, tuple((name, place.elements) for name, place in places.items()), shared, longest)
+    """The plan for tensors that lie so: the input, the results, and last those ``beside`` it."""
+    source, *others = places.values()
+    outputs = others[: len(others) - len(beside)]
+    shared = any(output.buffer is source.buffer for output in outputs)
+    if "payload" in beside:
+        shared = shared or any(output.buffer is places["payload"].buffer for output in outputs)
+    key = _Into(request, tuple(place.elements for place in places.values()), shared, beside, longest)
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
-        strides = {name: problem.with_axes(place.elements.strides or ()) for name, place in outputs.items()}
-        left = {name: place.elements.rest for name, place in {"input": source, **outputs}.items()}
+        left = {name: place.elements.rest for name, place in places.items() if name not in beside}
+        strides = {name: problem.with_axes(places[name].elements.strides or ()) for name in left if name != "input"}
+        besides = {name: places[name].elements for name in beside}
         selection = _selection(source.elements, problem, strides, besides, longest)
         prepared = device.place(selection, Placement(source.elements.vectors, shared, **left))
         device.kept.put(key, prepared)

@@ -1,5 +1,5 @@
 // The best pairs of strided subsets, and of classes of them.
-// input -> sink (delegates), best_keys and best_indices, counts (zeros)
+// input -> sink (delegates), best_keys and best_indices or best_pairs, counts (zeros)
 //
 // Subset p holds the loads p, p + params.subsets, ... Eight neighbouring invocations share a line
 // of memory. The next eight read far away: a stretch with all the best falls to many workgroups.
@@ -15,8 +15,19 @@ const LANES: u32 = 8u;
 
 #if CLASSES
 // [sequence][workgroup][class]
+#if RAGGED
+@group(0) @binding(6) var<storage, read_write> best_pairs: array<Stored>;
+
+fn put_best(at: u32, best: Pair) { best_pairs[at] = store_of(best); }
+#else
 @group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;
 @group(0) @binding(7) var<storage, read_write> best_indices: array<u32>;
+
+fn put_best(at: u32, best: Pair) {
+  best_keys[at] = best.key;
+  best_indices[at] = best.index;
+}
+#endif
 
 var<workgroup> tree: array<Stored, WORKGROUP>;
 
@@ -67,9 +78,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
 #if CLASSES
   best = best_of_class(local, best);
-  if (live && local < CLASSES) {
-    best_keys[id * CLASSES + local] = best.key;
-    best_indices[id * CLASSES + local] = best.index;
-  }
+  if (live && local < CLASSES) { put_best(id * CLASSES + local, best); }
 #endif
 }

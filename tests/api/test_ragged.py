@@ -197,8 +197,11 @@ def test_results_into_tensors(device):
     assert found.values is values and found.indices is ids
     assert_result(found, expected(x, 3, -1, lengths=[3, 0, 30, 1], ids=x))
     shared = wgdml.asarray(x, device=device)
-    with pytest.raises(ValueError, match="share memory"):
+    with pytest.raises(ValueError, match="out must not share memory with x"):
         wgdml.sort(shared, lengths=3, out=shared, device=device)
+    numbers = wgdml.asarray(np.full((4, 3), 2.0, np.float32), device=device)
+    with pytest.raises(ValueError, match="out's values must not share memory with indices"):
+        wgdml.top_k(x, 3, indices=shared, out=(wgdml.Tensor.from_buffer(shared.buffer, "float32", (4, 3), device=device), numbers))
 
 
 def test_nothing_to_select(device):

@@ -283,11 +283,23 @@ def test_sequences_and_batches_over_a_binding(device, software, binding):
     assert served >= 3, served
 
 
+@pytest.mark.parametrize("element", ["float32", "int64"])
+def test_bests_of_classes(device, element):
+    forced, planned = planned_device(
+        device, "delegates", limits={"max_compute_invocations_per_workgroup": 64}, delegates={"loads": 1}
+    )
+    problem = Ragged(rows("long rows", 300_007, 10, element, 2), GIVEN[1])
+    plan = planned.planner.plan(problem.selection(), algorithm="delegates")
+    assert all(dict(d.constants)["CLASSES"] for d in plan.dispatches if d.kernel in ("delegates/delegates", "delegates/filter"))
+    for number, kind in enumerate(("random", "extremes", "sorted")):
+        problem.check(forced, kind, number)
+
+
 @pytest.mark.parametrize("software", [False, True])
 def test_a_sort_of_a_sequence_over_a_binding(device, software):
     limits = {"max_storage_buffer_binding_size": 128 << 10}
     cut, planned = planned_device(device, None, software, limits=limits, radix_sort={"tiles": 1})
-    for given in (("lengths",), ("lengths", "payload")):
+    for given in (("lengths",), ("lengths", "counts"), ("lengths", "payload")):
         problem = Ragged(rows("a sort", 33_000, 33_000, "int32", 1), given)
         if "payload" in given:
             with pytest.raises(MemoryError, match="payload of a sequence of 33000 items must fit a binding"):

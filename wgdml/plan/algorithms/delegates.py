@@ -166,9 +166,6 @@ class Delegates(Algorithm):
         subsets = max(p.total // sequences, p.per_rank * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // p.loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
-        if problem.ragged:
-            # Bests of classes would be a binding too many beside the spans.
-            subsets = min(subsets, 16 * threads)
         # Few delegates are spread over the machine in small workgroups.
         total = sequences * subsets
         workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else 1024
@@ -193,6 +190,16 @@ class Delegates(Algorithm):
         shape.groups = min(shape.bests, shape.groups)
 
     @staticmethod
+    def _bests(program: Program, problem: Problem, shape: _Shape) -> dict[str, Region]:
+        """Room for the bests of classes, by the kernels' names: in one binding beside spans."""
+        if not shape.classes:
+            return {}
+        if problem.ragged:
+            return {"best_pairs": program.words(problem.sequences * shape.bests * pair_bytes(problem.key_words) // 4)}
+        bests = program.pairs(problem.sequences, shape.bests)
+        return {"best_keys": bests.keys, "best_indices": bests.indices}
+
+    @staticmethod
     def _least(problem: Problem, shape: _Shape) -> int:
         """So many items that no subset is empty."""
         return shape.subsets * problem.view.per_load
@@ -201,12 +208,11 @@ class Delegates(Algorithm):
         shape = self._shape(problem)
         sequences = problem.sequences
         delegates = program.pairs(sequences, shape.subsets)
-        bests = program.pairs(sequences, shape.bests) if shape.classes else delegates
+        extra = self._bests(program, problem, shape)
         # A list of candidates a sequence, then the sequences' thresholds.
         lists = program.pairs(1, sequences * (shape.capacity + 1))
         candidates = replace(lists, step=shape.capacity, length=shape.capacity)
         counts = program.words(sequences)
-        extra = {"best_keys": bests.keys, "best_indices": bests.indices} if shape.classes else {}
         self._find(program, problem, shape, delegates, {"counts": counts} | extra)
         looks = {"delegate_keys": delegates.keys, "delegate_indices": delegates.indices, "counts": counts}
         self._filter(program, problem, shape, candidates, looks | extra)
