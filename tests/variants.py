@@ -272,8 +272,8 @@ def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         how = f"running, k {k}, {element} {sizes}, {name}"
         wanted = selection(element, sizes, (axis,), min(k, sizes[axis]), order, "both")
         wanted = replace(wanted, has_values=False, has_indices=False)
-        for ids in range(4):
-            yield how, own.machine, update_plan(own, wanted, sequences, k, ids, vectors=axis == 1, shared_input=False)
+        for ids, full in product(range(4), (False, True)):
+            yield how, own.machine, update_plan(own, wanted, sequences, k, ids, full, vectors=axis == 1, shared_input=False)
         for last in (False, True):
             yield how, own.machine, merge_plan(own, element, order, sequences, k, last, last)
         yield how, own.machine, begin_plan(own, element, order, sequences, k)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..regions import View
+from ..occupancy import OccupancyPolicy
+from ..regions import Source, View
 
 
 def pair_bytes(key_words: int) -> int:
@@ -15,6 +16,11 @@ def workgroup_with(machine: Machine, bytes_each: int, besides: int) -> int:
     """The largest workgroup with so much memory for each invocation, and so much besides."""
     most = (machine.max_compute_workgroup_storage_size - besides) // bytes_each
     return min(1024, machine.widest_workgroup, power_of_two_below(most))
+
+
+def parts_of_rows(machine: Machine, occupancy: OccupancyPolicy, source: Source, sequences: int) -> int:
+    """Ordinary workgroups that read a sequence together: with four loads an invocation or more."""
+    return max(1, min(occupancy.workgroups // sequences, source.loads // (machine.workgroup * 4)))
 
 
 def class_above(n: int, steps: int) -> int:

@@ -10,6 +10,7 @@ from ..program import Program
 from ..regions import Pairs, Region, View
 from .base import Step
 from .digits import digits_of
+from .parts import parts_of_rows
 
 #: Most ranks that are found together: 16 invocations scan the counters of each.
 _TOGETHER = 16
@@ -67,8 +68,7 @@ class SelectRanks(Step):
         )
 
     def _parts(self, view: View, sequences: int) -> int:
-        """Workgroups of a sequence."""
-        return max(1, min(self.occupancy.workgroups // sequences, view.loads // (self.machine.workgroup * 4)))
+        return parts_of_rows(self.machine, self.occupancy, view, sequences)
 
     def _constants(self, count: int) -> dict[str, int]:
         slots, workgroup = power_of_two_above(count), self.machine.workgroup
