@@ -30,7 +30,7 @@ from planning import GPU
 
 from wgdml import shaders
 from wgdml.plan import Machine, Plan, Planner
-from wgdml.plan.ranks import numbers_plan, partition_plan, ranks_plan
+from wgdml.plan.ranks import numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
 from wgdml.plan.running import begin_plan, merge_plan, result_plan, update_plan
 from wgdml.plan.take import take_plan
 from wgdml.selection import BESIDES, FORMATS, Beside, Layout, Order, Selection, make_selection, take_selection
@@ -276,13 +276,16 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         WIDTHS, [((3, 1000), 1), ((1, 1 << 24), 1), ((5000, 64), 0)], (1, 10, 16), QUICK_LIMITS if quick else LIMITS
     ):
         own, options = planner(LIMITS[name]), {"vectors": axis == 1, "shared_input": False}
+        how = f"{count} ranks, {element} {sizes}, {name}"
         wanted = selection(element, sizes, (axis,), count, Order.ASCENDING, "both")
-        floats = element.startswith("float")
-        yield f"{count} ranks, {element} {sizes}, {name}", own.machine, ranks_plan(own, wanted, False, floats, **options)
+        row = [sizes[axis] * (2 * n + 1) // (2 * count) for n in range(count)]
+        for ranks in (rank_words(own, wanted, row, False)[1], rank_words(own, wanted, row, True)[1], own_ranks(own, wanted)):
+            yield how, own.machine, ranks_plan(own, wanted, ranks, **options)
         yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)
         for outputs in ("values", "indices"):
             whole = selection(element, sizes, (axis,), sizes[axis], Order.ASCENDING, outputs)
-            yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, count, **options)
+            known = rank_words(own, whole, row, False)[1]
+            yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, known, **options)
 
 
 def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
@@ -294,8 +297,8 @@ def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         how = f"running, k {k}, {element} {sizes}, {name}"
         wanted = selection(element, sizes, (axis,), min(k, sizes[axis]), order, "both")
         wanted = replace(wanted, has_values=False, has_indices=False)
-        for ids in range(4):
-            yield how, own.machine, update_plan(own, wanted, sequences, k, ids, vectors=axis == 1, shared_input=False)
+        for ids, full in product(range(4), (False, True)):
+            yield how, own.machine, update_plan(own, wanted, sequences, k, ids, full, vectors=axis == 1, shared_input=False)
         for last in (False, True):
             yield how, own.machine, merge_plan(own, element, order, sequences, k, last, last)
         yield how, own.machine, begin_plan(own, element, order, sequences, k)

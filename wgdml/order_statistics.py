@@ -28,7 +28,7 @@ from .arguments import (
 from .functions import argsort, sort, take_along_axis
 from .lines import batch_of, line_selection
 from .plan import Plan
-from .plan.ranks import MOST_PARTED, numbers_plan, partition_plan, ranks_plan
+from .plan.ranks import MOST_PARTED, Ranks, numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
 from .quantiles import middle, places
 from .results import TopKResult
 from .runtime.default import as_device
@@ -220,14 +220,19 @@ def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array,
     return compute(a.astype(np.float32), b.astype(np.float32)).astype(x.dtype)
 
 
-def _words(device: Executor, ranks: NDArray[np.uint32]) -> Tensor:
-    """Ranks on the device; one row of them is kept."""
+def _words(device: Executor, selection: Selection, ranks: NDArray[np.int64], propagates: bool = False) -> tuple[Tensor, Ranks]:
+    """Ascending ranks on the device, one row of them or one a sequence, and what a plan knows.
+
+    One row is kept. ``propagates``: with the last element, whose NaN is the result.
+    """
     if ranks.ndim > 1:
-        return asarray(ranks, device=device)
-    key = "ranks", ranks.tobytes()
-    kept: Tensor | None = device.kept.get(key)
+        return asarray(ranks.astype(np.uint32), device=device), own_ranks(device.planner, selection)
+    row = (*ranks.tolist(), *([selection.length - 1] if propagates else []))
+    key = "ranks", row, propagates, selection.length, selection.axes
+    kept: tuple[Tensor, Ranks] | None = device.kept.get(key)
     if kept is None:
-        kept = asarray(ranks, device=device)
+        words, known = rank_words(device.planner, selection, row, propagates)
+        kept = asarray(np.array(words, np.uint32), device=device), known
         device.kept.put(key, kept)
     return kept
 
@@ -258,12 +263,10 @@ def _pairs(
     if index_dtype is not None:
         results["indices"] = packed_tensor(x.device, index_dtype, shape, "the result")
     if prod(shape):
-        own, propagates = ranks.ndim > 1, propagate and _has_nan(x)
-        last = [prod(x.shape[a] for a in axes) - 1] if propagates else []
-        words = ranks if own else np.array([*ranks, *last])
         index_bytes = 0 if index_dtype is None else index_dtype.itemsize
         selection = line_selection(x, axes, k, order, has_values=True, index_bytes=index_bytes)
-        _run(x, selection, ranks_plan, (own, propagates), ranks=_words(x.device, words.astype(np.uint32)), **results)
+        words, known = _words(x.device, selection, ranks, propagate and _has_nan(x))
+        _run(x, selection, ranks_plan, (known,), ranks=words, **results)
     return list(results.values())
 
 
@@ -333,12 +336,6 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
         )
         selection = replace(selection, input_offset=bound(source).elements.rest)
         name = "values" if index_dtype is None else "indices"
-        _run(
-            source,
-            selection,
-            partition_plan,
-            (len(ranks),),
-            ranks=_words(source.device, np.array(ranks, np.uint32)),
-            **{name: result},
-        )
+        words, known = _words(source.device, selection, np.array(ranks))
+        _run(source, selection, partition_plan, (known,), ranks=words, **{name: result})
     return _like(x, result, source.device)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, element_name
 from .lines import line_selection
 from .plan import Plan
-from .plan.running import begin_plan, merge_plan, result_plan, row_bytes, update_plan
+from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, update_plan
 from .results import TopKResult
 from .runtime.default import as_device
 from .runtime.device import Device
@@ -71,7 +71,7 @@ class RunningTopK:
         self._sequences = prod(batch_shape)
         self._own_ids: bool | None = None  # the caller's; None before the first items
         self.device = as_device(device)
-        size = self._sequences * row_bytes(FORMATS[self._element], k)
+        size = state_bytes(FORMATS[self._element], self._sequences, k)
         limits = self.device.context.limits
         largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
         if size > largest:
@@ -85,6 +85,7 @@ class RunningTopK:
     def reset(self) -> None:
         """Forgets all items."""
         self._own_ids = None
+        self._count = 0  # items of each sequence so far, as far as is known here
         if self._sequences:
             self._run(begin_plan, (self._element, self._order, self._sequences, self.k))
 
@@ -156,6 +157,7 @@ class RunningTopK:
         if other._own_ids is None:
             return
         self._check_ids(other._own_ids)
+        self._count += other._count
         if self._sequences:
             options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids
             self._run(merge_plan, options, other=other._state)
@@ -234,13 +236,18 @@ class RunningTopK:
     def _prepared(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
         """The plan that takes a Tensor's items, and what it binds."""
         place, other = bound(x), None if ids is None else bound(ids)
-        key = "running", self.k, axes, self._order, self._last_index, place.elements, None if other is None else other.elements
+        full = self._count >= self.k
+        self._count += prod(x.shape[a] for a in axes)
+        lie = place.elements, None if other is None else other.elements
+        key = "running", self.k, axes, self._order, self._last_index, full, *lie
 
         def make() -> Plan:
             kind = 0 if ids is None else _IDS[ids.dtype.name]
             selection = self._selection(x, axes, ids)
             vectors = place.elements.vectors
-            return update_plan(self.device.planner, selection, self._sequences, self.k, kind, vectors=vectors, shared_input=shared)
+            return update_plan(
+                self.device.planner, selection, self._sequences, self.k, kind, full, vectors=vectors, shared_input=shared
+            )
 
         shared = other is not None and other.buffer is place.buffer
         resources = {"state": (bound(self._state).buffer, 0), "input": (place.buffer, place.start)}

@@ -6,16 +6,17 @@
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let live = id / params.parts < params.sequences;
-  let sequence = min(id / params.parts, params.sequences - 1u);
+  if (id / params.parts >= params.sequences) { return; }
+  let sequence = id / params.parts;
   let part = id % params.parts;
+  if (!is_wanted(local, sequence)) { return; }
   clear_bins(local);
   take_slots(local, sequence);
   let place = slots_at(params.level, sequence);
-  if (live && part == 0u && params.level > 0u && local < RANKS) { progress[place + local] = slots[local]; }
-  let row = row_of(sequence);
-  let first = select(row.loads, part * WORKGROUP + local, live);
-  count_row(row, first, params.parts * WORKGROUP, Digit(params.digit_word, params.digit_shift, params.digit_bits));
+  if (part == 0u && params.level > 0u && local < RANKS) { progress[place + local] = slots[local]; }
+  let digit = Digit(params.digit_word, params.digit_shift, params.digit_bits);
+  if (all_settled(local) || is_known(local, sequence, digit)) { return; }
+  count_row(row_of(sequence), part * WORKGROUP + local, params.parts * WORKGROUP, digit);
   workgroupBarrier();
   for (var b = local; b < RANKS * BINS; b += WORKGROUP) {
     let count = atomicLoad(&bins[b]);

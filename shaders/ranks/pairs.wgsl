@@ -1,14 +1,30 @@
 // The pairs at several ranks, once all digits are counted: histogram, progress -> sink.
 #import workgroup/rank_levels
-#import io/sink
+#if GATE == 2
+#import io/rank_groups
+#endif
+
+@group(0) @binding(2) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
+@group(0) @binding(3) var<storage, read_write> pair_indices: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id, params.sequences - 1u);
+  let sequence = linear_workgroup(workgroup, grid);
+  if (sequence >= params.sequences) { return; }
+  if (!is_wanted(local, sequence)) { return; }
   take_slots(local, sequence);
-  if (id < params.sequences && local < params.ranks) {
-    put(sequence, params.first_rank + local, pair_of_slot(local));
+#if GATE == 2
+  let first = bounds[sequence % params.chosen];
+  let count = bounds[sequence % params.chosen + 1u] - first;
+  let at = sequence / params.chosen * params.sink_step + params.first_rank + first + local;
+#else
+  let count = params.ranks;
+  let at = sequence * params.sink_step + params.first_rank + local;
+#endif
+  if (local < min(count, RANKS)) {
+    let pair = pair_from(slots[local].xyz);
+    pair_keys[at] = pair.key;
+    pair_indices[at] = pair.index;
   }
 }

@@ -35,6 +35,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
   }
   if (id < params.sequences && local < params.ranks) {
-    put(sequence, params.first_rank + local, pair_of_slot(local));
+    put(sequence, params.first_rank + local, pair_from(slots[local].xyz));
   }
 }

@@ -91,7 +91,7 @@ def test_positions_pass_2_to_the_32(device):
     running = wgdml.RunningTopK(4, "float32")
     running.update(x)
     first = 2**33 - 2
-    device.gpu_device.queue.write_buffer(running._state.buffer, 0, np.array([first], np.uint64))
+    device.gpu_device.queue.write_buffer(running._state.buffer, 256, np.array([first], np.uint64))
     running.update(x + 1)
     values, indices = wgdml.to_numpy(*running.result())
     assert values.tolist() == [6, 5, 4, 3] and indices.tolist() == [first + 1, 1, first + 2, 2]
@@ -225,3 +225,28 @@ def test_other_gpu_devices_are_refused(device):
             running.merge(theirs)
         with pytest.raises(ValueError, match="another GPU device"):
             running.record_update(encoder(theirs), wgdml.asarray(F))
+
+
+# Filters, as GPUs do them ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "float64", "int16"])
+@pytest.mark.parametrize("kind", ["random", "sorted", "reversed", "constant", "eight_values", "nan_payloads"])
+def test_filtered_batches(device, name, kind):
+    if kind not in data.kinds(oracle.DTYPES[name]):
+        return
+    gpu, planned = planned_device(device, occupancy={"workgroups": 16})
+    x = data.make(kind, name, (2, 60_000), 1)
+    for k, mode in ((1, "largest"), (37, "smallest"), (300, "largest")):
+        running = wgdml.RunningTopK(k, name, 2, mode=mode, device=gpu)
+        for part in batches(x, (500, 9500, 10_000, 20_000)):
+            running.update(part, None)
+            running.result()
+        check(running, x, k, mode == "largest")
+        running.reset()
+        ids = np.arange(x.shape[-1], dtype=np.uint32)[::-1].copy()
+        for part, own in zip(batches(x, (500, 30_000)), batches(ids, (500, 30_000)), strict=True):
+            running.update(part, own)
+        check(running, x, k, mode == "largest", ids=ids)
+    kernels = {dispatch.kernel for plan in planned.plans for dispatch in plan.dispatches}
+    assert {"running/filter", "running/take", "running/merge"} <= kernels

@@ -12,6 +12,7 @@ from .algorithms.base import Step
 from .algorithms.columns import Columns
 from .algorithms.reduce import MEETING_BYTES
 from .algorithms.select_from_delegates import SelectFromDelegates
+from .algorithms.select_ranks import SelectRanks
 from .algorithms.sorters import radix_sort_of
 from .choose import Rule, choose, rules_of
 from .cut import Pieces, parts_of, pieces_of, slices, views_of
@@ -34,7 +35,7 @@ class Planner:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
         policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
-        steps: list[type[Step]] = [Columns, SelectFromDelegates, *ALGORITHMS.values()]
+        steps: list[type[Step]] = [Columns, SelectFromDelegates, SelectRanks, *ALGORITHMS.values()]
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.

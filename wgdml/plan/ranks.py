@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..selection import Selection
-from .algorithms.select_ranks import Ranks, SelectRanks
+from .algorithms.rank_table import Ranks
+from .algorithms.select_ranks import SelectRanks
 from .algorithms.sorters import radix_sort_of
 from .cut import Pieces, views_of
 from .machine import Machine
 from .program import Plan, Program
 from .regions import Outputs, Region, View
 
-__all__ = ["MOST_PARTED", "Composes", "numbers_plan", "partition_plan", "ranks_plan"]
+__all__ = ["MOST_PARTED", "Composes", "Ranks", "numbers_plan", "own_ranks", "partition_plan", "rank_words", "ranks_plan"]
 
 #: Most ranks at which sequences are parted: a byte has two values for each of them, and one more.
 MOST_PARTED = 127
@@ -31,20 +32,31 @@ class Composes(Protocol):
     ) -> Plan: ...
 
 
-def ranks_plan(planner: Composes, selection: Selection, own: bool, propagates: bool, *, vectors: bool, shared_input: bool) -> Plan:
-    """The pairs at ``selection.k`` ranks of every sequence.
+def rank_words(planner: Composes, selection: Selection, ranks: Sequence[int], propagates: bool) -> tuple[list[int], Ranks]:
+    """The words of the resource "ranks" for one row of ascending ranks from 0, and what they are.
 
-    The resource "ranks" has them as words, ascending, from 0: one row, or where each sequence has
-    its ``own``, one for each, as the indices lie. ``propagates``: one more at the row's end, whose
-    pair, if it is NaN, takes the place of all.
+    ``propagates``: the last one's pair takes the place of all others if it is NaN.
     """
-    ranks = Ranks(selection.k, (selection.sequences if own else 1) * selection.k + int(propagates), own, propagates)
+    rows = len(selection.axes) == 1 and selection.axes[0].stride == 1
+    return SelectRanks(planner.machine, planner.policies).table(selection.length, rows, ranks, propagates)
+
+
+def own_ranks(planner: Composes, selection: Selection) -> Ranks:
+    """What the resource "ranks" is where each sequence has ``selection.k`` ranks of its own.
+
+    They lie as the indices do.
+    """
+    return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k)
+
+
+def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
+    """The pairs at the first ``selection.k`` of the ranks of every sequence."""
     step = SelectRanks(planner.machine, planner.policies)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         program.algorithms.append(step.name)
         views = views_of(part, pieces, program.vectors)
-        found = program.pairs(part.sequences, part.k)
+        found = program.pairs(part.sequences, ranks.count)
         step.build(program, views, part.sequences, ranks, found)
         sinks = views if part.has_values else [_whole(part, program)]
         program.emit(found, part.sequences, part.k, [Outputs(view) for view in sinks], pieces.ranks)
@@ -52,13 +64,12 @@ def ranks_plan(planner: Composes, selection: Selection, own: bool, propagates: b
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
 
-def partition_plan(planner: Composes, selection: Selection, count: int, *, vectors: bool, shared_input: bool) -> Plan:
-    """All pairs of every sequence, parted at ``count`` ranks, which the resource "ranks" has.
+def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
+    """All pairs of every sequence, parted at ranks.
 
     Those at the ranks are where a sort would put them. Those between come in order of index: it is
     one pass of a stable radix sort, whose digit counts the pairs at the ranks that come before.
     """
-    ranks = Ranks(count, count)
     step = SelectRanks(planner.machine, planner.policies)
     radix_sort = radix_sort_of(planner.machine, planner.policies)
 
@@ -66,7 +77,7 @@ def partition_plan(planner: Composes, selection: Selection, count: int, *, vecto
         program.algorithms += [step.name, radix_sort.name]
         views = views_of(part, pieces, program.vectors)
         sequences, n = part.sequences, part.length
-        at = program.pairs(sequences, count)
+        at = program.pairs(sequences, ranks.count)
         step.build(program, views, sequences, ranks, at)
         if len(views) == 1 and pieces.ranks == n:
             radix_sort.part(program, views, sequences, n, at, Outputs(views[0]))

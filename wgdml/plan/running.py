@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from ..selection import FORMATS, AxisDim, BatchDim, ElementFormat, Order, Selection
+from .algorithms.parts import pair_bytes, parts_of_rows
 from .cut import Pieces, views_of
-from .machine import ceil_div
+from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from .occupancy import OccupancyPolicy
 from .program import Plan, Program
 from .ranks import Composes
-from .regions import Outputs, Pairs, Region, View
+from .regions import ALIGNMENT, Outputs, Pairs, Region, View
 
-__all__ = ["begin_plan", "merge_plan", "result_plan", "row_bytes", "update_plan"]
+__all__ = ["begin_plan", "merge_plan", "result_plan", "state_bytes", "update_plan"]
 
-_HEAD = 4  # words
+_HEAD = 4  # words of a row before its pairs
+_WORKGROUP = 512  # invocations that serve a sequence: barriers cost more with more
+_EACH = 16  # places of a list for each of them
+_COLLECTED = 1024  # pairs of one word that a workgroup lists
+_FEW = 16  # sequences whose lists may be long
 
 
-def row_bytes(form: ElementFormat, k: int) -> int:
+def _row_bytes(form: ElementFormat, k: int) -> int:
     """Bytes of a sequence's row (``shaders/lib/io/running.wgsl``)."""
     return 4 * (_HEAD + k * (form.key_words + 2))
+
+
+def _regions(form: ElementFormat, sequences: int, k: int, name: str = "state") -> tuple[Region, Region]:
+    """Where the sequences' numbers of arrivals are, zero between updates, and where their rows."""
+    arrivals = Region(0, 4 * sequences, name)
+    return arrivals, Region(ceil_div(arrivals.size, ALIGNMENT) * ALIGNMENT, sequences * _row_bytes(form, k), name)
+
+
+def state_bytes(form: ElementFormat, sequences: int, k: int) -> int:
+    """Bytes of the resource "state"."""
+    _, rows = _regions(form, sequences, k)
+    return rows.offset + rows.size
 
 
 def _fill(element: str, order: Order) -> dict[str, int]:
@@ -37,55 +55,112 @@ def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool, 
     return Selection(element, batch, axes, k, order, last_index, has_values=False, has_indices=False, index_bytes=index_bytes)
 
 
-def _state(selection: Selection, sequences: int, k: int, name: str = "state") -> Region:
-    return Region(0, sequences * row_bytes(selection.format, k), name)
-
-
 def begin_plan(planner: Composes, element: str, order: Order, sequences: int, k: int) -> Plan:
     """Rows without pairs, to "state"."""
     selection = _rows(element, order, sequences, k, False)
-    state = _state(selection, sequences, k)
+    arrivals, rows = _regions(selection.format, sequences, k)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
-        program.dispatch(
-            "running/begin",
-            ceil_div(state.size // 4, program.machine.workgroup),
-            bind={"state": state},
-            constants=_fill(element, order),
-        )
+        workgroup = program.machine.workgroup
+        program.dispatch("util/clear", ceil_div(sequences, workgroup), bind={"words": arrivals}, params={"length": sequences})
+        constants = _fill(element, order)
+        program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows}, constants=constants)
 
     return planner.compose(selection, build, vectors=False, shared_input=False)
 
 
 def update_plan(
-    planner: Composes, selection: Selection, sequences: int, k: int, ids: int, *, vectors: bool, shared_input: bool
+    planner: Composes, selection: Selection, sequences: int, k: int, ids: int, full: bool, *, vectors: bool, shared_input: bool
 ) -> Plan:
     """The selection's pairs into rows of k pairs, of which "state" has one a sequence.
 
     The indices' strides tell a sequence's row. ``ids``: 0 where positions go on; else what the
-    resource "ids" has, as ``shaders/lib/io/arriving_pairs.wgsl`` says. They lie as values.
+    resource "ids" has, as ``shaders/lib/io/arriving_items.wgsl`` says. They lie as values.
+    ``full``: rows have k pairs already, as far as is known, so that few items will be taken.
     """
+    arrivals, rows = _regions(selection.format, sequences, k)
     region = Region(0, planner.machine.max_storage_buffer_binding_size // 4 * 4, "ids")
-    bind = {"state": _state(selection, sequences, k)} | ({"ids": region} if ids else {})
+    bind = {"state": rows} | ({"ids": region} if ids else {})
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         start, views = program.arena.used, views_of(part, pieces, program.vectors)
+        step = {"value_step": part.value_step} if ids else {}
+        if full and len(views) == 1 and _filters(program.machine, views[0], k):
+            _take(
+                program, views[0], k, planner.policies["occupancy"], bind, arrivals, {"IDS": ids}, step | {"advance": part.length}
+            )
+            return
         for number, view in enumerate(views):
             program.arena.used = start
             found = program.pairs(part.sequences, min(part.k, view.length))
             program.run(view, part.sequences, found.length, found)
             advance = part.length if number == len(views) - 1 else 0
-            _merge(
-                program, view, found, k, bind, {"FROM_STATE": 0, "IDS": ids}, {"advance": advance, "value_step": part.value_step}
-            )
+            _merge(program, view, found, k, bind, {"FROM_STATE": 0, "IDS": ids}, step | {"advance": advance})
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+
+
+def _longest(machine: Machine, key_words: int) -> int:
+    """Pairs of a list that one workgroup sorts, with the keys that are kept beside it."""
+    return power_of_two_below(machine.max_compute_workgroup_storage_size // (3 * pair_bytes(key_words)))
+
+
+def _filters(machine: Machine, view: View, k: int) -> bool:
+    """Do two dispatches, a filter and a merge, take less than a selection of all items?"""
+    fits = 2 * k <= _longest(machine, view.selection.format.key_words)
+    return not machine.software and not view.selection.last_index and not view.columns and fits and view.length >= max(4 * k, 2048)
+
+
+def _take(
+    program: Program,
+    view: View,
+    k: int,
+    occupancy: OccupancyPolicy,
+    bind: dict[str, Region],
+    arrivals: Region,
+    constants: dict[str, int],
+    params: dict[str, int],
+) -> None:
+    """Items that come before the last pair kept into rows, by a filter and a workgroup each."""
+    part, machine = view.selection, program.machine
+    key_words, sequences = part.format.key_words, part.sequences
+    size = min(_WORKGROUP, machine.widest_workgroup)
+    longest = _longest(machine, key_words)
+    places = _EACH * size if sequences <= _FEW else max(4 * size, power_of_two_above(2 * longest))
+    lists = program.pairs(sequences, places)
+    bases = {"k": k, "places": places, "index_base": part.index_offset}
+    parts = parts_of_rows(machine, occupancy, view, sequences)
+    program.dispatch(
+        "running/filter",
+        sequences * parts,
+        source=view,
+        sink=lists,
+        bind={"state": bind["state"], "arrivals": arrivals},
+        constants={"COLLECTED": _COLLECTED // key_words},
+        params=bases | {"parts": parts},
+    )
+    program.dispatch(
+        "running/take",
+        sequences,
+        source=view,
+        bind=bind | {"arrivals": arrivals, "list_keys": lists.keys, "list_indices": lists.indices},
+        constants=constants
+        | {
+            "WORKGROUP": size,
+            "EACH": ceil_div(places, size),
+            "KTH_DIGIT": max(8, size.bit_length() - 1),
+            "PLACES": longest,
+            "LONGEST": longest,
+            "HELD": power_of_two_above(ceil_div(k, size)),
+        },
+        params=bases | params | {"longest": longest, "value_base": part.value_offset},
+    )
 
 
 def merge_plan(planner: Composes, element: str, order: Order, sequences: int, k: int, last_index: bool, own_ids: bool) -> Plan:
     """The pairs of "other" into "state", as if its items came now. ``own_ids``: the caller's."""
     selection = _rows(element, order, sequences, k, last_index)
-    bind = {"state": _state(selection, sequences, k), "other": _state(selection, sequences, k, "other")}
+    bind = {name: _regions(selection.format, sequences, k, name)[1] for name in ("state", "other")}
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         (view,) = views_of(part, pieces, program.vectors)
@@ -107,7 +182,7 @@ def _merge(
     part, workgroup = view.selection, program.machine.workgroup
     sequences, places = part.sequences, k + (k if arriving is None else arriving.length)
     bases = {"k": k, "index_base": part.index_offset, "value_base": part.value_offset}
-    following = program.words(sequences * row_bytes(part.format, k) // 4)
+    following = program.words(sequences * _row_bytes(part.format, k) // 4)
     program.dispatch(
         "running/merge",
         ceil_div(sequences * places, workgroup),
@@ -131,7 +206,7 @@ def result_plan(planner: Composes, element: str, order: Order, sequences: int, k
     selection = _rows(element, order, sequences, k, False)
     count, size = sequences * k, selection.format.bytes
     bind = {
-        "state": _state(selection, sequences, k),
+        "state": _regions(selection.format, sequences, k)[1],
         "values": Region(0, ceil_div(count * size, 4) * 4, "values"),
         "indices": Region(0, count * index_bytes, "indices"),
     }

@@ -1,28 +1,11 @@
 // What arrives at a running top-k: pairs of the input in order, from an earlier dispatch.
-//   IDS  what the caller's ids are: 0 none, positions go on; 1 uint32, 2 int32, 3 of 64 bits
-#import io/running
+#import io/arriving_items
 #import io/source
-#import io/input
-#if IDS
-@group(0) @binding(8) var<storage, read_write> ids: array<u32>;
-#endif
 
 fn arriving(sequence: u32) -> u32 { return params.length; }
 
 fn arriving_key(sequence: u32, i: u32) -> Key { return load(row_of(sequence), i).key; }
 
 fn arriving_entry(sequence: u32, i: u32, row: u32) -> Entry {
-  let index = load(row_of(sequence), i).index ^ INDEX_FLIP;
-  let offsets = sequence_offsets(sequence);
-  let bits = element_at(offsets.x + place_of(index).offset);
-#if IDS
-  let at = offsets.y + index * params.value_step;
-#if IDS == 3
-  return Entry(bits, vec2<u32>(ids[2u * at], ids[2u * at + 1u]));
-#else
-  return Entry(bits, vec2<u32>(ids[at], select(0u, 0xffffffffu, IDS == 2u && ids[at] >= 0x80000000u)));
-#endif
-#else
-  return Entry(bits, sum_of(vec2<u32>(state[row], state[row + 1u]), vec2<u32>(index, 0u)));
-#endif
+  return entry_at(sequence, load(row_of(sequence), i).index ^ INDEX_FLIP, row);
 }

@@ -34,8 +34,6 @@ struct Params {
   first_rank: u32,        // First rank that this dispatch writes.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
   rank_step: u32,         // 1 where each sequence has wanted ranks of its own, else 0.
-  last_rank: u32,         // Place of the last of the wanted ranks in their row.
-  propagate: u32,         // 1 where a NaN at the last wanted rank takes the place of every other.
   // Delegates and lists of survivors.
   subsets: u32,           // Subsets of each sequence. Subset p holds the loads p, p + subsets, ...
   bests: u32,             // Of delegates, the best of each class; or the delegates themselves.

@@ -31,3 +31,15 @@ fn sum_of(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   let low = a.x + b.x;
   return vec2<u32>(low, a.y + b.y + select(0u, 1u, low < a.x));
 }
+
+fn put_kept(row: u32, rank: u32, entry: Entry) {
+  let at = row + HEAD + rank * ENTRY;
+#if KEY_WORDS == 1
+  state[at] = entry.bits;
+#else
+  state[at] = entry.bits.x;
+  state[at + 1u] = entry.bits.y;
+#endif
+  state[at + KEY_WORDS] = entry.id.x;
+  state[at + KEY_WORDS + 1u] = entry.id.y;
+}

@@ -2,62 +2,18 @@
 //
 // A list of up to params.longest pairs stays. A longer one is cut to that, or to k. Where there
 // were too many pairs to be listed, the subsets are read again.
-//   EACH  places of a list for each invocation, at least
 #import io/source
 #import io/delegates
-#import workgroup/kth
-
-// [sequence][place], then a threshold a sequence.
-@group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;
-@group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
+#import workgroup/kept_list
 
 var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
-var<workgroup> filled: atomic<u32>;
-var<workgroup> shared_word: u32;
-var<workgroup> kept: atomic<u32>;
-
-fn listed(start: u32, at: u32) -> Pair { return Pair(list_keys[start + at], list_indices[start + at]); }
-
-fn enlist(start: u32, at: u32, pair: Pair) {
-  list_keys[start + at] = pair.key;
-  list_indices[start + at] = pair.index;
-}
-
-fn same_for_all(local: u32, word: u32) -> u32 {
-  if (local == 0u) { shared_word = word; }
-  return workgroupUniformLoad(&shared_word);
-}
 
 // How many pairs asked for a place in the list.
 fn asked_for(local: u32, sequence: u32, live: bool) -> u32 {
   var count = 0u;
   if (local == 0u && live) { count = atomicLoad(&counts[sequence]); }
   return same_for_all(local, count);
-}
-
-// Invocations that read a load between two looks at the room; the longest list with room for them.
-fn readers() -> u32 { return min(WORKGROUP, (params.places - params.k) / PER_LOAD); }
-fn most_listed() -> u32 { return params.places - readers() * PER_LOAD; }
-
-// Keeps the first k of the list's first `count` at its beginning, in any order, or some more where
-// those are found sooner. Returns a pair that no pair kept comes after.
-fn keep_first(local: u32, start: u32, count: u32) -> Pair {
-  var items: Items;
-#for i in EACH
-  items[$i] = last_pair();
-  if ($iu * WORKGROUP + local < count) { items[$i] = listed(start, $iu * WORKGROUP + local); }
-#endfor
-  let last = kth_of(&items, listed(start, 0u), local, params.k, min(params.longest, most_listed()) - params.k);
-  if (local == 0u) { atomicStore(&kept, 0u); }
-  storageBarrier();
-  workgroupBarrier();
-#for i in EACH
-  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { enlist(start, atomicAdd(&kept, 1u), items[$i]); }
-#endfor
-  storageBarrier();
-  workgroupBarrier();
-  return last;
 }
 
 // Chooses among the subsets from `first` on, one an invocation. Returns the chosen ones' loads.
@@ -75,16 +31,7 @@ fn choose_subsets(local: u32, sequence: u32, first: u32, threshold: Pair) -> u32
 // Lists what does not come after the threshold in the w-th of the chosen subsets' loads.
 fn list_load(row: Row, start: u32, w: u32, threshold: Pair) {
   let v = chosen[w / params.members] + w % params.members * params.subsets;
-  if (v >= row.loads) { return; }
-  let data = load(row, v);
-#for c in PER_LOAD
-  {
-    let candidate = item(row, v, data, $cu);
-    if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-      enlist(start, atomicAdd(&filled, 1u), candidate);
-    }
-  }
-#endfor
+  list_items(row, start, v, threshold);
 }
 
 // Cuts a list to params.longest pairs at most, the first k among them. Returns its length. A list

@@ -14,7 +14,12 @@ alias Slot = vec4<u32>;
 var<workgroup> slots: array<Slot, RANKS>;
 var<workgroup> owners: array<u32, RANKS>;
 var<workgroup> bins: array<atomic<u32>, RANKS * BINS>;
-var<workgroup> found_bins: array<vec2<u32>, RANKS>;  // the bin, and those before it
+var<workgroup> found_bins: array<vec3<u32>, RANKS>;  // the bin, those before it, those in it
+var<workgroup> open_slots: atomic<u32>;
+var<workgroup> open_count: u32;
+
+// Rank left that says: the words are the wanted pair, or near enough.
+const SETTLED: u32 = 0u;
 
 struct Digit { word: u32, shift: u32, bits: u32 }
 
@@ -98,6 +103,27 @@ fn count_row(row: Row, first: u32, stride: u32, digit: Digit) {
   }
 }
 
+// A slot with its digit. Where few enough share its prefix by then, it is settled: an even slot at
+// the first pair that might follow, an odd one at the last.
+fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit) -> Slot {
+  if (slot.w == SETTLED) { return slot; }
+  let mine = vec3<u32>(0u, 1u, 2u) == vec3<u32>(digit.word);
+  let words = slot.xyz | select(vec3<u32>(), vec3<u32>(found.x << digit.shift), mine);
+  if (found.z > params.slack) { return Slot(words, slot.w - found.y); }
+  let rest = ~mask_above(Digit(digit.word, digit.shift, 0u));
+  return Slot(select(words, words | rest, number % 2u == 1u), SETTLED);
+}
+
+// Whether no slot is left to be settled. All of a workgroup together, after a barrier.
+fn all_settled(local: u32) -> bool {
+  if (local == 0u) { atomicStore(&open_slots, 0u); }
+  workgroupBarrier();
+  if (local < RANKS && slots[local].w != SETTLED) { atomicAdd(&open_slots, 1u); }
+  workgroupBarrier();
+  if (local == 0u) { open_count = atomicLoad(&open_slots); }
+  return workgroupUniformLoad(&open_count) == 0u;
+}
+
 // Puts the digit that the kernel's `counted(sequence, slot, bin)` tells into every slot. All of a
 // workgroup call it together.
 fn resolve(local: u32, sequence: u32, digit: Digit) {
@@ -114,24 +140,11 @@ fn resolve(local: u32, sequence: u32, digit: Digit) {
 #endfor
   var below = scan(local, sum).exclusive;
 #for b in EACH_BINS
-  if (below < left && left <= below + count$b) { found_bins[slot] = vec2<u32>(first + $bu, below); }
+  if (below < left && left <= below + count$b) { found_bins[slot] = vec3<u32>(first + $bu, below, count$b); }
   below += count$b;
 #endfor
   workgroupBarrier();
-  if (local < RANKS) {
-    let found = found_bins[local];
-    let mine = vec3<u32>(0u, 1u, 2u) == vec3<u32>(digit.word);
-    slots[local] = Slot(slots[local].xyz | select(vec3<u32>(), vec3<u32>(found.x << digit.shift), mine), slots[local].w - found.y);
-  }
+  if (local < RANKS) { slots[local] = with_bin(slots[local], local, found_bins[local], digit); }
   workgroupBarrier();
   find_owners(local);
-}
-
-// The pair of a slot, once all digits are there. With params.propagate, the last one has the
-// row's last rank, and a NaN there takes the place of every other.
-fn pair_of_slot(slot: u32) -> Pair {
-  let own = pair_from(slots[slot].xyz);
-  let last = pair_from(slots[RANKS - 1u].xyz);
-  if (params.propagate > 0u && is_nan(last.key)) { return last; }
-  return own;
 }

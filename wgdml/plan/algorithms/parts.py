@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..regions import View
+from ..occupancy import OccupancyPolicy
+from ..regions import Source, View
 
 
 def pair_bytes(key_words: int) -> int:
@@ -20,6 +21,11 @@ def workgroup_with(machine: Machine, bytes_each: int, besides: int) -> int:
 def network(items: int) -> dict[str, int]:
     """The constants of ``lib/workgroup/register_sort.wgsl`` for so many pairs of an invocation."""
     return {"ITEMS_PER_THREAD": items, "ITEM_BITS": items.bit_length() - 1, "HALF": items // 2, "MOVES": 1}
+
+
+def parts_of_rows(machine: Machine, occupancy: OccupancyPolicy, source: Source, sequences: int) -> int:
+    """Ordinary workgroups that read a sequence together: with four loads an invocation or more."""
+    return max(1, min(occupancy.workgroups // sequences, source.loads // (machine.workgroup * 4)))
 
 
 def class_above(n: int, steps: int) -> int:

@@ -1,0 +1,16 @@
+// Which items a running top-k may take: those that come before the last pair that it keeps.
+#import io/running
+#import order/pair
+
+// The last pair that may be taken. An item whose key is kept already came too late.
+struct Bound { any: bool, pair: Pair }
+
+fn bound_of(row: u32) -> Bound {
+  if (state[row + 2u] < params.k) { return Bound(true, last_pair()); }
+  let key = key_of(bits_kept(row, params.k - 1u));
+#if KEY_WORDS == 1
+  return Bound(key > 0u, Pair(key - 1u, NO_INDEX));
+#else
+  return Bound(any(key != Key(0u)), Pair(Key(key.x - select(0u, 1u, key.y == 0u), key.y - 1u), NO_INDEX));
+#endif
+}

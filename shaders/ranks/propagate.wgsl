@@ -1,0 +1,18 @@
+// A NaN at the last rank to all ranks of its sequence: pairs -> pairs.
+#import order/key
+#import io/params
+
+@group(0) @binding(2) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
+@group(0) @binding(3) var<storage, read_write> pair_indices: array<u32>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  if (at >= params.sequences * params.ranks) { return; }
+  let last = (at / params.ranks + 1u) * params.ranks - 1u;
+  if (is_nan(pair_keys[last])) {
+    pair_keys[at] = pair_keys[last];
+    pair_indices[at] = pair_indices[last];
+  }
+}

@@ -1,0 +1,113 @@
+"""Wanted ranks as words for the device, and the brackets that a sample of a long row gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..machine import ceil_div
+from ..regions import ALIGNMENT, Region
+
+#: A sample is runs of so many elements, one in so many (as ``radix_select`` takes it).
+RUN, EVERY = 8, 256
+_DEVIATIONS = 4  # standard deviations of a sampled rank that a bracket is wide, to each side
+_MOST_BRACKETS = 16
+_NONE = 0xFFFFFFFF  # a rank before the first of a sample, or behind its last
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """Neighbouring ranks, in brackets of which each has some of them."""
+
+    bounds: tuple[int, ...]  #: The first rank of each bracket among those of the part, and the end.
+    sampled: Region  #: Words: two ranks of the sample for each bracket.
+    bounds_at: Region  #: Words: ``bounds``.
+    places: int  #: Pairs that a bracket's list has room for.
+
+    @property
+    def count(self) -> int:
+        return len(self.bounds) - 1
+
+    @property
+    def most(self) -> int:
+        """The most ranks of a bracket."""
+        return max(b - a for a, b in zip(self.bounds, self.bounds[1:], strict=False))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the ranks, found together."""
+
+    first: int
+    count: int
+    brackets: Brackets | None = None  #: None where all items are looked at, digit by digit.
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks that are wanted, ascending, from 0, as words of the resource "ranks"."""
+
+    count: int
+    region: Region
+    parts: tuple[Part, ...]
+    own: bool = False  #: Each sequence has its own row, which lies as its indices do.
+    propagates: bool = False  #: The last one's pair takes the place of all if it is NaN.
+
+
+@dataclass
+class _Table:
+    """Words in sections that may be bound."""
+
+    words: list[int] = field(default_factory=list)
+
+    def add(self, section: Sequence[int]) -> Region:
+        self.words += [0] * (-len(self.words) % (ALIGNMENT // 4))
+        start = 4 * len(self.words)
+        self.words += section
+        return Region(start, 4 * len(section), "ranks")
+
+
+def rank_table(length: int, ranks: Sequence[int], together: int, propagates: bool, sampled: bool) -> tuple[list[int], Ranks]:
+    """One row of ranks for sequences of ``length``: the words, and how they are found.
+
+    ``together``: the most ranks that are found by one look at all items. ``sampled``: a sample of
+    the sequence may be taken.
+    """
+    table = _Table()
+    region = table.add(ranks)
+    parts: list[Part] = []
+    size = length // (RUN * EVERY) * RUN
+    margin = math.ceil(_DEVIATIONS * math.sqrt(size) / 2) + 2 * RUN
+    for first, found in _brackets(ranks, length, size, margin, together) if sampled else []:
+        bounds = [0]
+        for *_, count in found:
+            bounds.append(bounds[-1] + count)
+        widest = max(min(high, size) - max(low, 0) for low, high, _ in found)
+        places = min(length, widest * ceil_div(length, size) * 5 // 4 + 4096)
+        if places * len(found) > length // 4:
+            parts.clear()
+            break
+        ends = [rank if 0 <= rank < size else _NONE for low, high, _ in found for rank in (low, high)]
+        parts.append(Part(first, bounds[-1], Brackets(tuple(bounds), table.add(ends), table.add(bounds), places)))
+    if not parts:
+        parts = [Part(first, min(together, len(ranks) - first)) for first in range(0, len(ranks), together)]
+    return table.words, Ranks(len(ranks), region, tuple(parts), False, propagates)
+
+
+def _brackets(
+    ranks: Sequence[int], length: int, size: int, margin: int, together: int
+) -> list[tuple[int, list[tuple[int, int, int]]]]:
+    """(first rank's number, brackets) of each part: (low, high) in the sample, number of ranks."""
+    parts: list[tuple[int, list[tuple[int, int, int]]]] = []
+    for number, rank in enumerate(ranks):
+        low, high = rank * size // length - margin, rank * size // length + margin + 1
+        full = not parts or number - parts[-1][0] == together
+        if not full and low <= parts[-1][1][-1][1]:
+            first, _, count = parts[-1][1][-1]
+            parts[-1][1][-1] = (first, high, count + 1)
+        elif full or len(parts[-1][1]) == min(_MOST_BRACKETS, together // 2):
+            parts.append((number, [(low, high, 1)]))
+        else:
+            parts[-1][1].append((low, high, 1))
+    return parts
