@@ -252,14 +252,14 @@ def sort(
 
     ``payload``: elements of 32 or 64 bits, of x's shape or what broadcasts to it, that go where
     their keys go. The result is then a ``SortResult`` of values and payload: arrays where both are
-    arrays, else Tensors, and nothing comes back from the device.
+    arrays, else Tensors, and nothing comes back from the device. Beyond a length it is all ones.
 
     Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
     for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
     order, beside = _sort_order(descending, stable, nan), _beside(lengths)
     if payload is not None:
-        return _sort_pairs(x, payload, axis, order, out, device)
+        return _sort_pairs(x, payload, lengths, axis, order, out, device)
     return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
 
 
@@ -412,7 +412,9 @@ def _on_one_device(tensors: Mapping[str, Any], device: Device | None) -> Executo
     return executor
 
 
-def _sort_pairs(x: Any, payload: Any, axis: SupportsIndex, order: Order, out: Any, device: Device | None) -> SortResult:
+def _sort_pairs(
+    x: Any, payload: Any, lengths: Any, axis: SupportsIndex, order: Order, out: Any, device: Device | None
+) -> SortResult:
     """Keys sorted, and what follows them."""
     if out is not None:
         raise ValueError("out must be None with a payload")
@@ -421,12 +423,8 @@ def _sort_pairs(x: Any, payload: Any, axis: SupportsIndex, order: Order, out: An
     along = as_axis(axis, len(keys.shape))
     check_payload(follows.dtype, follows.shape, keys.shape)
     executor = _on_one_device({"x": keys, "payload": follows}, device)
-    values, indices = _select(
-        asarray(keys, device=executor), None, along, order, True, np.dtype(np.uint32), None, cast(Device, executor)
-    )
-    moved_along = take_along_axis(asarray(follows, device=executor).broadcast_to(keys.shape), indices, along)
-    found = SortResult(values, moved_along)
-    return found if isinstance(x, Tensor) or isinstance(payload, Tensor) else SortResult(*to_numpy(*found))
+    beside = {"payload": follows, "lengths": lengths}
+    return SortResult(*_select(keys, None, along, order, True, None, None, cast(Device, executor), beside=beside))
 
 
 def _is_long(x: Any) -> bool:

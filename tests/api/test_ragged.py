@@ -258,3 +258,17 @@ def test_bad_tensors(device):
         wgdml.top_k(X, 2, lengths=wgdml.asarray(X[:, 0], device=device))
     with pytest.raises(ValueError, match=r"lengths must have x's shape without the axis"):
         wgdml.top_k(X, 2, lengths=wgdml.asarray([1, 2], device=device))
+
+
+def test_a_payload_follows_as_far_as_its_length(device):
+    x = data.make("eight_values", "float32", (4, 70))
+    lengths = np.array([0, 69, 70, 13])
+    ids = data.make("random", "int64", (4, 70))
+    for descending in (False, True):
+        found = wgdml.sort(x, ids, descending=descending, lengths=lengths, device=device)
+        values, wanted = expected(x, 70, -1, descending, ids=ids, lengths=lengths)
+        oracle.assert_same(found.values, values)
+        oracle.assert_same(found.payload, wanted)
+    found = wgdml.sort(x, ids, lengths=wgdml.asarray(lengths, device=device), device=device)
+    assert isinstance(found.payload, wgdml.Tensor)
+    oracle.assert_same(found.payload.numpy(), expected(x, 70, -1, False, ids=ids, lengths=lengths)[1])

@@ -116,12 +116,13 @@ class Reduce(Algorithm):
     def _tile(source: Source, shape: _Shape) -> dict[str, int]:
         """The constants of ``lib/thread/tile.wgsl``; LOADS is 0 where they are too many to hold."""
         loads = ceil_div(source.most_loads, shape.team)
-        if not isinstance(source, View) or loads > shape.held:
+        # Of spans a scan ends where they end.
+        if not isinstance(source, View) or source.selection.ragged or loads > shape.held:
             return {"LOADS": 0, "TAIL": 0, "SKEWED": 0}
         # A kernel for every second number of some loads: many leave no registers for one more.
         step = 2 if 8 < loads <= 16 else 1
         size = ceil_div(loads, step) * step
-        tail = size if source.selection.ragged else size - source.length // (shape.team * source.per_load)
+        tail = size - source.length // (shape.team * source.per_load)
         return {"LOADS": size, "TAIL": tail, "SKEWED": int(source.skewed)}
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
