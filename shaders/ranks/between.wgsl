@@ -6,7 +6,7 @@
 //   STEPS      so many steps find a place among them
 //   WORDS      words of counters of 8 bits for the classes
 //   ROUNDS     turns of four loads until those could overflow
-//   COLLECTED  pairs that a workgroup collects; it lists no more, and counts too many then
+//   COLLECTED  pairs that a workgroup collects before it asks for places; others ask one by one
 #import io/source
 #import io/brackets
 
@@ -69,13 +69,22 @@ fn class_of(pair: Pair) -> vec2<u32> {
   return vec2<u32>(class_, select(0u, 1u, inside));
 }
 
-fn collect(pair: Pair, bracket: u32) {
+fn put_listed(list: u32, place: u32, pair: Pair) {
+  if (place >= params.places) { return; }
+  list_keys[list * params.places + place] = pair.key;
+  list_indices[list * params.places + place] = pair.index;
+}
+
+fn collect(sequence: u32, bracket: u32, pair: Pair) {
   let at = atomicAdd(&collected_count, 1u);
-  let place = atomicAdd(&found[bracket], 1u);
   if (at < COLLECTED) {
     collected[at] = store_of(pair);
-    origins[at] = (bracket << 16u) | place;
+    origins[at] = (bracket << 16u) | atomicAdd(&found[bracket], 1u);
+    return;
   }
+  // One by one, until the list is too long in any case.
+  let list = sequence * BRACKETS + bracket;
+  if (atomicLoad(&listed[list]) <= params.places) { put_listed(list, atomicAdd(&listed[list], 1u), pair); }
 }
 
 // Asks for places for what is collected, and puts it there. All of a workgroup together.
@@ -84,20 +93,13 @@ fn put_collected(local: u32, sequence: u32) {
   let count = atomicLoad(&collected_count);
   if (local < BRACKETS) {
     let mine = atomicLoad(&found[local]);
-    if (mine > 0u) {
-      starts[local] = atomicAdd(&listed[sequence * BRACKETS + local], select(mine, params.places + 1u, count > COLLECTED));
-    }
+    if (mine > 0u) { starts[local] = atomicAdd(&listed[sequence * BRACKETS + local], mine); }
     atomicStore(&found[local], 0u);
   }
   workgroupBarrier();
   for (var i = local; i < min(count, COLLECTED); i += WORKGROUP) {
     let bracket = origins[i] >> 16u;
-    let place = starts[bracket] + (origins[i] & 0xffffu);
-    if (place < params.places) {
-      let pair = pair_of(collected[i]);
-      list_keys[(sequence * BRACKETS + bracket) * params.places + place] = pair.key;
-      list_indices[(sequence * BRACKETS + bracket) * params.places + place] = pair.index;
-    }
+    put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_of(collected[i]));
   }
   workgroupBarrier();
   if (local == 0u) { atomicStore(&collected_count, 0u); }
@@ -116,7 +118,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   // The same for all of a workgroup, which put together what they collect.
   let first = id % params.parts * WORKGROUP;
   for (var base = first; base < row.loads; base += 4u * ROUNDS * stride) {
-    var counts: array<u32, WORDS>;
+    var counts = array<u32, WORDS>();
     for (var round = 0u; round < ROUNDS; round++) {
       let q = base + 4u * round * stride + local;
 #for u in 4
@@ -142,7 +144,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
             class_ = exact.x;
             if (exact.y == 1u) {
               counts_here = 0u;
-              collect(pair, class_ - 1u);
+              collect(sequence, class_ - 1u, pair);
             }
           }
           let one = counts_here << (8u * (class_ & 3u));

@@ -20,6 +20,7 @@ DEMOS = {
         ["--offscreen", "--points", "20000", "-k", "100", "--frames", "3"],
         "as NumPy finds",
     ),
+    "splats": (["--offscreen", "--discs", "20000", "--frames", "2"], "discs drawn in the order that NumPy finds"),
     "from_directml/detect": ([], "detect_in_three_calls: the 100 best of 10647 rows, the first three are rows [17 20 25]"),
     "onnx_model": ([], "refused: model has operators that wgdml does not run: Softmax"),
     "out_of_core": (["--gigabytes", "0.03", "--block-mib", "4"], "% of the bare upload"),

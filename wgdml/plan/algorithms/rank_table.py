@@ -78,8 +78,7 @@ def rank_table(length: int, ranks: Sequence[int], together: int, propagates: boo
     region = table.add(ranks)
     parts: list[Part] = []
     size = length // (RUN * EVERY) * RUN
-    margin = math.ceil(_DEVIATIONS * math.sqrt(size) / 2) + 2 * RUN
-    for first, found in _brackets(ranks, length, size, margin, together) if sampled else []:
+    for first, found in _brackets(ranks, length, size, together) if sampled else []:
         bounds = [0]
         for *_, count in found:
             bounds.append(bounds[-1] + count)
@@ -95,12 +94,12 @@ def rank_table(length: int, ranks: Sequence[int], together: int, propagates: boo
     return table.words, Ranks(len(ranks), region, tuple(parts), False, propagates)
 
 
-def _brackets(
-    ranks: Sequence[int], length: int, size: int, margin: int, together: int
-) -> list[tuple[int, list[tuple[int, int, int]]]]:
+def _brackets(ranks: Sequence[int], length: int, size: int, together: int) -> list[tuple[int, list[tuple[int, int, int]]]]:
     """(first rank's number, brackets) of each part: (low, high) in the sample, number of ranks."""
     parts: list[tuple[int, list[tuple[int, int, int]]]] = []
     for number, rank in enumerate(ranks):
+        share = rank / length
+        margin = math.ceil(_DEVIATIONS * math.sqrt(size * share * (1 - share))) + 2 * RUN
         low, high = rank * size // length - margin, rank * size // length + margin + 1
         full = not parts or number - parts[-1][0] == together
         if not full and low <= parts[-1][1][-1][1]:

@@ -12,13 +12,13 @@ from ..program import Program
 from ..regions import Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
-from .parts import parts_of_rows
+from .parts import pair_bytes, parts_of_rows
 from .rank_table import EVERY, RUN, Brackets, Part, Ranks, rank_table
 
 _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
 _MOST_BINS = 2048
-_COLLECTED = 1024  # pairs that a workgroup collects in the least workgroup memory
+_COLLECTED = 512  # pairs that a workgroup collects, at least
 _OVERFLOW = 255  # of a counter of items of one invocation
 
 
@@ -174,7 +174,9 @@ class SelectRanks(Step):
         constants = levels.constants | {"GATE": gate, "COUNTED": int(gate == 2)}
         for level, (word, shift, bits) in enumerate(levels.digits):
             for source in sources:
-                parts = parts_of_rows(self.machine, self.occupancy, source, levels.sequences)
+                # As many items as counters: clearing and adding those takes as long.
+                most = max(1, source.length // (levels.constants["RANKS"] * levels.constants["BINS"]))
+                parts = min(most, parts_of_rows(self.machine, self.occupancy, source, levels.sequences))
                 digit = {"level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits, "k": 0}
                 program.dispatch(
                     "ranks/histogram",
@@ -262,7 +264,10 @@ class SelectRanks(Step):
     ) -> None:
         """What lies in the brackets, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        room = power_of_two_below(self.memory // 2 // (4 + 8 * program.selection.format.key_words))
+        room = max(_COLLECTED, power_of_two_below(self.memory // 2 // (4 + pair_bytes(program.selection.format.key_words))))
+        # As many turns as keep counters from overflowing, and half of the room free.
+        items = 4 * view.per_load * self.machine.workgroup
+        free = room * view.length // (2 * items * brackets.count * brackets.places)
         program.dispatch(
             "ranks/between",
             sequences * parts,
@@ -272,8 +277,8 @@ class SelectRanks(Step):
                 "BRACKETS": brackets.count,
                 "STEPS": brackets.count.bit_length(),
                 "WORDS": brackets.count // 4 + 1,
-                "ROUNDS": max(1, _OVERFLOW // (4 * view.per_load)),
-                "COLLECTED": max(_COLLECTED // 2, room),
+                "ROUNDS": power_of_two_below(min(_OVERFLOW // (4 * view.per_load), free)),
+                "COLLECTED": room,
             },
             params={"parts": parts, "places": brackets.places},
         )
