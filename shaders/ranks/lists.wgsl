@@ -1,9 +1,9 @@
 // What lists between brackets tell: the wanted ranks within each, and whether all are there.
-// ranks, bounds, classes, listed -> progress (of lists), status
+// ranks, bounds, earlier, listed -> progress (of lists), status
 #import io/ranks
 #import io/rank_groups
 
-@group(0) @binding(3) var<storage, read_write> classes: array<u32>;         // [sequence][bracket]
+@group(0) @binding(3) var<storage, read_write> earlier: array<u32>;         // [sequence][bracket]
 @group(0) @binding(7) var<storage, read_write> progress: array<vec4<u32>>;  // [list][slot]
 @group(0) @binding(8) var<storage, read_write> listed: array<u32>;          // [list]
 @group(0) @binding(9) var<storage, read_write> status: array<u32>;          // [sequence], 1 for done
@@ -13,11 +13,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   if (sequence >= params.sequences) { return; }
-  var before = 0u;
   var done = true;
   for (var b = 0u; b < params.chosen; b++) {
     let list = sequence * params.chosen + b;
-    before += classes[list];
+    let before = earlier[list];
     let count = listed[list];
     done = done && count <= params.places;
     let end = bounds[b + 1u] - 1u;
@@ -26,7 +25,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       done = done && before < rank && rank <= before + count;
       progress[list * RANKS + slot] = vec4<u32>(0u, 0u, 0u, rank - before);
     }
-    before += count;
   }
   status[sequence] = select(0u, 1u, done);
 }

@@ -30,6 +30,7 @@ struct Params {
   parts: u32,             // Parts that each sequence is cut into.
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two.
+  turns: u32,             // Turns of loads before a workgroup puts what it has collected.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.

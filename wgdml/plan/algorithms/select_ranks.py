@@ -12,14 +12,13 @@ from ..program import Program
 from ..regions import Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
-from .parts import pair_bytes, parts_of_rows
+from .parts import parts_of_rows
 from .rank_table import EVERY, RUN, Brackets, Part, Ranks, rank_table
 
 _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
 _MOST_BINS = 2048
-_COLLECTED = 512  # pairs that a workgroup collects, at least
-_OVERFLOW = 255  # of a counter of items of one invocation
+_COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
 
 
 @dataclass(frozen=True)
@@ -224,7 +223,7 @@ class SelectRanks(Step):
         of_sample = self._levels(program, sequences, 2 * count)
         of_lists = self._levels(program, sequences * count, brackets.most)
         of_all = self._levels(program, sequences, part.count)
-        classes, listed = program.words(sequences * count), program.words(sequences * count)
+        earlier, listed = program.words(sequences * count), program.words(sequences * count)
         self._clear(program, start)
         lists = program.pairs(sequences * count, brackets.places)
         table = program.words(8 * sequences * count)
@@ -241,7 +240,7 @@ class SelectRanks(Step):
             constants=of_sample.constants | {"GATE": 0},
             params=of_sample.last | {"ranks": 2 * count, "slack": sample.length // (8 * EVERY)},
         )
-        self._list(program, view, sequences, brackets, lists, {"brackets": table, "classes": classes, "listed": listed})
+        self._list(program, view, sequences, brackets, lists, {"brackets": table, "earlier": earlier, "listed": listed})
         self._progress(program, of_lists)
         tell = {"ranks": ranks.region, "bounds": brackets.bounds_at, "status": status, "progress": of_lists.state["progress"]}
         chosen = {"chosen": count}
@@ -249,7 +248,7 @@ class SelectRanks(Step):
             "ranks/lists",
             ceil_div(sequences, self.machine.workgroup),
             source=view,
-            bind=tell | {"classes": classes, "listed": listed},
+            bind=tell | {"earlier": earlier, "listed": listed},
             constants={"RANKS": of_lists.constants["RANKS"]},
             params=_wanted(view, ranks, part) | chosen | {"places": brackets.places},
         )
@@ -264,10 +263,9 @@ class SelectRanks(Step):
     ) -> None:
         """What lies in the brackets, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        room = max(_COLLECTED, power_of_two_below(self.memory // 2 // (4 + pair_bytes(program.selection.format.key_words))))
-        # As many turns as keep counters from overflowing, and half of the room free.
+        # As many turns as are expected to leave half of the room free.
         items = 4 * view.per_load * self.machine.workgroup
-        free = room * view.length // (2 * items * brackets.count * brackets.places)
+        free = _COLLECTED * view.length // (2 * items * brackets.count * brackets.places)
         program.dispatch(
             "ranks/between",
             sequences * parts,
@@ -275,12 +273,9 @@ class SelectRanks(Step):
             bind=bind | {"list_keys": lists.keys, "list_indices": lists.indices},
             constants={
                 "BRACKETS": brackets.count,
-                "STEPS": brackets.count.bit_length(),
-                "WORDS": brackets.count // 4 + 1,
-                "ROUNDS": power_of_two_below(min(_OVERFLOW // (4 * view.per_load), free)),
-                "COLLECTED": room,
+                "COLLECTED": _COLLECTED,
             },
-            params={"parts": parts, "places": brackets.places},
+            params={"parts": parts, "places": brackets.places, "turns": max(1, free)},
         )
 
 
