@@ -220,7 +220,7 @@ def formats_and_orders() -> Iterator[Asked]:
 
 
 def layouts() -> Iterator[Asked]:
-    """Strided and misaligned axes, any number of dimensions, indices of both widths, long inputs."""
+    """Strided and misaligned axes, any number of dimensions, indices of both widths, long rows."""
     for element, index_bytes in product(WIDTHS, (4, 8)):
         for k, step in product((1, 3, 200, 1000), (1, 2)):
             strides: dict[str, Any] = {"strides": (4001, step), "index_bytes": index_bytes}
