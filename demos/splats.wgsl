@@ -7,7 +7,7 @@ struct View {
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var<storage, read> positions: array<f32>;    // [count, 3]
-@group(0) @binding(2) var<storage, read> colors: array<u32>;       // [count]: red, green, blue, alpha
+@group(0) @binding(2) var<storage, read> colors: array<u32>;       // [count], four bytes each
 @group(0) @binding(3) var<storage, read_write> depths: array<f32>;  // [count], -1 if not seen
 @group(0) @binding(4) var<storage, read_write> draw: array<atomic<u32>>;  // indirect arguments
 @group(0) @binding(5) var<storage, read> order: array<u32>;        // [count], the farthest first
