@@ -182,6 +182,13 @@ def problems(quick: bool = False) -> Iterator[Asked]:
     for element, last, axes in product(QUICK_WIDTHS, (False, True), ((1,), (0,), (1, 2), (0, 2))):
         problem = selection(element, (9, 50, 6), axes, 1, Order.MAXIMUM, "indices", strides=padded((9, 50, 6)), last_index=last)
         yield Asked(with_spans(problem, BESIDES[:3]), {}, ONE_OF_A_KIND)
+    # Segments of one sequence.
+    for element, k, (count, longest), outputs in product(
+        QUICK_WIDTHS if quick else WIDTHS, (2, 8, 31, 100), ((1000, 0), (100_000, 200), (7, 3000)), ("both", "values", "indices")
+    ):
+        problem = selection(element, (count, 1 << 20), (1,), k, Order.DESCENDING, outputs, strides=(0, 1))
+        segments = replace(with_spans(problem, BESIDES if outputs == "both" else BESIDES[:2]), longest=longest)
+        yield Asked(segments, {"vectors": outputs != "values"}, (*ONE_OF_A_KIND, "minimum"))
     if quick:
         return
     # Numbers: every element format in every order, once for each kernel that k and length lead to.
