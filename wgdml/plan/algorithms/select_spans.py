@@ -128,12 +128,14 @@ class SelectSpans(Algorithm):
 
     def _long(self, problem: Problem, shortest: int) -> _Long:
         """Parts, and room for as many as spans have that share no items. Others have a place each."""
-        source, sequences = problem.view, problem.sequences
-        items = self.policy.part_loads * self.machine.workgroup * source.per_load
+        whole, sequences = problem.view.selection, problem.sequences
+        longest = min(whole.length, whole.longest or whole.length)
+        items = self.policy.part_loads * self.machine.workgroup * problem.view.per_load
         # All that are asked for are counted in 32 bits.
-        items = max(items, ceil_div(source.length, _MOST_PARTS), ceil_div(source.length * sequences, 1 << 31))
-        every = sequences * ceil_div(source.length, items)
-        room = min(every, 2 * source.covered // items + min(sequences, source.covered // max(1, shortest)))
+        items = max(items, ceil_div(longest, _MOST_PARTS), ceil_div(longest * sequences, 1 << 31))
+        every = sequences * ceil_div(longest, items)
+        elements = whole.length * (sequences // problem.view.sharers)
+        room = min(every, 2 * elements // items + min(sequences, elements // max(1, shortest)))
         return _Long(items, room, room if room == every else room + sequences)
 
     def _build_long(self, program: Program, problem: Problem, sink: Sink, shortest: int) -> None:
