@@ -13,13 +13,16 @@
 #import workgroup/words_of_teams
 
 var<workgroup> survivors: array<u32, WORKGROUP * LOADS * PER_LOAD>;  // A column each.
-var<workgroup> bases: array<u32, WORKGROUP>;   // The least keys, by the team's first invocation.
-var<workgroup> firsts: array<u32, WORKGROUP>;  // By how much an index exceeds its place.
-var<workgroup> loose: array<u32, WORKGROUP>;   // 0: words hold whole keys; else 1 + first words in doubt
+// By the team's first invocation: the least key; by how much an index exceeds its place; bits of a
+// place; 0 where words hold whole keys, else 1 + first words in doubt.
+var<workgroup> bases: array<u32, WORKGROUP>;
+var<workgroup> firsts: array<u32, WORKGROUP>;
+var<workgroup> place_bits: array<u32, WORKGROUP>;
+var<workgroup> loose: array<u32, WORKGROUP>;
 
 // Lists an item where it counts. What does not is written over.
 fn list_item(at: u32, packing: Packing, key: u32, place: u32, counts: bool) -> u32 {
-  survivors[at] = ((key * packing.scale + packing.offset) & ~PLACES) | place;
+  survivors[at] = (packed(packing, key) & ~packing.places) | place;
   return at + select(0u, WORKGROUP, counts);
 }
 
@@ -66,9 +69,9 @@ fn merge_rest(row: Row, local: u32, count: u32, packing: Packing, last: u32, res
   for (var i = 0u; i < count; i += 4u) {
 #for j in 4
     var word$j = NO_WORD;
-    if (i + $ju < count && alike(survivors[(i + $ju) * WORKGROUP + local], last)) {
-      let place = survivors[(i + $ju) * WORKGROUP + local] & PLACES;
-      word$j = ((packed(packing, key_at(row, place)) & PLACES) << PLACE_BITS) | place;
+    if (i + $ju < count && alike(survivors[(i + $ju) * WORKGROUP + local], last, packing.places)) {
+      let place = survivors[(i + $ju) * WORKGROUP + local] & packing.places;
+      word$j = ((packed(packing, key_at(row, place)) & packing.places) << packing.bits) | place;
     }
 #endfor
     merge(rest, word0, word1, word2, word3);
@@ -79,11 +82,11 @@ fn merge_rest(row: Row, local: u32, count: u32, packing: Packing, last: u32, res
 // Returns how many words are before those.
 fn settle(part: Part, local: u32, count: u32, largest: u32, packing: Packing, words: ptr<function, Words>) -> u32 {
   let last = (*words)[K - 1u];
-  let doubtful = packing.lost > 0u && (*words)[K] != NO_WORD && alike(last, (*words)[K]);
+  let doubtful = packing.lost > 0u && (*words)[K] != NO_WORD && alike(last, (*words)[K], packing.places);
   var settled = K;
   if (any_doubts(local, doubtful)) {
 #for i in K
-    settled -= select(0u, 1u, doubtful && alike(last, (*words)[$i]));
+    settled -= select(0u, 1u, doubtful && alike(last, (*words)[$i], packing.places));
 #endfor
     // Zeros hold the places of the words before, in one list of the team's.
     var rest: Words;
@@ -101,27 +104,29 @@ fn settle(part: Part, local: u32, count: u32, largest: u32, packing: Packing, wo
 
 // The rank of a pair whose word is at a rank, among those before `stop` that are alike.
 fn rank_among_alike(row: Row, pair: Pair, leader: u32, at: u32, stop: u32) -> u32 {
+  let places = (1u << place_bits[leader]) - 1u;
   let word = exchange[at * WORKGROUP + leader];
   var rank = at;
-  for (var other = at; other > 0u && alike(exchange[(other - 1u) * WORKGROUP + leader], word); other--) {
-    if (before(pair, pair_at(row, (exchange[(other - 1u) * WORKGROUP + leader] & PLACES) - row.skew))) { rank--; }
+  for (var other = at; other > 0u && alike(exchange[(other - 1u) * WORKGROUP + leader], word, places); other--) {
+    if (before(pair, pair_at(row, (exchange[(other - 1u) * WORKGROUP + leader] & places) - row.skew))) { rank--; }
   }
-  for (var other = at + 1u; other < stop && alike(exchange[other * WORKGROUP + leader], word); other++) {
-    if (before(pair_at(row, (exchange[other * WORKGROUP + leader] & PLACES) - row.skew), pair)) { rank++; }
+  for (var other = at + 1u; other < stop && alike(exchange[other * WORKGROUP + leader], word, places); other++) {
+    if (before(pair_at(row, (exchange[other * WORKGROUP + leader] & places) - row.skew), pair)) { rank++; }
   }
   return rank;
 }
 
 fn put_word(sequence: u32, leader: u32, at: u32) {
   let word = exchange[at * WORKGROUP + leader];
+  let place = word & ((1u << place_bits[leader]) - 1u);
   var rank = at;
-  var pair = Pair((bases[leader] + (word >> PLACE_BITS)) << UNUSED, firsts[leader] + (word & PLACES));
+  var pair = Pair((bases[leader] + (word >> place_bits[leader])) << UNUSED, firsts[leader] + place);
   if (word == NO_WORD) {
     // Beyond the span. A later dispatch may need pairs that are behind all others.
     pair = Pair(LAST_OF_ELEMENTS, index_at(row_of(sequence), at));
   } else if (loose[leader] > 0u) {
     let row = row_of(sequence);
-    pair = pair_at(row, (word & PLACES) - row.skew);
+    pair = pair_at(row, place - row.skew);
     if (at + 1u < loose[leader]) { rank = rank_among_alike(row, pair, leader, at, loose[leader] - 1u); }
   }
   if (rank < params.k) { put_to(target_of(sequence), rank, pair); }
@@ -139,7 +144,7 @@ fn serve_turn(first: u32, local: u32, counts: Counts, turn: u32) {
   var keys: Keys;
   read_keys(part, &keys);
   let range = range_of_team(local, spot.lane, range_of(&keys, spot.size));
-  let packing = packing_of(range);
+  let packing = packing_of(range, part.end);
   let count = list_survivors(part, local, &keys, packing, range.y);
   var words: Words;
 #for i in KEEP
@@ -151,6 +156,7 @@ fn serve_turn(first: u32, local: u32, counts: Counts, turn: u32) {
   workgroupBarrier();
   bases[local] = packing.least;
   firsts[local] = part.row.span.first - part.row.skew;
+  place_bits[local] = packing.bits;
   loose[local] = select(0u, settled + 1u, packing.lost > 0u);
 #for i in K
   exchange[$[i]u * WORKGROUP + local] = words[$i];

@@ -2,7 +2,7 @@
 //   LOADS  of an invocation, and one more for the load that the span ends in
 //   K      groups of a team's items
 #import io/source
-#import thread/packed_words
+#import thread/span_words
 
 alias Keys = array<u32, (LOADS + 1u) * PER_LOAD>;  // What is not there has the last key.
 

@@ -2,7 +2,8 @@
 #import thread/word_list
 #import workgroup/team_sizes
 
-var<workgroup> least_keys: array<atomic<u32>, WORKGROUP>;  // By the team's first invocation, as below.
+// By the team's first invocation.
+var<workgroup> least_keys: array<atomic<u32>, WORKGROUP>;
 var<workgroup> bound_keys: array<atomic<u32>, WORKGROUP>;
 var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
 var<workgroup> doubts: atomic<u32>;

@@ -47,7 +47,7 @@ class _Long(NamedTuple):
 
 
 class SelectSpans(Algorithm):
-    """As many invocations a short span as hold its items; as many workgroups a long one as read it."""
+    """A short span gets as many invocations as hold its items, a long one as many parts."""
 
     name = "select_spans"
     summary = "short spans in registers, long ones in parts of one size; one read and a little"
@@ -84,8 +84,8 @@ class SelectSpans(Algorithm):
 
     def _short(self, source: View, k: int) -> _Short:
         items = max(4, source.per_load, min(self.policy.items, power_of_two_above(source.most_loads * source.per_load)))
-        # A list of words and nine more for each invocation.
-        most = power_of_two_below((self.memory - 512) // (4 * (items + self._list(k) + 10)))
+        # A list of words and ten more for each invocation.
+        most = power_of_two_below((self.memory - 512) // (4 * (items + self._list(k) + 11)))
         workgroup = min(_LARGEST_WORKGROUP, self.machine.widest_workgroup, most)
         team = min(workgroup, power_of_two_above(ceil_div(source.most_loads, items // source.per_load)))
         return _Short(workgroup, team, items // source.per_load, workgroup * items - source.per_load + 1)
@@ -98,7 +98,6 @@ class SelectSpans(Algorithm):
         """A workgroup serves several sequences where there are enough to fill the machine."""
         sequences, k, source = problem.sequences, self._list(problem.k), problem.view
         together = max(1, min(shape.workgroup, sequences // self.occupancy.workgroups))
-        loads = min(source.most_loads, shape.team * shape.loads)
         steps = k.bit_length()
         program.dispatch(
             "select/spans",
@@ -114,7 +113,6 @@ class SelectSpans(Algorithm):
                 "STEPS": steps,
                 "HALF": 1 << (steps - 1),
                 "PAD": (1 << steps) - k - 1,
-                "PLACE_BITS": (loads * source.per_load).bit_length(),
             },
             params={"k": problem.k, "neighbours": together, "longest": shape.most},
         )
@@ -127,7 +125,7 @@ class SelectSpans(Algorithm):
         return places_of(self.machine, problem, workgroup, workgroup, 1)
 
     def _long(self, problem: Problem, shortest: int) -> _Long:
-        """Parts, and room for as many as spans have that share no items. Others have a place each."""
+        """Parts, and room for those of spans that share no items. Others have a place each."""
         whole, sequences = problem.view.selection, problem.sequences
         longest = min(whole.length, whole.longest or whole.length)
         items = self.policy.part_loads * self.machine.workgroup * problem.view.per_load
@@ -158,7 +156,7 @@ class SelectSpans(Algorithm):
     def _select(
         self, program: Program, problem: Problem, sink: Sink, workgroups: int, bind: Mapping[str, Region], params: Mapping[str, int]
     ) -> None:
-        """The first k of each part, or of each span's parts, by workgroups that take them in turn."""
+        """The first k of each part, or of all of a span's, by workgroups that take turns."""
         places, k, workgroup = self._places(problem), problem.k, self.machine.workgroup
         pairs = isinstance(problem.source, Pairs)
         program.dispatch(
