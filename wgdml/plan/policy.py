@@ -67,5 +67,5 @@ def number(default: float, least: float, most: float, *, powers: bool = False, o
 
 
 def ranges_of(policy: Any) -> dict[str, Range]:
-    """The range of each of a policy's numbers."""
-    return {f.name: f.metadata["range"] for f in fields(policy)}
+    """The range of each of a policy's numbers that has one."""
+    return {f.name: f.metadata["range"] for f in fields(policy) if "range" in f.metadata}
