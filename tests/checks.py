@@ -145,7 +145,7 @@ def check_arguments(function: Callable[..., Any], x: Any) -> None:
     for name in parameters:
         for odd in ODD:
             given = {n: good[n] for n in parameters if n in good} | {name: odd}
-            first = [given.pop(n) for n, p in parameters.items() if p.kind is p.POSITIONAL_ONLY]
+            first = [given.pop(n) for n, p in parameters.items() if p.kind is p.POSITIONAL_ONLY and n in given]
             try:
                 function(*first, **given)
             except (ValueError, TypeError) as error:

@@ -161,6 +161,15 @@ class Asked:
 
 def problems(quick: bool = False) -> Iterator[Asked]:
     """Selections, and how each is planned."""
+    yield from shapes(quick)
+    yield from spans()
+    if not quick:
+        yield from formats_and_orders()
+        yield from layouts()
+
+
+def shapes(quick: bool) -> Iterator[Asked]:
+    """Widths and k on every shape, plain and with spans and payloads."""
     for sizes, axis in QUICK_SHAPES if quick else SHAPES:
         length = sizes[axis]
         wanted = (*QUICK_KS, length) if quick else (*KS, length // 4, length // 2, length)
@@ -175,16 +184,21 @@ def problems(quick: bool = False) -> Iterator[Asked]:
                     given = ("lengths", "starts", "counts") if outputs == "values" else BESIDES
                     forced_on = (*ONE_OF_A_KIND, "gpu, no subgroups") if small else ()
                     yield Asked(with_spans(problem, given, payload), {"vectors": vectors}, forced_on)
-    # Numbers of spans, each way, and where the last index wins or several axes are one.
+
+
+def spans() -> Iterator[Asked]:
+    """Lengths, starts, counts and payloads each way; the last index wins; several axes are one."""
     for count in range(1, 5):
         for given in combinations(BESIDES, count):
             yield Asked(with_spans(selection("float32", (9, 500), (1,), 5, Order.ASCENDING, "both"), given), {})
     for element, last, axes in product(QUICK_WIDTHS, (False, True), ((1,), (0,), (1, 2), (0, 2))):
         problem = selection(element, (9, 50, 6), axes, 1, Order.MAXIMUM, "indices", strides=padded((9, 50, 6)), last_index=last)
         yield Asked(with_spans(problem, BESIDES[:3]), {}, ONE_OF_A_KIND)
-    if quick:
-        return
-    # Numbers: every element format in every order, once for each kernel that k and length lead to.
+
+
+def formats_and_orders() -> Iterator[Asked]:
+    """What is a number to the compiler; results in any order; an input beside an output."""
+    # Every element format in every order, once for each kernel that k and length lead to.
     for sizes, axis, k in (((64, 5000), 1, 1), ((64, 5000), 1, 50), ((64, 5000), 1, 3000), ((64, 50), 1, 9), ((5000, 64), 0, 9)):
         for element in FORMATS:
             for order in Order:
@@ -203,8 +217,10 @@ def problems(quick: bool = False) -> Iterator[Asked]:
         for vectors in (True, False):
             problem = selection(element, sizes, (axis,), k, Order.DESCENDING, "both")
             yield Asked(problem, {"vectors": vectors, "shared_input": True}, ONE_OF_A_KIND)
-    # Layouts: strided and misaligned axes, every number of batch dimensions and of axes, both
-    # widths of an index.
+
+
+def layouts() -> Iterator[Asked]:
+    """Strided and misaligned axes, any number of dimensions, indices of both widths, long rows."""
     for element, index_bytes in product(WIDTHS, (4, 8)):
         for k, step in product((1, 3, 200, 1000), (1, 2)):
             strides: dict[str, Any] = {"strides": (4001, step), "index_bytes": index_bytes}

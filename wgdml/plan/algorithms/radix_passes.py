@@ -64,9 +64,14 @@ class RadixPasses(Algorithm):
         if isinstance(sink, Outputs) and program.spans is not None and program.selection.payload is not None:
             # A scatter that looks both up would have a binding too many.
             ordered = program.pairs(sequences, k, windows=True)
-            self.sort(program, segments, sequences, k, ordered, lengths)
+            self._sort(program, segments, sequences, k, ordered, lengths)
             program.emit(ordered, sequences, k, [sink], k)
             return
+        self._sort(program, segments, sequences, k, sink, lengths)
+
+    def _sort(
+        self, program: Program, segments: Sequence[Source], sequences: int, k: int, sink: Sink, lengths: Region | None
+    ) -> None:
         n = sum(segment.length for segment in segments)
         form = program.selection.format
         words = form.key_words if isinstance(segments[0], View) else form.key_words + 1
