@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from typing import Any
 from .._version import __version__
 from ..plan import Machine, Planner, Profile, adjusted, family_of
 
-__all__ = ["Found", "ProfileWarning", "document", "files_of", "find", "path_of", "read"]
+__all__ = ["Found", "ProfileWarning", "document", "files_of", "find", "path_of", "policies_of", "read", "write"]
 
 _VARIABLE = "WGDML_PROFILE"
 _OWNER = ("wgdml", "adapter", "backend", "driver")  # what a profile is of
@@ -79,6 +80,28 @@ def files_of(info: Mapping[str, Any]) -> list[Path]:
 def document(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> dict[str, Any]:
     """What a profile's file holds."""
     return owner(info) | {"when": when, "numbers": dict(numbers)}
+
+
+def write(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> Path:
+    """Makes numbers the adapter's profile, in place of those of other drivers and versions.
+
+    Whatever happens meanwhile, the old one stays or the new one is whole.
+    """
+    path = path_of(info)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(suffix=".part", dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(document(info, when, numbers), file, indent=1)
+            file.write("\n")
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    for other in files_of(info):
+        if other != path:
+            other.unlink()
+    return path
 
 
 def read(path: Path, info: Mapping[str, Any], machine: Machine) -> dict[str, float]:
