@@ -88,7 +88,10 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
     if document["wrong"]:
         return 1
     if not dry_run:
-        path = profile.write(device.adapter_info, document["when"], document["numbers"])
+        try:
+            path = profile.write(device.adapter_info, document["when"], document["numbers"])
+        except (OSError, RuntimeError) as problem:  # no right, no room, no home
+            raise click.ClickException(f"cannot write the profile: {problem}") from None
         click.echo(f"wrote {path}")
     return 0
 
@@ -137,7 +140,7 @@ def tuned(
     unseen = DeviceMeter(clock, problems(2, effort.unseen, effort.most), meter.costs)
     judged = _judge(unseen, before, after, began + effort.seconds)
     if judged["gain"] < 1.0:
-        after, judged = before, {"problems": 0, "gain": 1.0, "worst": 1.0, "first_calls": 1.0}
+        after, judged = before, {"problems": 0, "gain": 1.0, "worst": 1.0, "first_calls": 1.0, "ratios": {}}
     return {
         "schema": 1,
         "command": "tune",
@@ -173,6 +176,7 @@ def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float)
         "gain": math.exp(mean),
         "worst": math.exp(min(gains, default=0.0)),
         "first_calls": math.exp(-sum(slower) / len(slower)) if slower else 1.0,
+        "ratios": {case.name: round(math.exp(gain), 3) for (case, *_), gain in zip(pairs, gains, strict=False)},
     }
 
 

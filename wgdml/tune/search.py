@@ -25,6 +25,7 @@ _ROUNDS = 3  # of a block: a problem has two pairs in each
 _BLOCKS = 4  # as long as it is not sure
 _ALPHA = 0.01
 _WORST = 0.2  # logarithm: a number that costs some problem more is not taken, whatever it gains
+_SCREENED = 24  # problems that are looked at for that, at the end
 
 
 class Meter(Protocol):
@@ -139,8 +140,9 @@ class Search:
         found = self._better(chosen[:_AT_ONCE], plans)
         # Others decide too: the first were lucky, perhaps.
         again = found and self._better((chosen[_AT_ONCE:] + chosen)[:_AT_ONCE], plans)
+        sound = again and all(self._harmless(i, plans) for i in chosen[2 * _AT_ONCE :][:_SCREENED])
         self._longest = max(self._longest, self.now() - started)
-        if not found or not again:
+        if not found or not again or not sound:
             return False
         for changed, after in numbers.items():
             if after != self.numbers[changed]:
@@ -170,6 +172,12 @@ class Search:
                 slower = self.meter.first_calls(pairs) if self.first_calls else 0.0
                 return found if slower <= found.gain else None
         return None
+
+    def _harmless(self, problem: int, plans: list[Any]) -> bool:
+        """Does a problem lose little or nothing? A second look is taken where it seems to."""
+        pair = (self.meter.problems[problem], self._plans[problem], plans[problem])
+        looks = (self.meter.compare([pair], rounds) for rounds in (1, _ROUNDS))
+        return pair[2] is not None and any(look.worst < _WORST for look in looks)
 
     def _check(self) -> None:
         if self.now() - self._began + self._longest > self.seconds:
