@@ -217,7 +217,11 @@ GPU_RULES: tuple[Rule, ...] = (
 def _serial_select(p: Problem, a: Algorithms) -> bool:
     """Are there subsets enough, or pairs so few that all may be looked at?"""
     policy = a["serial_select"].policy
-    return p.length <= 64 or policy.share * p.k <= p.length or (2 * p.k <= p.length <= policy.half_length and p.k <= 512)
+    return (
+        p.length <= 64 * p.format.bytes
+        or policy.share * p.k <= p.length
+        or (2 * p.k <= p.length <= policy.half_length and p.k <= 512)
+    )
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (

@@ -25,7 +25,8 @@ from wgdml.runtime.profile import policies_of
 from .pairs import Compared
 
 _WRONG = -9.0  # a logarithm: nothing is as slow
-_HOPELESS = 4.0  # times as slow at first sight: not worth more pairs
+_HOPELESS = 2.0  # times as slow at first sight: not worth more pairs
+_SECONDS = 0.6  # of a block of pairs, which has fewer rounds where they are long
 _KEPT = 512  # plans
 
 
@@ -140,6 +141,8 @@ class DeviceMeter:
         seen = [math.log(self._times[case.name, a] / self._times[case.name, b]) for case, a, b in pairs]
         if sum(seen) / len(seen) < -math.log(_HOPELESS):
             return Compared(tuple((ratio, ratio) for ratio in seen))
+        long = sum(self._times[case.name, plan] for case, *plans in pairs for plan in plans)
+        rounds = max(1, min(rounds, int(_SECONDS / (2 * long))))
         records: list[timing.Record] = []
         for (case, *_), (a, b) in zip(pairs, both, strict=True):
             first, second = self._record(case, a), self._record(case, b)

@@ -21,6 +21,7 @@ Numbers = dict[str, float]
 _STEPS = (4, 2, 1)
 _AT_ONCE = 6  # problems of a comparison
 _FEWEST = 3  # problems that a change must matter to
+_LOOKS = 2  # problems that are looked at before
 _ROUNDS = 3  # of a block: a problem has two pairs in each
 _BLOCKS = 4  # as long as it is not sure
 _ALPHA = 0.01
@@ -84,6 +85,8 @@ class Search:
         self._longest = 0.0
         self._plans = [self.meter.plan(self.numbers, p) for p in self.meter.problems]
         self._random = random.Random(1)
+        self._idle: set[tuple[str, float]] = set()  # values that change hardly a plan
+        self._refused: set[int] = set()  # pairs of plans that were compared, hashed
 
     def run(self) -> Numbers:
         """The numbers, when none can be improved or the time is over."""
@@ -123,7 +126,9 @@ class Search:
         value = self.numbers[name]
         while (further := self.ranges[name].moved(value, octaves)) != value:
             value = further
-            outcome = self._try(name, self.numbers | {name: value})
+            outcome = None if (name, value) in self._idle else self._try(name, self.numbers | {name: value})
+            if outcome is None:
+                self._idle.add((name, value))
             if outcome is not None:
                 return outcome
         return False
@@ -134,21 +139,26 @@ class Search:
         affected, plans = self._affected(numbers)
         if len(affected) < _FEWEST:
             return None
+        compared = hash(tuple((i, self._plans[i], plans[i]) for i in affected))
+        if compared in self._refused:
+            return False
         started = self.now()
         self.told(name, (started - self._began) / self.seconds)
         chosen = self._random.sample(affected, len(affected))
-        found = self._better(chosen[:_AT_ONCE], plans)
+        found = None if self._loses(chosen[:_LOOKS], plans) else self._better(chosen[:_AT_ONCE], plans)
         # Others decide too: the first were lucky, perhaps.
         again = found and self._better((chosen[_AT_ONCE:] + chosen)[:_AT_ONCE], plans)
         sound = again and all(self._harmless(i, plans) for i in chosen[2 * _AT_ONCE :][:_SCREENED])
         self._longest = max(self._longest, self.now() - started)
         if not found or not again or not sound:
+            self._refused.add(compared)
             return False
         for changed, after in numbers.items():
             if after != self.numbers[changed]:
                 gain, chance = min(found.gain, again.gain), max(found.chance, again.chance)
                 self.changes.append(Change(changed, self.numbers[changed], after, gain, chance, len(affected)))
         self.numbers, self._plans = numbers, plans
+        self._idle.clear()
         return True
 
     def _affected(self, numbers: Numbers) -> tuple[list[int], list[Any]]:
@@ -172,6 +182,12 @@ class Search:
                 slower = self.meter.first_calls(pairs) if self.first_calls else 0.0
                 return found if slower <= found.gain else None
         return None
+
+    def _loses(self, chosen: list[int], plans: list[Any]) -> bool:
+        """Whether a few problems lose so much at one look that more would be in vain."""
+        if any(plans[i] is None for i in chosen):
+            return True
+        return self.meter.compare([(self.meter.problems[i], self._plans[i], plans[i]) for i in chosen], 1).gain < -2 * self.margin
 
     def _harmless(self, problem: int, plans: list[Any]) -> bool:
         """Does a problem lose little or nothing? A second look is taken where it seems to."""
