@@ -59,7 +59,7 @@ def tables(device: wgdml.Device, effort: Effort, seed: int) -> dict[str, dict[st
 
 
 def measured(meter: DeviceMeter, case: Case, by: Mapping[str, Numbers]) -> dict[str, Any]:
-    """Times of a problem by every table and every algorithm forced; which algorithms were chosen."""
+    """Times by every table and by every algorithm forced; which algorithms were chosen."""
     plans = {name: meter.plan(numbers, case) for name, numbers in by.items()}
     own, selection = Planner(meter.device.machine), run.selection_of(case)
     for algorithm in dict.fromkeys(rule.algorithm for rule in own.rules):

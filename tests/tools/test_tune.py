@@ -1,4 +1,4 @@
-"""``wgdml tune``: what is faster is found and noise is not, by a clock of the tests; its command."""
+"""``wgdml tune``: what is faster is found, and noise is not, by a clock of its own; the command."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_two_searches_of_a_noisy_machine_agree():
 def test_it_ends_in_time(seconds):
     meter = FakeMeter(BEST, 0.05, 0)
     search(meter, dict.fromkeys(RANGES, 1), seconds).run()
-    assert meter.clock <= max(seconds, 4.0)  # the first comparison may take longer than it was given
+    assert meter.clock <= max(seconds, 4.0)  # the first comparison may take longer
 
 
 def test_what_costs_one_problem_much_is_not_taken():

@@ -45,7 +45,7 @@ class DeviceMeter:
     def __init__(self, clock: timing.Clock, cases: Sequence[Case], costs: dict[Any, float] | None = None) -> None:
         self.clock, self.device = clock, clock.device
         self.problems = cases
-        self.wrong: list[str] = []  #: Problems with two answers: a defect of the driver, or of ours.
+        self.wrong: list[str] = []  #: Problems with two answers: a defect.
         #: A quarter of the problems are sorted, which makes thresholds say little.
         self._kinds = {case.name: "sorted" if number % 4 == 3 else "random" for number, case in enumerate(cases)}
         self._inputs = {kind: self._input(*kind) for kind in {(self._kinds[case.name], case.dtype) for case in cases}}
