@@ -747,15 +747,20 @@ def _run_beside(x: Any, request: _Select | _Reduce, out: Any, device: Device | N
     all_given: dict[str, Any] = {"x": x, **beside.tensors}
     resident = [t.device for t in all_given.values() if isinstance(t, Tensor)]
     executor: Executor = as_device(next(iter(resident), _device_of(out)) if device is None else device)
-    placed = {name: asarray(t, device=executor) for name, t in all_given.items()}
-    source = placed.pop("x").broadcast_to(beside.shape)
-    batch = tuple(n for d, n in enumerate(beside.shape) if d not in beside.axes)
-    besides = {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
+    source, besides = _placed(all_given, beside, executor)
     if out is None:
         made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in wanted]
         found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, beside.longest)
         return found if resident else list(to_numpy(*found))
     return _run_into(source, executor, request, out, besides, beside.longest)
+
+
+def _placed(given: Mapping[str, Any], beside: Besides, device: Executor) -> tuple[Tensor, dict[str, Tensor]]:
+    """x and what comes with it, on the device and in the shapes that belong together."""
+    placed = {name: asarray(t, device=device) for name, t in given.items()}
+    source = placed.pop("x").broadcast_to(beside.shape)
+    batch = tuple(n for d, n in enumerate(beside.shape) if d not in beside.axes)
+    return source, {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
 
 
 def _request_beside(request: _Select | _Reduce, beside: Besides) -> _Select | _Reduce:
@@ -785,10 +790,8 @@ def _run_into(
         _check_size(request.elements)
     problem = request.problem()
     results = problem.results(request.elements)
-    given = [
-        tensor if tensor.device is device else moved("out", tensor, device)
-        for tensor in check_out(out, [(dtype, problem.shape) for _, dtype in results])
-    ]
+    checked = check_out(out, [(dtype, problem.shape) for _, dtype in results])
+    given = [moved("out", tensor, device) for tensor in checked]
     outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
     tensors = {"x": x} if isinstance(x, Tensor) else {}
     named = {"out" if len(results) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}

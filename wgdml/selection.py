@@ -288,14 +288,9 @@ def make_selection(
     More than 8 dimensions left on either side after merging raise ``ValueError``.
     """
     chosen, besides = sorted(axes), besides or {}
+    to_values, to_indices = ((0,) * len(source.sizes) if out is None else out.strides for out in (values, indices))
     batch = [
-        BatchDim(
-            size,
-            source.strides[d],
-            values.strides[d] if values else 0,
-            indices.strides[d] if indices else 0,
-            _strides_beside(besides, d),
-        )
+        BatchDim(size, source.strides[d], to_values[d], to_indices[d], _strides_beside(besides, d))
         for d, size in enumerate(source.sizes)
         if d not in chosen
     ]
@@ -318,8 +313,8 @@ def make_selection(
         has_values=values is not None,
         has_indices=indices is not None,
         index_bytes=index_bytes,
-        value_step=values.strides[axis] if values and axis is not None else 0,
-        index_step=indices.strides[axis] if indices and axis is not None else 0,
+        value_step=0 if axis is None else to_values[axis],
+        index_step=0 if axis is None else to_indices[axis],
         longest=longest,
         **tensors,
     )

@@ -22,7 +22,7 @@ from .occupancy import OccupancyPolicy
 from .problem import Problem
 from .profiles import Profile, profile_of
 from .program import Plan, Program
-from .regions import Outputs, Source, TooLargeError, View
+from .regions import Outputs, Pairs, Source, TooLargeError, View
 
 
 class Planner:
@@ -104,26 +104,35 @@ class Planner:
             return
         lengths = [min(k, view.length) for view in views]
         if sequences == 1 and sum(lengths) > program.pairs_a_binding():
-            # Too many to merge: sort everything.
-            if part.starts is not None and len(views) > 1:
-                raise MemoryError(f"with starts, sorting takes sequences that fit a binding, not of {part.length} items")
-            length = sum(view.length for view in views)
-            ordered = program.pairs(1, length, windows=True)
-            everything = radix_sort_of(self.machine, self.policies)
-            program.algorithms.append(everything.name)
-            everything.sort(program, views, 1, length, ordered)
+            ordered = self._sorted(program, part, views)  # they are too many to merge
         else:
             # The first k of the whole are among the first k of each view.
             merged: Source = views[0]
             if len(views) > 1:
-                pairs = program.pairs(sequences, sum(lengths))
-                for i, (view, length) in enumerate(zip(views, lengths, strict=True)):
-                    sink = replace(pairs, base=sum(lengths[:i]), length=length)
-                    program.run(view, sequences, length, sink, forced if i == 0 else None)
-                merged, forced = pairs, None
+                merged, forced = self._firsts(program, views, sequences, lengths, forced), None
             if not part.has_values and pieces.ranks == k:
                 program.run(merged, sequences, k, Outputs(whole), forced)
                 return
             ordered = program.pairs(sequences, k)
             program.run(merged, sequences, k, ordered, forced)
         program.emit(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)
+
+    def _sorted(self, program: Program, part: Selection, views: list[View]) -> Pairs:
+        """All pairs of a single sequence in order."""
+        if part.starts is not None and len(views) > 1:
+            raise MemoryError(f"with starts, sorting takes sequences that fit a binding, not of {part.length} items")
+        length = sum(view.length for view in views)
+        ordered = program.pairs(1, length, windows=True)
+        everything = radix_sort_of(self.machine, self.policies)
+        program.algorithms.append(everything.name)
+        everything.sort(program, views, 1, length, ordered)
+        return ordered
+
+    @staticmethod
+    def _firsts(program: Program, views: list[View], sequences: int, lengths: list[int], forced: Algorithm | None) -> Pairs:
+        """The first pairs of each view, as many as its length, side by side."""
+        pairs = program.pairs(sequences, sum(lengths))
+        for i, (view, length) in enumerate(zip(views, lengths, strict=True)):
+            sink = replace(pairs, base=sum(lengths[:i]), length=length)
+            program.run(view, sequences, length, sink, forced if i == 0 else None)
+        return pairs

@@ -473,6 +473,8 @@ def moved(name: str, tensor: Tensor, device: Executor) -> Tensor:
 
     ``ValueError`` on another GPU device.
     """
+    if tensor.device is device:
+        return tensor
     check_gpu_device(name, tensor, device)
     return new_tensor(device, tensor._buffer, tensor.dtype, tensor.shape, tensor.strides, tensor.offset, tensor._memory)
 

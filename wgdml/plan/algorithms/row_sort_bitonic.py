@@ -51,7 +51,7 @@ class RowSortBitonic(Algorithm):
 
     @property
     def capacity(self) -> int:
-        """The most pairs that a workgroup sorts, with room for a word of each and one to spare."""
+        """The most pairs that one workgroup sorts, with a word of each in its memory."""
         room = power_of_two_below(self.memory * 8 // 9 // 4)
         return min(16 * self.machine.widest_workgroup, room, self.policy.max_length)
 
