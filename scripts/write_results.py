@@ -1,7 +1,8 @@
 """Writes docs/results.md from benchmarks/results/*.json, after a check of each file.
 
 ``--check`` writes nothing and fails where the page differs. ``--add OUT.json`` first takes what
-``wgdml bench --json OUT.json`` wrote into the folder.
+``wgdml bench --json OUT.json`` or ``wgdml tune --json OUT.json`` wrote into the folder. Such files
+that lie in the folder themselves are taken too, and give place to the folder's own.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Result = dict[str, Any]
 #: What a file must have and may have, in the order in which they are written.
 TEXTS = ("date", "commit", "adapter", "driver", "what", "command", "notes", "unit")
 OPTIONAL = {"command", "notes"}
-UNITS = ("ns", "us", "ms", "s", "GB/s")
+UNITS = ("ns", "us", "ms", "s", "GB/s", "numbers")
 
 
 # ----------------------------------------------------------------------------
@@ -108,40 +109,65 @@ def text_of(result: Result) -> str:
 
 
 def taken(document: Any, commit: str) -> tuple[str, Result]:
-    """The name of a file, and the measurement of a run that ``wgdml bench --json`` wrote."""
+    """The name of a file, and the measurement of a run that ``wgdml`` wrote with ``--json``."""
     if not isinstance(document, dict) or document.get("schema") != 1:
-        raise ValueError("this is not what wgdml bench --json writes (schema 1)")
-    if not document["complete"]:
-        raise ValueError("this run did not come to its end")
-    for case in document["cases"]:
-        if not case["exact"]:
-            raise ValueError(f"{case['case']} {case['data']} failed or was wrong: {case.get('error') or case['problem']}")
+        raise ValueError("this is not what wgdml bench --json writes (schema 1), nor wgdml tune --json")
+    own = of_tune(document) if document.get("command") == "tune" else of_bench(document)
     adapter = document["adapter"]
     device = adapter["device"].partition(" (")[0]
     driver = [text for text in (adapter["backend_type"], adapter["description"]) if text]
     date = document["when"][:10]
-    words = re.findall(r"[a-z0-9]+", f"{document['preset']} {device}".lower())
-    ceiling = document["ceiling"]["bytes_per_second"] / 1e9
-    result = {
-        "date": date,
-        "commit": commit,
-        "adapter": device,
-        "driver": ", ".join(driver),
-        "what": f"The benchmark's table {document['preset']!r}; every answer exact",
-        "command": f"wgdml bench --preset {document['preset']}",
-        "notes": f"Device times by {document['timer']}. Read ceiling {rounded(ceiling)} GB/s.",
-        "unit": "us",
-        "rows": [row_of(case) for case in document["cases"] if not case["curve"]],
-    }
+    words = re.findall(r"[a-z0-9]+", f"{document.get('preset', 'tune')} {device}".lower())
+    result = {"date": date, "commit": commit, "adapter": device, "driver": ", ".join(driver)} | own
     name = "-".join([date, *words]) + ".json"
     check(name, result)
     return name, result
 
 
-def row_of(case: Result) -> Result:
-    """A case's own time, the time to read its input once, and those of others in the same run."""
+def of_tune(document: Result) -> Result:
+    """What ``wgdml tune`` measured and changed."""
+    if document["wrong"]:
+        raise ValueError(f"two plans had two answers: {', '.join(document['wrong'])}")
+    facts, judged = document["facts"], document["judged"]
+    names = {"empty_dispatch_us": "a dispatch, us", "dependent_dispatch_us": "a dispatch that depends on one, us"}
+    names |= {"barrier_ns": "a barrier, ns", "atomic_ns": "an atomic addition of a workgroup, ns"}
+    names |= {"workgroups_at_once": "workgroups at once"}
+    rows: list[Result] = [{"number": name, "here": rounded(facts[field])} for field, name in names.items()]
+    rate = max(rate for rates in facts["reads"].values() for rate in rates.values()) / 1e9
+    rows.insert(0, {"number": "reads, GB/s", "here": rounded(rate)})
+    rows += [{"number": name, "default": document["default"][name], "here": n} for name, n in document["numbers"].items()]
+    unseen = f"{judged['problems']} problems that it was not tuned by are {judged['gain']:.2f} times as fast (geometric mean)"
+    notes = f"{unseen}. Timed by {document['timer']}." if judged["problems"] else "Nothing is faster than the default."
+    what = "What wgdml tune measured, and the numbers that differ from the default"
+    return {"what": what, "command": "wgdml tune", "notes": notes, "unit": "numbers", "rows": rows}
+
+
+def of_bench(document: Result) -> Result:
+    """A run of the benchmark that came to its end, every answer exact."""
+    if not document["complete"]:
+        raise ValueError("this run did not come to its end")
+    for case in document["cases"]:
+        if not case["exact"]:
+            raise ValueError(f"{case['case']} {case['data']} failed or was wrong: {case.get('error') or case['problem']}")
+    ceiling = document["ceiling"]["bytes_per_second"] / 1e9
+    return {
+        "what": f"The benchmark's table {document['preset']!r}; every answer exact",
+        "command": f"wgdml bench --preset {document['preset']}",
+        "notes": f"Device times by {document['timer']}. Read ceiling {rounded(ceiling)} GB/s.",
+        "unit": "us",
+        "rows": [row_of(case, document["preset"] == "any") for case in document["cases"] if not case["curve"]],
+    }
+
+
+def row_of(case: Result, drawn: bool) -> Result:
+    """A case's own time, the time to read its input once, and those of others in the same run.
+
+    Of a case that was drawn, how many times its floor it takes.
+    """
     row = {"case": case["case"], "data": case["data"], "wgdml": rounded(case["device_us"])}
-    if case.get("floor_us"):
+    if drawn:
+        row["times_floor"] = rounded(case["times_floor"])
+    elif case.get("floor_us"):
         row["floor"] = rounded(case["floor_us"])
     for name, peer in case["peers"].items():
         if "us" in peer and peer.get("correct", True):
@@ -171,8 +197,44 @@ def add(source: Path, commit: str) -> Path:
     return FOLDER / name
 
 
+def is_run(path: Path) -> bool:
+    """Is a file what ``wgdml`` wrote, and not yet the folder's own?"""
+    return '"schema":' in path.read_text(encoding="utf-8")[:200]
+
+
 # ----------------------------------------------------------------------------
 # The page
+
+
+def overview(results: dict[str, Result]) -> str:
+    """Each adapter's newest random problems: how far from the floor, and beside PyTorch."""
+    lines = [
+        "| adapter | driver | problems | times the floor: mean | 90% | worst | PyTorch takes |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    newest: dict[str, Result] = {}
+    for name in sorted(results):
+        if all(is_number(row.get("times_floor")) and is_number(row.get("wgdml")) for row in results[name]["rows"]):
+            newest[results[name]["adapter"]] = results[name]
+    for adapter in sorted(newest, key=str.lower):
+        rows = newest[adapter]["rows"]
+        far = sorted(row["times_floor"] for row in rows)
+        beside = [
+            row[peer] / row["wgdml"]
+            for row in rows
+            for peer in ("pytorch", "torch")
+            if is_number(row.get(peer)) and row["wgdml"] > 0
+        ]
+        torch = f"{rounded(mean(beside))} times as long" if beside else ""
+        figures = (rounded(n) for n in (mean(far), far[len(far) * 9 // 10], far[-1]))
+        driver = newest[adapter]["driver"]
+        lines.append(f"| {plain(adapter)} | {plain(driver)} | {len(far)} | {' | '.join(map(str, figures))} | {torch} |")
+    return "\n".join(lines)
+
+
+def mean(figures: list[float]) -> float:
+    """Geometric."""
+    return math.exp(sum(math.log(max(figure, 1e-9)) for figure in figures) / len(figures))
 
 
 def sections(results: dict[str, Result]) -> str:
@@ -228,17 +290,22 @@ def page(text: str, results: dict[str, Result]) -> str:
     """The page's text with these results between its marks."""
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}\n\n{sections(results)}\n\n{END}{tail}"
+    return f"{head}{BEGIN}\n\n{overview(results)}\n\n{sections(results)}\n\n{END}{tail}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where the page differs")
-    parser.add_argument("--add", type=Path, metavar="OUT.json", help="take a run of wgdml bench --json")
+    parser.add_argument("--add", type=Path, metavar="OUT.json", help="take a run of wgdml bench or wgdml tune")
     options = parser.parse_args()
     try:
         if options.add:
             print(add(options.add, commit_here()).relative_to(ROOT))
+        for path in filter(is_run, FOLDER.glob("*.json")):
+            if options.check:
+                raise ValueError(f"{path.name} is a run as wgdml wrote it: scripts/write_results.py takes it into the folder")
+            print(add(path, commit_here()).relative_to(ROOT))
+            path.unlink()
         results = {path.name: read(path) for path in FOLDER.glob("*.json")}
     except (OSError, ValueError) as problem:
         print(problem, file=sys.stderr)

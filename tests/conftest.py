@@ -14,6 +14,8 @@ from contextlib import suppress
 
 # Vulkan loaders complain on stderr without it; it has to be there before wgpu is imported.
 os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
+# What somebody tuned on this machine is no part of the tests.
+os.environ.setdefault("WGDML_PROFILE", "off")
 
 import hypothesis
 import pytest

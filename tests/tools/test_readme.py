@@ -40,8 +40,10 @@ def test_command_lines_are_understood(command: str) -> None:
     words = shlex.split(re.sub(r"[<>] *\S+", "", command))[1:]
     if words[0] == "bench":
         words.append("--list")  # a whole run is tested in test_bench.py
+    if words[0] == "tune":
+        words.append("--help")  # likewise, in test_tune.py
     result = CliRunner().invoke(wgdml.cli.main, words, input=b"")
-    if words[0] in ("info", "bench", "selftest"):
+    if words[0] in ("info", "bench", "tune", "selftest"):
         assert result.exit_code == 0
     else:
         assert re.fullmatch(r"wgdml: error: (cannot read \S+: No such file.*|standard input is empty.*)\n", result.stderr)

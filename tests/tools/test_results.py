@@ -53,7 +53,7 @@ def test_files_are_written_as_they_are(script):
 def test_a_table_has_every_figure(script):
     script.check(NAME, GOOD)
     text = script.page(f"before\n{script.BEGIN}old{script.END}\nafter\n", {NAME: GOOD})
-    assert text.startswith(f"before\n{script.BEGIN}\n\n## A GPU\n\n### 2026-01-31-some-words\n\n")
+    assert text.startswith(f"before\n{script.BEGIN}\n\n{script.overview({})}\n\n## A GPU\n\n### 2026-01-31-some-words\n\n")
     assert text.endswith(f"\n\n{script.END}\nafter\n")
     for line in (
         "Top-k \\| before and after. In us.",
@@ -88,7 +88,7 @@ def test_the_newest_of_an_adapter_comes_first(script):
         ({"date": "2026-13-01"}, "month must be in 1..12"),
         ({"date": "2026-02-01"}, "its name must be 2026-02-01-WORDS.json"),
         ({"commit": "main"}, "commit must be 7 to 40 hexadecimal digits, not 'main'"),
-        ({"unit": "hours"}, "unit must be one of ns, us, ms, s, GB/s, not 'hours'"),
+        ({"unit": "hours"}, "unit must be one of ns, us, ms, s, GB/s, numbers, not 'hours'"),
         ({"rows": []}, "rows must be a list of at least one row"),
         ({"rows": [3]}, "row 1 must be an object"),
         ({"rows": [{"case": "a", "Time": 1}]}, "the name 'Time' must be of small letters"),
@@ -128,6 +128,52 @@ def test_a_run_of_the_benchmark_becomes_a_file(script, tmp_path, monkeypatch):
     ):
         with pytest.raises(ValueError, match=rule):
             script.taken(copy.deepcopy(document) | change, "0123abc")
+
+
+def test_a_run_of_tune_becomes_a_file(script, tmp_path, monkeypatch, capsys):
+    """Dropped into the folder as it is."""
+    document = {
+        "schema": 1,
+        "command": "tune",
+        "when": "2026-01-31T00:00:00Z",
+        "adapter": {"device": "A GPU (its chip)", "backend_type": "Vulkan", "description": "1.2"},
+        "timer": "timestamp queries",
+        "facts": {
+            "reads": {"4": {"8": 5e9}},
+            "empty_dispatch_us": 30.0,
+            "dependent_dispatch_us": 10.0,
+            "barrier_ns": 200.0,
+            "atomic_ns": 300.0,
+            "workgroups_at_once": 2,
+        },
+        "numbers": {"serial_select.share": 16},
+        "default": {"serial_select.share": 8},
+        "judged": {"problems": 9, "gain": 1.1},
+        "wrong": [],
+    }
+    dropped = tmp_path / "mine.json"
+    dropped.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    monkeypatch.setattr(script, "FOLDER", tmp_path)
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    monkeypatch.setattr(script, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(script, "commit_here", lambda: "0123abc")
+    script.PAGE.write_text(f"{script.BEGIN}{script.END}")
+    monkeypatch.setattr(sys, "argv", ["write_results.py", "--check"])
+    assert script.main() == 1 and "mine.json is a run as wgdml wrote it" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["write_results.py"])
+    assert script.main() == 0 and [p.name for p in tmp_path.glob("*.json")] == ["2026-01-31-tune-a-gpu.json"]
+    for line in ("| reads, GB/s | 5 |  |", "| serial_select.share | 16 | 8 |", "| a barrier, ns | 200 |  |"):
+        assert line in script.PAGE.read_text().splitlines()
+    assert "9 problems that it was not tuned by are 1.10 times as fast" in script.PAGE.read_text().replace("\n", " ")
+    with pytest.raises(ValueError, match="two plans had two answers: topk:9x9:k2"):
+        script.taken(document | {"wrong": ["topk:9x9:k2"]}, "0123abc")
+
+
+def test_the_page_begins_with_each_adapters_random_problems(script):
+    rows = [{"case": str(n), "wgdml": 10.0, "times_floor": n + 1.0, "pytorch": 20.0} for n in range(10)]
+    older = GOOD | {"rows": [{"case": "a", "wgdml": 1, "times_floor": 9}]}
+    text = script.overview({NAME: older, "2026-02-01-a.json": GOOD | {"rows": rows}, "2026-02-02-b.json": GOOD})
+    assert text.splitlines()[2:] == ["| A GPU | Vulkan, 1.2 | 10 | 4.53 | 10.0 | 10.0 | 2.0 times as long |"]
 
 
 def test_three_figures_are_enough(script):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import wgdml
 from wgdml.plan import Plan
 from wgdml.runtime.executor import PreparedPlan, record_steps
-from wgdml.selection import Layout, Order, make_selection, packed_strides
+from wgdml.selection import Layout, Order, Selection, make_selection, packed_strides
 
 from . import oracle, timing
 from .cases import DATA_KINDS, DTYPES, Case
@@ -64,12 +64,12 @@ class Prepared:
         return _read(self.results)
 
 
-def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -> Prepared:
-    """The case's plan on this input, with uint32 indices. Outputs start as what no answer is."""
+def selection_of(case: Case) -> Selection:
+    """The case with packed inputs and outputs and uint32 indices."""
     shape = case.result_shape
     packed = Layout(shape, packed_strides(shape))
     argmax = case.operator == "argmax"
-    selection = make_selection(
+    return make_selection(
         case.dtype,
         Layout(case.shape, packed_strides(case.shape)),
         (case.axis,),
@@ -78,7 +78,12 @@ def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -
         values=None if argmax else packed,
         indices=packed,
     )
-    plan = device.prepare(selection, vectors=True, **options)
+
+
+def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -> Prepared:
+    """The case's plan on this input. Outputs start as what no answer is."""
+    shape, argmax = case.result_shape, case.operator == "argmax"
+    plan = device.prepare(selection_of(case), vectors=True, **options)
     resources = {"input": (x.buffer, 0)}
     results = []
     for name, dtype in {"indices": "uint32"}.items() if argmax else {"values": case.dtype, "indices": "uint32"}.items():

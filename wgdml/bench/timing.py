@@ -178,8 +178,8 @@ class Clock:
         return statistics.median(times), times
 
 
-def _kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
-    """Pipeline and bind group of a small kernel of the benchmark's own."""
+def small_kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
+    """Pipeline and bind group of a small kernel of the benchmark's own, over (buffer, size)."""
     pipeline = gpu.create_compute_pipeline(
         layout="auto", compute={"module": gpu.create_shader_module(code=code), "entry_point": "main"}
     )
@@ -191,15 +191,23 @@ def empty_dispatch(device: Device, source: Any, target: Any = None) -> Record:
     """One dispatch of one invocation that copies a word."""
     gpu = device.gpu_device
     target = target or gpu.create_buffer(size=256, usage=STORAGE)
-    pipeline, group = _kernel(gpu, _EMPTY, [(source, 256), (target, 256)])
+    pipeline, group = small_kernel(gpu, _EMPTY, [(source, 256), (target, 256)])
     return partial(record_steps, steps=[(pipeline, group, (1, 1, 1))])
+
+
+def reads(device: Device, buffer: Any, size: int, unroll: int, runs: bool = False) -> Callable[[int], Record]:
+    """A plain summing kernel that reads so many bytes of a buffer, by a number of workgroups."""
+    sums = device.gpu_device.create_buffer(size=256, usage=STORAGE)
+    loads = " ".join(f"sum += words[at + {i}u * stride];" for i in range(unroll))
+    code = _READ.format(unroll=unroll, loads=loads, runs=str(runs).lower())
+    pipeline, group = small_kernel(device.gpu_device, code, [(buffer, size), (sums, 256)])
+    return lambda workgroups: partial(record_steps, steps=[(pipeline, group, (workgroups, 1, 1))])
 
 
 def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
     """The fastest of some plain summing kernels that read the buffer; it is the burner then."""
     device = clock.device
     size = min(buffer.size, device.limits["max-storage-buffer-binding-size"]) // 256 * 256
-    sums = device.gpu_device.create_buffer(size=256, usage=STORAGE)
     software = device.adapter_info["adapter_type"] == "CPU"
     if software:
         # More would only take longer.
@@ -207,11 +215,9 @@ def measure_ceiling(clock: Clock, buffer: Any) -> Ceiling:
     groups = (2, 4, 8, 32) if software else (1056, 2112, 4224, 8448, 16896)
     best: Ceiling | None = None
     for unroll, runs in ((4, False), (4, True)) if software else ((4, False), (8, False)):
-        loads = " ".join(f"sum += words[at + {i}u * stride];" for i in range(unroll))
-        code = _READ.format(unroll=unroll, loads=loads, runs=str(runs).lower())
-        pipeline, group = _kernel(device.gpu_device, code, [(buffer, size), (sums, 256)])
+        reading = reads(device, buffer, size, unroll, runs)
         for workgroups in groups:
-            record = partial(record_steps, steps=[(pipeline, group, (workgroups, 1, 1))])
+            record = reading(workgroups)
             if best is None:
                 clock.set_burner(record, float(clock.time([record], 1, warm=False)[0, 0]))
             seconds, times = clock.median(record, budget=0.05)

@@ -12,6 +12,7 @@ from wgdml._version import __version__
 from wgdml.bench.command import bench_command
 from wgdml.demo.command import demo_command
 from wgdml.selftest import command as selftest_command
+from wgdml.tune.command import tune_command
 
 from .info import info_command
 from .program import Program
@@ -47,6 +48,7 @@ for _command in (
     top_k_command,
     *extreme_commands,
     sort_command,
+    tune_command,
     bench_command,
     demo_command,
     selftest_command,

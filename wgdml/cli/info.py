@@ -40,7 +40,7 @@ WGDML_ADAPTER (a number in this list, from 0, or a part of the name) chooses the
 )
 @json_option
 def info_command(as_json: bool) -> None:
-    """Adapters, the one chosen and why, its limits and features, versions."""
+    """Adapters, the one chosen and why, its profile, limits and features, versions."""
     adapters = [
         {key: adapter[key] for key in ("name", "type", "backend", "driver")} | {"chosen": False} for adapter in wgdml.adapters()
     ]
@@ -60,6 +60,7 @@ def info_command(as_json: bool) -> None:
         document |= {
             "reason": device.adapter_reason,
             "gpu_device": device.gpu_device_reason,
+            "profile": {"reason": device.profile_reason, "numbers": device.profile},
             "feature_level": device.feature_level.name,
             "limits": {key.replace("-", "_"): value for key, value in sorted(device.limits.items())},
             "features": sorted(device.features),
@@ -75,7 +76,9 @@ def info_command(as_json: bool) -> None:
             lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
         if problem is None:
             lines += [f"  * chosen: {device.adapter_reason}", ""]
-            lines += [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}", "limits"]
+            lines += [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}"]
+            count = f" ({len(device.profile)} numbers)" if device.profile else ""
+            lines += [f"profile        {device.profile_reason}{count}", "limits"]
             for key in _SHOWN_LIMITS:
                 lines.append(f"  {key:40} {device.limits[key]:>15,}")
             lines += ["features", "  " + ", ".join(document["features"])]

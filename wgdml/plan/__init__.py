@@ -10,8 +10,9 @@ from .algorithms import ALGORITHMS, Algorithm, register, unregister
 from .choose import GPU_RULES, SOFTWARE_RULES, Rule, rules_table
 from .machine import Machine
 from .planner import Planner
+from .policy import Range, number
 from .problem import Problem, Unserved
-from .profiles import Profile, adjusted, numbers_of, profile_of
+from .profiles import Profile, adjusted, family_of, numbers_of, profile_of, ranges
 from .program import Binding, Dispatch, Plan
 
 __all__ = [
@@ -26,11 +27,15 @@ __all__ = [
     "Planner",
     "Problem",
     "Profile",
+    "Range",
     "Rule",
     "Unserved",
     "adjusted",
+    "family_of",
+    "number",
     "numbers_of",
     "profile_of",
+    "ranges",
     "register",
     "rules_table",
     "unregister",

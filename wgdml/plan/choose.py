@@ -28,9 +28,9 @@ class Rule:
 # Conditions of several parts
 
 
-def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
+def _few_and_long(p: Problem, a: Algorithms) -> bool:
     """Would a workgroup each leave most of the machine idle? Sooner where k is too large for it."""
-    share *= 1 if p.sequences <= 16 else 4
+    share = a["delegates"].policy.few_length * (1 if p.sequences <= 16 else 4)
     share //= 1 if p.k <= a["select_radix"].max_k(p.key_words) else 2
     long = p.length >= max(32 * p.k, share * p.sequences)
     return p.along and long and p.loads > 2 * power_of_two_above(p.k)
@@ -39,12 +39,12 @@ def _few_and_long(p: Problem, a: Algorithms, share: int) -> bool:
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
     delegates = a["delegates"]
     most: int = min(256, largest_team(delegates.machine, p.key_words)) if p.columns else delegates.max_k(p.key_words)
-    return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
+    return p.one_axis and p.k <= most and p.length >= max(delegates.policy.long, 256 * p.k) and p.sequences <= 16
 
 
-def _sorts(p: Problem, by_radix: bool) -> bool:
+def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
     """Would counting take longer than a sort of the whole sequence in workgroup memory?"""
-    share = 8 if not p.pairs and not p.columns and p.k >= 32 else 4
+    share = a["row_sort_bitonic"].policy.share * (2 if not p.pairs and not p.columns and p.k >= 32 else 1)
     return p.length <= 64 or share * p.k >= p.length or (by_radix and not p.columns and p.k > 64)
 
 
@@ -62,7 +62,7 @@ def _by_buckets(p: Problem, a: Algorithms) -> bool:
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
-    share = 48 if p.key_words == 1 else 24
+    share = policy.share // p.key_words
     return p.along and p.k <= policy.max_k and share * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
 
 
@@ -85,13 +85,14 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    # Pairs of narrow types sort so fast that a threshold must leave few.
-    share = 2 if p.format.bytes > 2 else 8
-    return p.along and p.sequences >= a["select_bisect"].policy.min_sequences and share * p.k <= p.length
+    policy = a["select_bisect"].policy
+    share = policy.share * (1 if p.format.bytes > 2 else 4)
+    return p.along and p.sequences >= policy.min_sequences and share * p.k <= p.length
 
 
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
-    return p.columns and ((p.k <= 64 and p.length >= 16 * p.k) or (p.k <= 512 and p.length >= 256 * p.k))
+    share = a["delegates"].of_columns.share * p.k
+    return p.columns and ((p.k <= 64 and p.length >= share) or (p.k <= 512 and p.length >= 16 * share))
 
 
 def _few_neighbours(p: Problem) -> bool:
@@ -100,7 +101,7 @@ def _few_neighbours(p: Problem) -> bool:
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
-    large = p.k > 64 or p.sequences * p.length > 1 << 19
+    large = p.k > 64 or p.sequences * p.length > a["transpose"].policy.min_items
     return p.columns and large and (p.length <= 8192 or 4 * p.k <= p.length)
 
 
@@ -118,7 +119,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule("reduce", lambda p, a: p.k == 1, "k = 1", "one read and a tree"),
     Rule(
         "row_sort_rank",
-        lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= 32768,
+        lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= a["row_sort_rank"].policy.few,
         "up to 2048 pairs a sequence, 32768 in all",
         "counting waits for nothing",
     ),
@@ -144,7 +145,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "delegates",
-        lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a, 1 << 15),
+        lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a),
         "few long rows, k from 96 on",
         "a workgroup each would leave most of the machine idle",
     ),
@@ -186,23 +187,28 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "row_sort_buckets",
-        lambda p, a: _by_buckets(p, a) and _sorts(p, _by_radix(p, a)),
+        lambda p, a: _by_buckets(p, a) and _sorts(p, a, _by_radix(p, a)),
         "rows of over 256 items of 64-bit types, up to 128 of over 512; as much wanted as below",
         "all in order in one read, in as many passes for wide keys",
     ),
     Rule(
         "row_sort_radix",
-        lambda p, a: _by_radix(p, a) and _sorts(p, True),
+        lambda p, a: _by_radix(p, a) and _sorts(p, a, True),
         "rows that fit a workgroup, of which an eighth and more is wanted",
         "all in order in one read",
     ),
     Rule(
         "row_sort_bitonic",
-        lambda p, a: _fits(p, a) and not _by_radix(p, a) and _sorts(p, False),
+        lambda p, a: _fits(p, a) and not _by_radix(p, a) and _sorts(p, a, False),
         "pairs, and shorter sequences, of which a quarter and more is wanted",
         "all in order in one read",
     ),
-    Rule("select_teams", lambda p, a: p.k <= 256 and p.length >= 2 * p.k, "k up to 256", "one read and a little"),
+    Rule(
+        "select_teams",
+        lambda p, a: p.k <= a["select_teams"].policy.max_k and p.length >= 2 * p.k,
+        "k up to 256",
+        "one read and a little",
+    ),
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
@@ -212,14 +218,24 @@ GPU_RULES: tuple[Rule, ...] = (
         "16 sequences and more, any k that it serves",
         "one read, and a list in scratch",
     ),
-    Rule("radix_select", lambda p, a: 4 * p.k <= p.length, "k up to a quarter", "a read a digit, and a sort of k"),
+    Rule(
+        "radix_select",
+        lambda p, a: a["radix_select"].policy.share * p.k <= p.length,
+        "k up to a quarter",
+        "a read a digit, and a sort of k",
+    ),
     Rule("radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )
 
 
 def _serial_select(p: Problem, a: Algorithms) -> bool:
     """Are there subsets enough, or pairs so few that all may be looked at?"""
-    return p.length <= 64 or 8 * p.k <= p.length or (2 * p.k <= p.length <= 4096 and p.k <= 512)
+    policy = a["serial_select"].policy
+    return (
+        p.length <= 64 * p.format.bytes
+        or policy.share * p.k <= p.length
+        or (2 * p.k <= p.length <= policy.half_length and p.k <= 512)
+    )
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
@@ -234,7 +250,12 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("select_radix", lambda p, a: p.segments, "segments of one sequence, any k that fits", "each is read to its own end"),
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule("serial_select", _serial_select, "k up to an eighth, half of up to 4096, and short sequences", "one read and a little"),
-    Rule("radix_select", lambda p, a: 4 * p.k <= p.length and p.length > 4096, "k up to a quarter", "a read a digit"),
+    Rule(
+        "radix_select",
+        lambda p, a: a["radix_select"].policy.share * p.k <= p.length and p.length > 4096,
+        "k up to a quarter",
+        "a read a digit",
+    ),
     Rule("serial_radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )
 

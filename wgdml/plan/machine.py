@@ -33,7 +33,7 @@ class Machine:
     max_compute_workgroup_storage_size: int = 16 << 10
     max_compute_workgroups_per_dimension: int = 65535
     kind: str = "unknown"  #: "discrete", "integrated", "software" or "unknown"
-    vendor: str = ""  #: WebGPU's ``adapter.info["vendor"]``, in lower case
+    vendor: str = ""  #: "amd", "apple", "intel", "nvidia" or so; else the driver, in lower case
     subgroups: bool = False  #: Subgroup operations may be used; their size is not known.
 
     @property

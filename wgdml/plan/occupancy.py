@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .policy import number
+
 
 @dataclass(frozen=True)
 class OccupancyPolicy:
     """How much work a machine runs at once, and how an invocation should read."""
 
     #: This many workgroups of 256 fill the machine several times over: 16 for each of an H200's 132
-    #: processors. It reads at full speed from half of that on. 1 on.
-    workgroups: int = 2112
-    #: This many invocations are at work at once. Teams of few sequences grow until they are. 1 on.
-    invocations: int = 1 << 17
+    #: processors. It reads at full speed from half of that on.
+    workgroups: int = number(2112, 1, 1 << 20)
+    #: This many invocations are at work at once. Teams of few sequences grow until they are.
+    invocations: int = number(1 << 17, 1, 1 << 24)
     #: This many loads are under way at once where loads are read again. Each takes a software
-    #: adapter 2 ms to compile. 1 to 8 (benchmarks/LOG.md#less-to-compile-2026-11-22-63e45a9).
-    reread_unroll: int = 4
-    #: An invocation has this many loads before a sequence is cut among more of them. 1 on.
-    loads_each: int = 8
+    #: adapter 2 ms to compile (benchmarks/LOG.md#less-to-compile-2026-11-22-63e45a9).
+    reread_unroll: int = number(4, 1, 8)
+    #: An invocation has this many loads before a sequence is cut among more of them.
+    loads_each: int = number(8, 1, 1 << 12)

@@ -10,6 +10,7 @@ from ..selection import Selection
 from .algorithms import ALGORITHMS, Algorithm
 from .algorithms.base import Step
 from .algorithms.columns import Columns
+from .algorithms.delegates import DelegatesOfColumnsPolicy
 from .algorithms.reduce import MEETING_BYTES
 from .algorithms.select_from_delegates import SelectFromDelegates
 from .algorithms.select_ranks import SelectRanks
@@ -34,7 +35,7 @@ class Planner:
     def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
-        policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
+        policies: dict[str, Any] = {"occupancy": OccupancyPolicy(), "delegates_of_columns": DelegatesOfColumnsPolicy()}
         steps: list[type[Step]] = [Columns, SelectFromDelegates, SelectRanks, *ALGORITHMS.values()]
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile

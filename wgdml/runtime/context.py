@@ -13,6 +13,9 @@ from ..plan import Machine
 from .errors import DeviceLostError, translated
 from .process import FORKED
 
+#: Makers by their PCI numbers: what Vulkan says of a maker is the name of its driver.
+_VENDORS = {0x1002: "amd", 0x106B: "apple", 0x10DE: "nvidia", 0x1010: "img-tec", 0x13B5: "arm", 0x5143: "qualcomm", 0x8086: "intel"}
+
 
 def nanoseconds_a_tick(gpu_device: Any) -> float:
     """The length of a tick of timestamp queries, which wgpu-py has no public call for."""
@@ -81,9 +84,15 @@ class Context:
             max_compute_workgroup_storage_size=get("max-compute-workgroup-storage-size"),
             max_compute_workgroups_per_dimension=get("max-compute-workgroups-per-dimension"),
             kind=kinds.get(self.adapter_info["adapter_type"], "unknown"),
-            vendor=str(self.adapter_info.get("vendor", "")).lower(),
+            vendor=self._vendor(),
             subgroups="subgroup" in self.features,
         )
+
+    def _vendor(self) -> str:
+        info = self.adapter_info
+        # Metal names none. Its adapters are Apple's own, but for those of older Macs.
+        own = "apple" if info["backend_type"] == "Metal" and info["device"].startswith("Apple") else ""
+        return _VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower()
 
     # -- when things go wrong --
 

@@ -12,13 +12,14 @@ from typing import Any, NoReturn, cast
 import wgpu
 
 from .. import contract
-from ..plan import Machine, Planner
+from ..plan import Machine
 from . import default
 from .adapter import NoAdapterError, choose_adapter, describe, resolved
 from .context import Context
 from .executor import KEPT, Executor, MakesPlans
 from .operator import CompiledOperator, Operator
 from .process import uninterrupted, use_gpu
+from .profile import Found, find
 from .promises import in_thread
 
 __all__ = ["Device", "default_device", "open_default"]
@@ -84,7 +85,8 @@ class Device(Executor):
     one an adapter is chosen (hardware first, then software; ``WGPUPY_WGPU_ADAPTER_NAME`` and
     ``WGPU_BACKEND_TYPE`` are honoured) or ``adapter`` is used. ``feature_level``: the highest level
     whose operators this device takes (DirectML's ``DML_FEATURE_LEVEL``). ``planner`` makes what
-    chooses the kernels, for the device as plans see it. ``kept``: the most plans that are kept, and
+    chooses the kernels, for the device as plans see it; None is the library's own, with the
+    adapter's profile (``wgdml tune``) if it has one. ``kept``: the most plans that are kept, and
     the most compiled kernels, each of which takes 2 to 4 MB on a software adapter; the least
     recently used leave.
 
@@ -111,6 +113,10 @@ class Device(Executor):
     """The GPU device's optional features."""
     feature_level: contract.FeatureLevel
     """The highest level whose operators it takes. Here it is a ceiling."""
+    profile: dict[str, float]
+    """The planner's numbers that ``wgdml tune`` found, where they differ from the default."""
+    profile_reason: str
+    """Where the planner's numbers are from."""
     counters: dict[str, int]
     """What was made so far: pipelines, plans, bind groups, buffers; and the bytes of scratch."""
 
@@ -120,7 +126,7 @@ class Device(Executor):
         *,
         adapter: Any = None,
         feature_level: contract.FeatureLevel = contract.HIGHEST_FEATURE_LEVEL,
-        planner: Callable[[Machine], MakesPlans] = Planner,
+        planner: Callable[[Machine], MakesPlans] | None = None,
         kept: int = KEPT,
     ) -> None:
         level = contract.as_enum("feature_level", feature_level, contract.FeatureLevel)
@@ -136,7 +142,15 @@ class Device(Executor):
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
             gpu_device = _open(adapter)
-        super().__init__(gpu_device, planner, level, kept)
+        found = Found("that of the planner that the caller gave")
+
+        def make(machine: Machine) -> MakesPlans:
+            nonlocal found
+            found = find(dict(gpu_device.adapter.info), machine)
+            return found.planner(machine)
+
+        super().__init__(gpu_device, planner or make, level, kept)
+        self.profile, self.profile_reason = dict(found.numbers), found.reason
         self.gpu_device = gpu_device
         self.adapter_info = self.context.adapter_info
         self.limits = self.context.limits

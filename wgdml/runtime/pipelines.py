@@ -31,6 +31,10 @@ class Pipelines:
         self._pipelines.clear()
         self._layouts.clear()
 
+    def has(self, dispatch: Dispatch) -> bool:
+        """Whether ``get`` would compile nothing."""
+        return self._pipelines.get((dispatch.kernel, dispatch.constants)) is not None
+
     def get(self, dispatch: Dispatch) -> tuple[Any, Any]:
         key = dispatch.kernel, dispatch.constants
         found: tuple[Any, Any] | None = self._pipelines.get(key)

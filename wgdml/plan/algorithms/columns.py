@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Step
@@ -15,21 +16,21 @@ from .parts import class_above, pair_bytes, workgroup_with
 class ColumnsPolicy:
     """The best pair of each column, or of subsets of it."""
 
-    #: An invocation has this many loads under way at once. 1, 2, 3, 4, 6 or 8
+    #: An invocation has this many loads under way at once
     #: (benchmarks/LOG.md#one-barrier-a-team-2026-11-21-7d61349).
-    unroll: int = 8
-    #: Loads are wider than a word where each invocation keeps this many of them. 0 on
+    unroll: int = number(8, 1, 8, only=(1, 2, 3, 4, 6, 8))
+    #: Loads are wider than a word where each invocation keeps this many of them
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
-    loads: int = 32
-    #: A load brings at most this many items where the best alone is wanted. 1 to 16
+    loads: int = number(32, 0, 1 << 16)
+    #: A load brings at most this many items where the best alone is wanted
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
-    items: int = 4
-    #: Invocations read at least this many bytes of a row side by side, if it has them. 16 to 4096
+    items: int = number(4, 1, 16)
+    #: Invocations read at least this many bytes of a row side by side, if it has them
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
-    line: int = 512
-    #: Results of columns up to this length change invocations and are written side by side. 0 on
+    line: int = number(512, 16, 4096)
+    #: Results of columns up to this length change invocations and are written side by side
     #: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
-    transposed: int = 4
+    transposed: int = number(4, 0, 1 << 16)
 
 
 _TAIL = 4  # rows under way at once at the end of a run of delegates

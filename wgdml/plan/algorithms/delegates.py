@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
@@ -30,43 +31,51 @@ def _at_least(items: int) -> int:
 class DelegatesPolicy:
     """Long rows, by many workgroups together."""
 
-    #: There are this many delegates in all: as many as invocations that read at full speed. 1 on
+    #: There are this many delegates in all: as many as invocations that read at full speed
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    total: int = 1 << 18
-    #: A sequence has this many delegates even if they take scratch of over 2% of the input. 1 on
+    total: int = number(1 << 18, 1, 1 << 24)
+    #: A sequence has this many delegates even if they take scratch of over 2% of the input
     #: (benchmarks/LOG.md#scratch-under-2-2026-11-22-32fcc6a).
-    lean: int = 1 << 12
-    #: Each of the k has at least this many delegates. The subsets of about k are read again. 4 on
+    lean: int = number(1 << 12, 1, 1 << 24)
+    #: Each of the k has at least this many delegates. The subsets of about k are read again
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    per_rank: int = 128
-    #: A delegate stands for at least this many loads, so that writing it takes little time. 1 on
+    per_rank: int = number(128, 4, 1 << 14)
+    #: A delegate stands for at least this many loads, so that writing it takes little time
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    loads: int = 16
-    #: The largest workgroup that makes delegates has this many invocations. 64 to 1024
+    loads: int = number(16, 1, 1 << 12)
+    #: The largest workgroup that makes delegates has this many invocations
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    workgroup: int = 1024
-    #: This many workgroups look for survivors: about one a processor. 1 on
+    workgroup: int = number(1024, 64, 1024, powers=True)
+    #: This many workgroups look for survivors: about one a processor
     #: (benchmarks/LOG.md#every-workgroup-finds-the-threshold-2026-11-22-26c4339).
-    filter_workgroups: int = 128
-    #: In lists of this many survivors and more a workgroup's pairs ask for places together. 1 on
+    filter_workgroups: int = number(128, 1, 1 << 14)
+    #: In lists of this many survivors and more a workgroup's pairs ask for places together
     #: (benchmarks/LOG.md#places-in-a-list-2026-11-23-6923b4c).
-    append_length: int = 4096
+    append_length: int = number(4096, 1, 1 << 24)
+    #: Up to 16 rows are few where each has this many items for every one of them, and more rows
+    #: where each has four times as many (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+    few_length: int = number(1 << 15, 1 << 8, 1 << 24)
+    #: Up to 16 sequences are long from this many items on (the same figures).
+    long: int = number(1 << 20, 1 << 12, 1 << 28)
 
 
 @dataclass(frozen=True)
 class DelegatesOfColumnsPolicy:
     """Adjacent sequences: delegates by one dispatch, and a team for each sequence's."""
 
-    #: A sequence has at most this many delegates. A team looks at them in its memory. 8 to 4096
+    #: A sequence has at most this many delegates. A team looks at them in its memory
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    max_subsets: int = 4096
+    max_subsets: int = number(4096, 8, 4096)
     #: Delegates are this often the cube root of length and square of k. Fewer are written faster,
-    #: more leave less to read again. 0.5 to 4
+    #: more leave less to read again
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    reach: float = 1.4
-    #: As many delegates as fill the machine are made, up to this many of a sequence. 0 on
+    reach: float = number(1.4, 0.5, 4.0)
+    #: As many delegates as fill the machine are made, up to this many of a sequence
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    fewest: int = 256
+    fewest: int = number(256, 0, 4096)
+    #: Columns have this many items and more for each of up to 64, and 16 times as many for each of
+    #: up to 512 (the same figures).
+    share: int = number(16, 2, 1 << 10)
 
 
 @dataclass

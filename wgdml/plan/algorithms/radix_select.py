@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..machine import Machine
+from ..policy import number
 from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
@@ -24,13 +25,16 @@ _COLLECTED = 1024
 class RadixSelectPolicy:
     """When a sample of a long row is put into histograms in place of the whole."""
 
-    #: A sample serves k from this on. It has too few of a smaller one. 1 to 2^32
+    #: A sample serves k from this on. It has too few of a smaller one
     #: (benchmarks/LOG.md#a-threshold-from-a-sample-2026-11-22-fd61e1e).
-    sample_k: int = 1 << 12
-    #: A sample is taken of rows of this many items and more. 2048 to 2^32 (the same figures).
-    sample_length: int = 1 << 22
-    #: A sample pays from this product of k and length on. 0 to 2^64 (the same figures).
-    sample_work: int = 1 << 36
+    sample_k: int = number(1 << 12, 1, 1 << 32)
+    #: A sample is taken of rows of this many items and more (the same figures).
+    sample_length: int = number(1 << 22, 2048, 1 << 32)
+    #: A sample pays from this product of k and length on (the same figures).
+    sample_work: int = number(1 << 36, 0, 1 << 64)
+    #: Histograms serve sequences of this many items and more for each of the k. Else all of them
+    #: are sorted (the same figures).
+    share: int = number(4, 1, 64)
 
 
 class RadixSelect(Algorithm):

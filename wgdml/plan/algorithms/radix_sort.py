@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, Pass, RadixPasses
@@ -28,12 +29,12 @@ _LOADS_AT_ONCE = 16
 class RadixSortPolicy:
     """Tiles of pairs, each counted and scattered by a workgroup."""
 
-    #: With subgroups, an invocation has up to this many items of one-word keys. 8 to 16
+    #: With subgroups, an invocation has up to this many items of one-word keys
     #: (benchmarks/LOG.md#registers-and-workgroup-memory-2026-11-23-5aea9aa).
-    items_per_thread: int = 12
-    #: This many tiles fill the machine: about one a processor. 1 to 1024
+    items_per_thread: int = number(12, 8, 16)
+    #: This many tiles fill the machine: about one a processor
     #: (benchmarks/LOG.md#tiles-2026-11-23-5aea9aa).
-    tiles: int = 128
+    tiles: int = number(128, 1, 1024)
 
 
 class _Sizes(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
@@ -23,16 +24,16 @@ _UNROLL = 4  # loads under way at once in a long scan
 class ReducePolicy:
     """The best pair of each row."""
 
-    #: An invocation of a short row has this many loads. Fewer idle lanes, more the machine. 2 to 16
+    #: An invocation of a short row has this many loads. Fewer idle lanes, more the machine
     #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
-    loads_per_thread: int = 8
+    loads_per_thread: int = number(8, 2, 16)
     #: An invocation holds this many loads in registers, all under way at once, and twice as many
-    #: where sequences are few. 0 to 32, in fours
+    #: where sequences are few
     #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
-    held_loads: int = 16
-    #: Workgroups of up to this many invocations hold their loads so. 32 to 1024
+    held_loads: int = number(16, 0, 32, only=(0, 4, 8, 12, 16, 20, 24, 28, 32))
+    #: Workgroups of up to this many invocations hold their loads so
     #: (benchmarks/LOG.md#rounds-of-loads-and-workgroups-of-a-long-row-2026-11-22-2ddee86).
-    held_workgroup: int = 512
+    held_workgroup: int = number(512, 32, 1024, powers=True)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, Source, View
@@ -19,12 +20,15 @@ _FEWEST = 32  # invocations: most subgroups are as large, and exchange by shuffl
 class RowSortBitonicPolicy:
     """A network over pairs in registers."""
 
-    #: A sequence has at most this many pairs. A power of two, 16 to 16384
+    #: A sequence has at most this many pairs
     #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
-    max_length: int = 8192
+    max_length: int = number(8192, 16, 16384, powers=True)
     #: An invocation has this many pairs, or half where rows are few. More of them exchange less,
-    #: and wait more for their registers. A power of two, 2 to 32 (the same figures).
-    items_per_thread: int = 16
+    #: and wait more for their registers (the same figures).
+    items_per_thread: int = number(16, 2, 32, powers=True)
+    #: A whole sequence is sorted where it has at most this many items for each of the k, and twice
+    #: as many in rows where k is 32 and more (the same figures).
+    share: int = number(4, 1, 64)
 
 
 class _Shape(NamedTuple):

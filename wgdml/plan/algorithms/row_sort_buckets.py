@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
@@ -21,11 +22,11 @@ class RowSortBucketsPolicy:
     """Buckets of pairs, a workgroup a sequence."""
 
     #: Buckets of more pairs than this take less than a bitonic sort, and rows of half as many
-    #: items of 64 bits. 32 to 8192 (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
-    min_length: int = 512
+    #: items of 64 bits (benchmarks/LOG.md#rows-by-buckets-2026-11-24-79fda52).
+    min_length: int = number(512, 32, 8192)
     #: They take less than a radix sort of rows, too, where there are no more than this: it has more
-    #: to wait for. 0 on (the same figures).
-    few: int = 128
+    #: to wait for (the same figures).
+    few: int = number(128, 0, 1 << 20)
 
 
 class _Shape(NamedTuple):

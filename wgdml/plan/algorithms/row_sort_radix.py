@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
@@ -22,10 +23,10 @@ class RowSortRadixPolicy:
     #: Passes over rows of more items than this take less than a bitonic sort; of 16-bit types,
     #: whose pairs are single words, from four times as many on, and of 64-bit ones from twice.
     #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
-    min_length: int = 512
-    #: A workgroup has this many invocations where a sequence takes no more. 32 to 1024
+    min_length: int = number(512, 1, 2048)
+    #: A workgroup has this many invocations where a sequence takes no more
     #: (the same figures).
-    workgroup: int = 64
+    workgroup: int = number(64, 32, 1024, powers=True)
 
 
 class _Shape(NamedTuple):

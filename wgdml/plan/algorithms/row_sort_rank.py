@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink
@@ -18,12 +19,15 @@ _ITEMS = 16  # pairs that a workgroup ranks
 class RowSortRankPolicy:
     """Sorting by counting, whose work grows with the square of the length."""
 
-    #: Lists of up to this many pairs are counted. 16 to 8192
+    #: Lists of up to this many pairs are counted
     #: (benchmarks/LOG.md#counting-against-sorting-a-list-2026-11-22-32fcc6a).
-    max_length: int = 8192
-    #: All lists together cost up to this many comparisons where another sort would serve. 0 on
+    max_length: int = number(8192, 16, 8192)
+    #: All lists together cost up to this many comparisons where another sort would serve
     #: (the same figures).
-    max_work: int = 1 << 25
+    max_work: int = number(1 << 25, 0, 1 << 62)
+    #: Up to this many pairs in all, in lists of up to 2048, are counted rather than selected from
+    #: (the same figures).
+    few: int = number(1 << 15, 0, 1 << 24)
 
 
 class RowSortRank(Algorithm):

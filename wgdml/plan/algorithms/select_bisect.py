@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
@@ -19,14 +20,17 @@ _SIZES = 4  # of register tiles from one power of two to the next
 class SelectBisectPolicy:
     """A workgroup of 32 invocations a row, whose keys stay in registers."""
 
-    #: An invocation has up to this many words of keys. 4 to 64
+    #: An invocation has up to this many words of keys
     #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
-    words: int = 64
-    #: Bisection serves k up to this, as their pairs are sorted in registers. 2 to 1024
+    words: int = number(64, 4, 64)
+    #: Bisection serves k up to this, as their pairs are sorted in registers
     #: (the same figures).
-    max_k: int = 512
-    #: Bisection pays from this many rows on. Fewer wait for each step. 1 on (the same figures).
-    min_sequences: int = 640
+    max_k: int = number(512, 2, 1024)
+    #: Bisection pays from this many rows on. Fewer wait for each step (the same figures).
+    min_sequences: int = number(640, 1, 1 << 24)
+    #: Rows have this many items and more for each of the k. Pairs of 8- and 16-bit types sort so
+    #: fast that their threshold must leave a quarter of that (the same figures).
+    share: int = number(2, 1, 64)
 
 
 class SelectBisect(Algorithm):

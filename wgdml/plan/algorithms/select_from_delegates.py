@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink
@@ -19,9 +20,9 @@ _LEAST_OWN = 2  # Delegates of an invocation. An idle place costs less than anot
 class SelectFromDelegatesPolicy:
     """A team of invocations for the delegates of each sequence."""
 
-    #: An invocation has this many delegates, or twice as many where all have many. 1 or 2
+    #: An invocation has this many delegates, or twice as many where all have many
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    delegates: int = 2
+    delegates: int = number(2, 1, 2)
 
 
 class _Shape(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, View
@@ -20,13 +21,13 @@ _UNROLL = 4  # loads under way at once
 class SelectListsPolicy:
     """Many short columns."""
 
-    #: Lists serve k up to this: a list fills registers, and insertions take as long. 1 to 64
+    #: Lists serve k up to this: a list fills registers, and insertions take as long
     #: (benchmarks/LOG.md#sorted-lists-in-registers-2026-11-21-f928ca9).
-    max_k: int = 16
-    #: Lists pay from this many columns on. 1 on (the same figures).
-    min_sequences: int = 8192
-    #: Lists serve columns of up to this many items. 4 on (the same figures).
-    max_length: int = 256
+    max_k: int = number(16, 1, 64)
+    #: Lists pay from this many columns on (the same figures).
+    min_sequences: int = number(8192, 1, 1 << 24)
+    #: Lists serve columns of up to this many items (the same figures).
+    max_length: int = number(256, 4, 1 << 16)
 
 
 class SelectLists(Algorithm):

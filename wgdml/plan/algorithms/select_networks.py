@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..machine import ceil_div
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
@@ -22,14 +23,14 @@ _NARROW = 64  # invocations of a workgroup
 class SelectNetworksPolicy:
     """Sorted lists of k + 1 packed words in registers."""
 
-    #: Networks serve k up to this: a list and the items share an invocation's registers. 2 to 31
+    #: Networks serve k up to this: a list and the items share an invocation's registers
     #: (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
-    max_k: int = 31
-    #: An invocation has at most this many items. 4 to 128 (the same figures).
-    items: int = 64
+    max_k: int = number(31, 2, 31)
+    #: An invocation has at most this many items (the same figures).
+    items: int = number(64, 4, 128)
     #: Networks serve rows of up to this many items. Longer ones are faster by a threshold, which
-    #: reads twice what may matter. 3 to 4096 (the same figures).
-    max_length: int = 1024
+    #: reads twice what may matter (the same figures).
+    max_length: int = number(1024, 3, 4096)
 
 
 class _Shape(NamedTuple):

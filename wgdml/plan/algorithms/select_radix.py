@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
@@ -36,21 +37,21 @@ _FILL = 32  # loads of an invocation at least where sequences are too few to fil
 class SelectRadixPolicy:
     """A workgroup a row, whose list of survivors stays in its memory."""
 
-    #: An invocation has up to this many subsets, twice as many where half are read again. 1 to 16
+    #: An invocation has up to this many subsets, twice as many where half are read again
     #: (benchmarks/LOG.md#delegates-in-registers-for-k-from-32-on-2026-11-22-be6a969).
-    subsets: int = 8
-    #: Up to this many subsets for each of the k have second keys, which cost every load. 0 on
+    subsets: int = number(8, 1, 16)
+    #: Up to this many subsets for each of the k have second keys, which cost every load
     #: (benchmarks/LOG.md#second-keys-of-rows-2026-11-22-f0f71f6).
-    second_keys: int = 16
-    #: A workgroup has at least this many invocations. 32 to 1024
+    second_keys: int = number(16, 0, 1 << 12)
+    #: A workgroup has at least this many invocations
     #: (benchmarks/LOG.md#delegates-in-registers-for-k-from-32-on-2026-11-22-be6a969).
-    min_workgroup: int = 64
-    #: Each of the k has this many invocations. 0.1 to 4 (the same figures).
-    threads_per_rank: float = 2 / 3
-    #: Histograms pay from this k on. Below it counting takes less. 2 to 2048 (the same figures).
-    min_k: int = 96
-    #: They pay from this k on where workgroups share a processor. 2 to 2048 (the same figures).
-    min_k_many: int = 32
+    min_workgroup: int = number(64, 32, 1024, powers=True)
+    #: Each of the k has this many invocations (the same figures).
+    threads_per_rank: float = number(2 / 3, 0.1, 4.0)
+    #: Histograms pay from this k on. Below it counting takes less (the same figures).
+    min_k: int = number(96, 2, 2048)
+    #: They pay from this k on where workgroups share a processor (the same figures).
+    min_k_many: int = number(32, 2, 2048)
 
 
 class _List(NamedTuple):

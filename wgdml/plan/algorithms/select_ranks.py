@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..program import Program
 from ..regions import Pairs, Region, Source, View
 from .base import Step
@@ -25,8 +26,8 @@ _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many
 class SelectRanksPolicy:
     """Where a sample of a long row pays."""
 
-    #: A sample is taken of rows of this many items and more. 4096 to 2^32.
-    sample_length: int = 1 << 22
+    #: A sample is taken of rows of this many items and more.
+    sample_length: int = number(1 << 22, 4096, 1 << 32)
 
 
 @dataclass(frozen=True)

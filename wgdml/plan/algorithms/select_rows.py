@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
@@ -20,13 +21,16 @@ _NARROW = 64  # invocations of a workgroup where teams are small and sequences f
 class SelectRowsPolicy:
     """Short rows, whose loads all are under way at once."""
 
-    #: Teams serve k up to this. A team has 1.5 k invocations, and a large one is slow. 1 to 170
+    #: Teams serve k up to this. A team has 1.5 k invocations, and a large one is slow
     #: (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae).
-    max_k: int = 42
-    #: An invocation of a small team has up to this many loads. 1 to 32 (the same figures).
-    loads: int = 16
-    #: Teams serve rows of up to this many items. 4 on (the same figures).
-    max_length: int = 8192
+    max_k: int = number(42, 1, 170)
+    #: An invocation of a small team has up to this many loads (the same figures).
+    loads: int = number(16, 1, 32)
+    #: Teams serve rows of up to this many items (the same figures).
+    max_length: int = number(8192, 4, 1 << 20)
+    #: Rows have this many items and more for each of the k, or half as many of 64-bit types (the
+    #: same figures).
+    share: int = number(48, 4, 1 << 10)
 
 
 class _Shape(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, View
@@ -26,11 +27,13 @@ class SelectTeamsPolicy:
 
     #: This many columns share a workgroup where all are under way at once, so that loads coalesce.
     #: 1 to 64 (benchmarks/LOG.md#columns-side-by-side-in-a-workgroup-2026-11-22-f0f71f6).
-    columns: int = 8
-    #: They do so for k up to this. 1 to 256 (the same figures).
-    columns_k: int = 16
-    #: They do so for up to this many loads of an invocation. 1 on (the same figures).
-    columns_loads: int = 64
+    columns: int = number(8, 1, 64, powers=True)
+    #: They do so for k up to this (the same figures).
+    columns_k: int = number(16, 1, 256)
+    #: They do so for up to this many loads of an invocation (the same figures).
+    columns_loads: int = number(64, 1, 1 << 12)
+    #: Counting serves k up to this, as its work grows with the square of k (the same figures).
+    max_k: int = number(256, 2, 512)
 
 
 def largest_team(machine: Machine, key_words: int) -> int:

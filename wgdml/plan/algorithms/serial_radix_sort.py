@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above
+from ..policy import number
 from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, Pass, RadixPasses
 
 #: Tiles of a workgroup: their 256 counters each fill the least workgroup memory.
 _WORKGROUP = 16
-#: Items of the least tile of long sequences. Its counters must be worth it.
-_LEAST_TILE = 1024
-#: Tiles in all, where that makes them longer.
-_TILES = 512
 #: Items of the longest tile. Lavapipe ends an invocation's loops after 65,535 iterations in all.
 _LONGEST_TILE = 1 << 15
 #: Digits that a workgroup sums up over the tiles, an invocation each.
 _SCANNED = 64
+
+
+@dataclass(frozen=True)
+class SerialRadixSortPolicy:
+    """Tiles of one invocation each."""
+
+    #: The least tile of a long sequence has this many items. Its counters must be worth it
+    #: (benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c).
+    least_tile: int = number(1024, 256, 1 << 15)
+    #: There are this many tiles in all, where that makes them longer (the same figures).
+    tiles: int = number(512, 8, 1 << 14)
 
 
 class SerialRadixSort(RadixPasses):
@@ -26,15 +35,17 @@ class SerialRadixSort(RadixPasses):
 
     name = "serial_radix_sort"
     summary = "a stable radix sort without barriers, a tile an invocation; two reads and a write a digit"
+    Policy = SerialRadixSortPolicy
+    policy: SerialRadixSortPolicy
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         tile = self._tile(sequences, sum(lengths[0]))
         room = max(sum(self._tiles_of(each, tile)) for each in lengths)
         return {"tile_counts": program.words(sequences * BINS * (room + 1))}
 
-    @staticmethod
-    def _tile(sequences: int, n: int) -> int:
-        tile = max(_LEAST_TILE, power_of_two_above(ceil_div(n * sequences, _TILES)))
+    def _tile(self, sequences: int, n: int) -> int:
+        least = power_of_two_above(self.policy.least_tile)
+        tile = max(least, power_of_two_above(ceil_div(n * sequences, self.policy.tiles)))
         return min(tile, _LONGEST_TILE, power_of_two_above(n))
 
     @staticmethod

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
 from .serial_subsets import Subsets, emit, reduce_subsets
 
-_LOADS = 64  # of an invocation, before several share a sequence
-_INVOCATIONS = 2048  # which keep every processor at work to the end
+
+@dataclass(frozen=True)
+class SerialReducePolicy:
+    """Runs of loads."""
+
+    #: An invocation has this many loads, before several share a sequence
+    #: (benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c).
+    loads: int = number(64, 1, 1 << 12)
+    #: This many invocations keep every processor at work to the end (the same figures).
+    invocations: int = number(2048, 8, 1 << 17)
 
 
 class SerialReduce(Algorithm):
@@ -18,6 +29,8 @@ class SerialReduce(Algorithm):
     name = "serial_reduce"
     summary = "the best pair of each run, and the best of those; one loop a dispatch"
     takes_nothing = True
+    Policy = SerialReducePolicy
+    policy: SerialReducePolicy
 
     def check(self, problem: Problem) -> None:
         if problem.k != 1:
@@ -26,13 +39,12 @@ class SerialReduce(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         source, sequences = problem.source, problem.sequences
+        parts = max(1, min(self.policy.invocations // sequences, problem.loads // self.policy.loads))
         if source.rows:
             # A run of its own for each invocation: eight that share one take twice as long.
-            parts = max(1, min(_INVOCATIONS // sequences, problem.loads // _LOADS))
             subsets = Subsets.of(source, parts, lanes=1)
         else:
-            parts = 8 * max(1, min(_INVOCATIONS // sequences, problem.loads // _LOADS) // 8)
-            subsets = Subsets.of(source, parts if problem.loads >= _LOADS else 1)
+            subsets = Subsets.of(source, 8 * max(1, parts // 8) if problem.loads >= self.policy.loads else 1)
         if subsets.count == 1:
             # To compile a value costs as much as all the rest: the kernel that emits pairs has it.
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...selection import Selection
 from ..machine import Machine, ceil_div, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
@@ -16,23 +17,45 @@ from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduce_subsets
 
-# Figures: benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
-
 _ITEMS = 8  # pairs that an invocation places
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
 _LANES = 32  # invocations that keep a few processors at work
-_SLICES = 8  # invocations that read a subset again
 
 #: Longest sequence of which all items are placed by counting, where a quarter of them is wanted.
 _RANKED = 64
 #: Fewest delegates of a sequence.
 _DELEGATES = 32
-#: Longest list that is placed by counting in any case, and most comparisons for longer ones.
-_RANKED_LIST, _COMPARISONS = 600, 4 << 20
-#: Sorted lists in registers, one an invocation: largest k, longest row and column, and fewest.
-_LIST_K, _LIST_LENGTH, _LIST_COLUMN, _LIST_SEQUENCES = 16, 4096, 96, 64
+#: Most comparisons for long lists that are placed by counting.
+_COMPARISONS = 4 << 20
 #: Comparisons that hostile data may cost before lists are cut by a second threshold.
 _HOSTILE = 1 << 20
+
+
+@dataclass(frozen=True)
+class SerialSelectPolicy:
+    """Subsets, thresholds and lists. Figures of all:
+    benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
+    """
+
+    #: Sequences have this many items and more for each of the k.
+    share: int = number(8, 2, 64)
+    #: Those of up to this many items have two and more for each of up to 512.
+    half_length: int = number(4096, 64, 1 << 14)
+    #: Delegates are this often the root of length and k: each costs every round of the search, and
+    #: fewer leave more to read again.
+    reach: float = number(0.45, 0.1, 4.0)
+    #: This many invocations read a subset again.
+    slices: int = number(8, 1, 64, powers=True)
+    #: Lists of up to this many pairs are placed by counting in any case.
+    counted: int = number(600, 16, 1 << 13)
+    #: Sorted lists in registers, one an invocation, serve k up to this.
+    list_k: int = number(16, 1, 32)
+    #: They serve rows of up to this many items.
+    list_length: int = number(4096, 4, 1 << 13)
+    #: They serve columns of up to this many items, each of which lies in a page of its own.
+    list_column: int = number(96, 4, 1 << 13)
+    #: They pay from this many sequences on.
+    list_sequences: int = number(64, 1, 1 << 20)
 
 
 @dataclass(frozen=True)
@@ -60,6 +83,8 @@ class SerialSelect(Algorithm):
 
     name = "serial_select"
     summary = "delegates, a threshold among them, what comes before it, placed by counting; a dispatch each"
+    Policy = SerialSelectPolicy
+    policy: SerialSelectPolicy
 
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         super().__init__(machine, policies)
@@ -92,17 +117,16 @@ class SerialSelect(Algorithm):
             if sequences * longest**2 > _HOSTILE and longest > 2 * _enough(k):
                 chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
         length = chosen.pairs.length
-        if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
+        if length <= self.policy.counted or sequences * length**2 <= _COMPARISONS:
             self._rank(program, chosen.pairs, sequences, k, chosen.counts, 1, sink)
         else:
             self.radix_sort.build(program, replace(problem, source=chosen.pairs), sink, chosen.counts)
 
     def _lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds?"""
-        source = problem.source
-        # Items of long columns lie in a page each.
-        longest = _LIST_LENGTH if source.rows else _LIST_COLUMN if source.columns else 0
-        return problem.k <= _LIST_K and problem.length <= longest and problem.sequences >= _LIST_SEQUENCES
+        p, source = self.policy, problem.source
+        longest = p.list_length if source.rows else p.list_column if source.columns else 0
+        return problem.k <= p.list_k and problem.length <= longest and problem.sequences >= p.list_sequences
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
         """The first k of each sequence by one invocation."""
@@ -133,7 +157,7 @@ class SerialSelect(Algorithm):
         fewest = max(_DELEGATES, 5 * enough // 2)
         if 3 * fewest > problem.length:
             return None
-        count = max(fewest, min(longest, int(0.45 * math.sqrt(problem.length * enough))))
+        count = max(fewest, min(longest, int(self.policy.reach * math.sqrt(problem.length * enough))))
         subsets = Subsets.of(problem.source, count)
         if not problem.one_axis and subsets.count > longest:
             return Subsets.of(problem.source, longest, apart=False)
@@ -190,7 +214,7 @@ class SerialSelect(Algorithm):
         """What comes before the threshold. All of the chosen subsets' items have places."""
         number = chosen.pairs.length
         listed = program.pairs(problem.sequences, min(problem.length, number * subsets.most_items))
-        slices = min(_SLICES, power_of_two_below(subsets.members))
+        slices = min(self.policy.slices, power_of_two_below(subsets.members))
         dispatch_invocations(
             program,
             "serial/filter",

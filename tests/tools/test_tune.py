@@ -1,0 +1,269 @@
+"""``wgdml tune``: what is faster is found, and noise is not, by a clock of its own; the command."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import Any
+
+import click.testing
+import numpy as np
+import pytest
+import scipy.stats
+
+import wgdml.cli
+from wgdml.plan import Planner, Range, numbers_of, ranges
+from wgdml.runtime import profile
+from wgdml.tune import command
+from wgdml.tune.meter import problems
+from wgdml.tune.pairs import Compared, chance, gain_of
+from wgdml.tune.search import Search
+
+# Pairs of times ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_chance_is_wilcoxons(seed):
+    x = np.random.default_rng(seed).normal(0.2, 1, 40).round(1)
+    x = x[x != 0]
+    theirs = scipy.stats.wilcoxon(x, alternative="greater", correction=True, method="asymptotic")
+    assert chance(x) == pytest.approx(theirs.pvalue, rel=1e-6)
+    assert chance([0.0, 0.0]) == 1.0 and chance([0.1] * 20) < 1e-4 < 0.999 < chance([-0.1] * 20)
+
+
+def test_outliers_hardly_move_a_gain():
+    assert gain_of([0.1, 0.1, 0.1, 5.0, 0.1]) == pytest.approx(0.1)
+    both = Compared(((0.1, 0.1), (0.3, 0.3))) + Compared(((0.1, 0.1), (-0.3, 0.3)))
+    assert both.gains == pytest.approx([0.1, 0.3]) and both.gain == pytest.approx(0.2) and both.worst == pytest.approx(-0.1)
+
+
+# A search, by a clock of its own ------------------------------------------------------------------
+
+
+class FakeMeter:
+    """Problems whose times depend on some numbers each, with a best one and noise."""
+
+    def __init__(self, best: dict[str, float], noise: float, seed: int, count: int = 24) -> None:
+        self.best, self.noise, self.rng = best, noise, np.random.default_rng(seed)
+        self.problems = range(count)
+        self.clock = 0.0
+        self.slower_calls = 0.0
+
+    def depends(self, problem: int) -> list[str]:
+        return [name for number, name in enumerate(self.best) if problem % 3 == number % 3]
+
+    def plan(self, numbers, problem):
+        return tuple((name, numbers[name]) for name in self.depends(problem))
+
+    def seconds(self, problem: int, plan) -> float:
+        far = sum(abs(math.log2(value / self.best[name])) for name, value in plan)
+        return 1e-3 * math.exp(0.15 * far)
+
+    def compare(self, pairs, rounds):
+        found = []
+        for problem, first, second in pairs:
+            times = [self.seconds(problem, plan) for plan in (first, second)]
+            self.clock += 2 * rounds * sum(times) + 0.05
+            noise = self.rng.standard_t(2, 2 * rounds) * self.noise  # with outliers
+            found.append(tuple(math.log(times[0] / times[1]) + noise))
+        return Compared(tuple(found))
+
+    def first_calls(self, pairs):
+        return self.slower_calls
+
+
+RANGES = {name: Range(1, 1 << 20) for name in ("a.x", "a.y", "b.x", "b.y", "c.x")}
+BEST = {"a.x": 64, "a.y": 8, "b.x": 1 << 14, "b.y": 300, "c.x": 5}
+
+
+def search(meter: FakeMeter, start: dict[str, float], seconds: float = 1e4, **options: Any) -> Search:
+    return Search(meter, RANGES, start, seconds, lambda: meter.clock, **options)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("start", [1, 64, 1 << 20])
+def test_the_best_numbers_are_found_from_anywhere(start, seed):
+    meter = FakeMeter(BEST, 0.05, seed)
+    found = search(meter, dict.fromkeys(RANGES, start))
+    for name, value in found.run().items():
+        assert abs(math.log2(value / BEST[name])) <= 1.01, (name, value)
+    assert found.changes and all(change.gain > 0.03 and change.chance < 0.01 for change in found.changes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("noise", [0.05, 0.3])
+def test_noise_changes_no_number(noise, seed):
+    meter = FakeMeter(BEST, noise, seed)
+    meter.seconds = lambda problem, plan: 1e-3  # type: ignore[method-assign]
+    start = dict.fromkeys(RANGES, 64.0)
+    found = search(meter, start)
+    assert found.run() == start and not found.changes and found.compared > 10
+
+
+def test_two_searches_of_a_noisy_machine_agree():
+    ends = [search(FakeMeter(BEST, 0.2, seed), dict.fromkeys(RANGES, 64)).run() for seed in range(4)]
+    for name in RANGES:
+        values = [math.log2(end[name]) for end in ends]
+        assert max(values) - min(values) <= 2, (name, values)
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.0, 20.0])
+def test_it_ends_in_time(seconds):
+    meter = FakeMeter(BEST, 0.05, 0)
+    search(meter, dict.fromkeys(RANGES, 1), seconds).run()
+    assert meter.clock <= max(seconds, 4.0)  # the first comparison may take longer
+
+
+def test_what_costs_one_problem_much_is_not_taken():
+    meter = FakeMeter(BEST, 0.02, 0)
+    fair = meter.seconds
+    meter.seconds = lambda p, plan: fair(p, plan) * (4 if p == 3 and dict(plan)["a.x"] > 4 else 1)  # type: ignore[method-assign]
+    assert search(meter, BEST | {"a.x": 4}).run()["a.x"] <= 4
+
+
+def test_first_calls_count_where_they_take_long():
+    for slower, taken in ((0.9, False), (0.01, True)):
+        meter = FakeMeter(BEST, 0.02, 0)
+        meter.slower_calls = slower
+        assert (search(meter, BEST | {"a.x": 4}, first_calls=True).run()["a.x"] > 4) == taken
+
+
+def test_a_whole_table_is_tried_first():
+    meter = FakeMeter(BEST, 0.05, 0)
+    found = search(meter, dict.fromkeys(RANGES, 1 << 20), seconds=6.0, leaps=[BEST])
+    assert found.run() == BEST
+
+
+def test_what_cannot_be_served_is_not_taken():
+    meter = FakeMeter(BEST, 0.02, 0)
+    plan = meter.plan
+    meter.plan = lambda numbers, p: None if numbers["a.x"] > 4 else plan(numbers, p)  # type: ignore[method-assign]
+    assert search(meter, BEST | {"a.x": 4}).run()["a.x"] <= 4
+
+
+# On the device -----------------------------------------------------------------------------------
+
+
+def test_problems_are_of_all_kinds():
+    drawn = problems(1, 200, 2_000_000)
+    assert {case.operator for case in drawn} == {"topk", "argmax", "sort"} and max(case.bytes for case in drawn) <= 2_000_000
+    assert len({case.name for case in drawn}) == 200 and not {c.name for c in drawn} & {c.name for c in problems(2, 200, 2_000_000)}
+
+
+def test_a_short_run_says_what_it_found(device):
+    told: list[float] = []
+    own = wgdml.Device(device.gpu_device, planner=Planner)
+    document = command.tuned(own, command.Effort(4.0, 16, 8, 1 << 20), lambda doing, share: told.append(share))
+    json.dumps(document, allow_nan=False)
+    facts = document["facts"]
+    assert facts["empty_dispatch_us"] > 0 and facts["workgroups_at_once"] >= 1 and max(map(len, facts["reads"].values())) > 3
+    if device.machine.subgroups:
+        assert set(facts["subgroup_sizes"]) <= {4, 8, 16, 32, 64, 128} and facts["subgroup_sizes"]
+    assert document["wrong"] == [] and document["judged"]["gain"] >= 1 and told and max(told) <= 1
+    allowed = ranges(own.planner.policies)
+    default = numbers_of(own.planner.policies)
+    for name, value in document["numbers"].items():
+        assert value in allowed[name] and value != default[name]
+
+
+# The command -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def found(monkeypatch, tmp_path, device):
+    """What a run finds, without one; profiles are in an empty folder."""
+    monkeypatch.delenv("WGDML_PROFILE", raising=False)
+    monkeypatch.setenv("MESA_SHADER_CACHE_DISABLE", "false")
+    monkeypatch.setattr(profile, "_folder", lambda: tmp_path / "profiles")
+    document = {
+        "schema": 1,
+        "command": "tune",
+        "when": "2026-11-24T00:00:00Z",
+        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
+        "timer": "none",
+        "facts": {
+            "reads": {"4": {"8": 5e9}},
+            "empty_dispatch_us": 30.0,
+            "dependent_dispatch_us": 10.0,
+            "barrier_ns": 200.0,
+            "atomic_ns": 300.0,
+            "workgroups_at_once": 2,
+            "memory_us": {},
+            "subgroup_sizes": (8,),
+        },
+        "numbers": {"serial_select.share": 16},
+        "default": {"serial_select.share": 8},
+        "changes": [{"name": "serial_select.share", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
+        "judged": {"problems": 9, "gain": 1.1, "worst": 0.99, "first_calls": 1.0, "ratios": {}},
+        "comparisons": 3,
+        "wrong": [],
+        "seconds": 1.0,
+    }
+    monkeypatch.setattr(command, "tuned", lambda *_: document)
+    return document
+
+
+def run(*arguments: object) -> click.testing.Result:
+    return click.testing.CliRunner().invoke(wgdml.cli.main, [*map(str, arguments)])
+
+
+def test_a_profile_is_written_used_named_and_removed(found, tmp_path, device):
+    assert "wgdml tune makes a profile" in run("info").output or wgdml.default_device().profile == {}
+    result = run("tune", "--json", tmp_path / "out.json")
+    assert result.exit_code == 0, result.output
+    path = profile.path_of(device.adapter_info)
+    assert f"wrote {path}" in result.output.replace("\n", "") and "serial_select.share" in result.output
+    assert json.loads((tmp_path / "out.json").read_text())["numbers"] == found["numbers"]
+    assert json.loads(path.read_text())["numbers"] == found["numbers"]
+    assert wgdml.Device().profile == found["numbers"]
+    older = path.with_name(path.name.replace("_0.", "_0.0."))
+    older.write_text("{}")
+    run("tune")
+    assert sorted(path.parent.iterdir()) == [path]  # in the place of those of other versions
+    result = run("tune", "--reset")
+    assert result.exit_code == 0 and f"removed {path}" in result.output and not path.exists()
+    assert "this adapter has no profile" in run("tune", "--reset").output
+    assert wgdml.Device().profile == {}
+
+
+def test_a_dry_run_writes_nothing(found, device):
+    result = run("tune", "--dry-run")
+    assert result.exit_code == 0 and "wrote" not in result.output and "1.10 times as fast" in result.output
+    assert not profile.path_of(device.adapter_info).parent.exists()
+
+
+@pytest.mark.parametrize("exception", [KeyboardInterrupt, MemoryError])
+def test_what_interrupts_it_leaves_the_old_profile(found, device, monkeypatch, exception):
+    path = profile.write(device.adapter_info, "2026-11-01", {"serial_select.slices": 4})
+    before = path.read_bytes()
+
+    def interrupted(*_: object) -> None:
+        raise exception
+
+    monkeypatch.setattr(command, "tuned", interrupted)
+    result = run("tune")
+    assert result.exit_code == (130 if exception is KeyboardInterrupt else 1)
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
+    monkeypatch.setattr(command, "tuned", lambda *_: found)
+    for step, name in itertools.product((exception,), ("replace",)):
+        with monkeypatch.context() as patch:
+            patch.setattr(profile.os, name, interrupted)
+            run("tune")
+        assert path.read_bytes() == before and list(path.parent.iterdir()) == [path], step
+
+
+def test_two_answers_are_a_defect(found, device):
+    found["wrong"] = ["topk:9x9:k2"]
+    result = run("tune")
+    assert result.exit_code == 1 and "topk:9x9:k2: two plans have two answers" in result.output
+    assert not profile.path_of(device.adapter_info).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [(("--reset", "--quick"), "--reset measures nothing"), (("--json", "none/out.json"), "there is no directory none")],
+)
+def test_bad_options(found, arguments, rule):
+    result = run("tune", *arguments)
+    assert result.exit_code == 2 and rule in result.stderr

@@ -1,0 +1,88 @@
+"""Machines that nobody measured, by what their limits, kind and vendor tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..algorithms.delegates import DelegatesPolicy
+from ..algorithms.radix_sort import RadixSortPolicy
+from ..algorithms.row_sort_buckets import RowSortBucketsPolicy
+from ..algorithms.select_bisect import SelectBisectPolicy
+from ..algorithms.select_lists import SelectListsPolicy
+from ..machine import Machine
+from ..occupancy import OccupancyPolicy
+from .software import SOFTWARE
+
+#: Policies by name: an algorithm's, "columns", "delegates_of_columns" or "occupancy".
+Profile = Mapping[str, object]
+
+#: Makers of GPUs for phones, as WebGPU and Vulkan drivers name them.
+_OF_PHONES = ("qualcomm", "adreno", "turnip", "arm", "mali", "img-tec", "powervr", "samsung", "broadcom", "v3d")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Machines that plan by the same numbers, unless they have measured themselves."""
+
+    name: str
+    has: Callable[[Machine], bool]
+    why: str
+    profile: Profile
+
+
+def smaller(share: int) -> Profile:
+    """The numbers that count processors, or what they run at once, for a GPU with 1/share of an
+    H200's 132.
+
+    Workgroups beyond those that run at once wait for a place. Each has a tree, a list or counters
+    of its own, so that more of them than fill the machine are work without gain. Algorithms that
+    give a sequence to a team pay from as many sequences on as fill the machine.
+    """
+    return {
+        "occupancy": OccupancyPolicy(workgroups=2112 // share, invocations=(1 << 17) // share),
+        "delegates": DelegatesPolicy(total=(1 << 18) // share, filter_workgroups=128 // share),
+        "radix_sort": RadixSortPolicy(tiles=128 // share),
+        "row_sort_buckets": RowSortBucketsPolicy(few=128 // share),
+        "select_bisect": SelectBisectPolicy(min_sequences=640 // share),
+        "select_lists": SelectListsPolicy(min_sequences=8192 // share),
+    }
+
+
+def _of_phone(machine: Machine) -> bool:
+    return any(name in machine.vendor for name in _OF_PHONES)
+
+
+#: The first that has a machine is its family.
+FAMILIES = (
+    Family(
+        "software adapters",
+        lambda m: m.software,
+        "measured on lavapipe: a few processors, of which each runs eight invocations together up to a barrier",
+        SOFTWARE,
+    ),
+    Family(
+        "phones' GPUs",
+        _of_phone,
+        "2 to 12 processors, whatever kind the driver says that they are",
+        smaller(32),
+    ),
+    Family(
+        "Apple's GPUs",
+        lambda m: m.vendor.startswith("apple"),
+        "8 to 80 processors of 1024 invocations: 16 of an H200's are in their middle",
+        smaller(8),
+    ),
+    Family(
+        "integrated GPUs",
+        lambda m: m.kind == "integrated",
+        "2 to 16 processors, which share the memory with the CPU: fewer invocations keep it busy",
+        smaller(16),
+    ),
+    Family(
+        "large GPUs",
+        lambda m: True,
+        "measured on an H200; WebGPU does not count processors, and idle ones cost more than workgroups that wait",
+        {},
+    ),
+)

@@ -1,0 +1,224 @@
+"""``wgdml tune``."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import wgdml
+from wgdml import Device
+from wgdml.bench import timing
+from wgdml.plan import Planner, numbers_of, ranges
+from wgdml.plan.profiles import FAMILIES, changes, smaller
+from wgdml.runtime import profile
+from wgdml.selftest import versions
+
+from .machine import Facts, measure
+from .meter import DeviceMeter, problems
+from .search import Numbers, Search
+
+_EPILOG = """\b
+Examples:
+  wgdml tune
+  wgdml tune --quick --dry-run
+  wgdml tune --json tune.json
+  wgdml tune --reset
+
+What is faster here becomes this adapter's profile, a small file, which every later Device finds. wgdml info names it.
+WGDML_PROFILE=off plans without it. Exit status: 0 done, 1 no adapter or a wrong answer, 130 interrupted (nothing is
+written then)."""
+
+_PROCESSORS_OF_H200 = 1056  # workgroups that read at its full rate
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a run may take, and on how many problems."""
+
+    seconds: float
+    problems: int
+    unseen: int  #: Problems that judge at the end.
+    most: int  #: Bytes of the largest.
+
+    @staticmethod
+    def of(software: bool, quick: bool) -> Effort:
+        most = 1 << 20 if software else 1 << 27
+        seconds = 20.0 if quick else 300.0 if software else 120.0
+        return Effort(seconds, *((64, 48) if quick else (200, 120)), most)
+
+
+@click.command("tune", epilog=_EPILOG)
+@click.option("--quick", is_flag=True, help="20 seconds in place of two minutes (five on a software adapter).")
+@click.option("--json", "json_file", type=click.Path(dir_okay=False, writable=True), metavar="FILE", help="Write it all to FILE.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write no profile.")
+@click.option("--reset", is_flag=True, help="Remove this adapter's profiles, and measure nothing.")
+def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool) -> int:
+    """Measure this adapter, and plan by what is faster on it from now on."""
+    if reset and (quick or json_file or dry_run):
+        raise click.UsageError("--reset measures nothing: give it alone")
+    if json_file and not Path(json_file).absolute().parent.is_dir():
+        raise click.UsageError(f"cannot write {json_file}: there is no directory {Path(json_file).parent}")
+    # First calls are timed as they are where nobody has compiled before.
+    os.environ.setdefault("MESA_SHADER_CACHE_DISABLE", "true")
+    device = wgdml.Device(planner=Planner, kept=256)
+    if reset:
+        return _reset(device)
+    errors = Console(stderr=True)
+    columns = (TextColumn("{task.description:32}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("the adapter", total=1.0)
+        effort = Effort.of(device.machine.software, quick)
+        document = tuned(device, effort, lambda doing, share: bar.update(task, description=doing, completed=share))
+    if json_file:
+        Path(json_file).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    _print(document)
+    if document["wrong"]:
+        return 1
+    if not dry_run:
+        try:
+            path = profile.write(device.adapter_info, document["when"], document["numbers"])
+        except (OSError, RuntimeError) as problem:  # no right, no room, no home
+            raise click.ClickException(f"cannot write the profile: {problem}") from None
+        click.echo(f"wrote {path}")
+    return 0
+
+
+def _reset(device: Device) -> int:
+    found = profile.files_of(device.adapter_info)
+    for path in found:
+        path.unlink()
+        click.echo(f"removed {path}")
+    if not found:
+        click.echo("this adapter has no profile")
+    return 0
+
+
+def tuned(
+    device: Device, effort: Effort, told: Callable[[str, float], None], start: Numbers | None = None, alone: bool = False
+) -> dict[str, Any]:
+    """Measures, searches and judges; what was found, as ``--json`` writes it.
+
+    ``start``: numbers to start from in place of the machine's own. ``alone``: tries no table that
+    ships with the library.
+    """
+    began = time.perf_counter()
+    clock = timing.Clock(device, warm_seconds=0.0 if device.machine.software else 0.1)
+    policies = Planner(device.machine).policies
+    default = numbers_of(policies)
+    meter = DeviceMeter(clock, problems(1, effort.problems, effort.most))
+    timing.measure_ceiling(clock, meter.buffer)  # it is what keeps the device warm, too
+    facts = measure(clock, meter.buffer, lambda doing: told(doing, 0.0))
+    share = max(1, round(_PROCESSORS_OF_H200 / facts.full_workgroups))
+    leaps = [] if device.machine.software else [numbers_of(smaller(share))]
+    leaps += [] if alone else [numbers_of(policies) | numbers_of(f.profile) for f in FAMILIES if f.has(device.machine)]
+    search = Search(
+        meter,
+        ranges(policies),
+        dict(start or default),
+        began + 0.85 * effort.seconds - time.perf_counter(),
+        time.perf_counter,
+        told=lambda doing, done: told(doing, 0.85 * done),
+        leaps=leaps,
+        first_calls=device.machine.software,
+    )
+    before = dict(search.numbers)
+    after = search.run()
+    told("problems not seen before", 0.85)
+    unseen = DeviceMeter(clock, problems(2, effort.unseen, effort.most), meter.costs)
+    judged = _judge(unseen, before, after, began + effort.seconds)
+    if judged["gain"] < 1.0:
+        after, judged = before, {"problems": 0, "gain": 1.0, "worst": 1.0, "first_calls": 1.0, "ratios": {}}
+    return {
+        "schema": 1,
+        "command": "tune",
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "versions": versions(),
+        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
+        "timer": clock.method,
+        "facts": asdict(facts),
+        "numbers": changes(default, after),
+        "changes": [asdict(change) for change in search.changes if after[change.name] != before[change.name]],
+        "default": {name: default[name] for name in changes(default, after)},
+        "judged": judged,
+        "comparisons": search.compared,
+        "wrong": meter.wrong + unseen.wrong,
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float) -> dict[str, Any]:
+    """Old and new numbers beside each other, on problems that no number was chosen by."""
+    plans = [(case, meter.plan(before, case), meter.plan(after, case)) for case in meter.problems]
+    pairs = [(case, a, b) for case, a, b in plans if a is not None and b is not None and a != b]
+    gains: list[float] = []
+    slower: list[float] = []
+    for pair in pairs:
+        if gains and time.perf_counter() > deadline:
+            break
+        gains.append(meter.compare([pair], 3).gain)
+        slower.append(meter.first_calls([pair]))
+    mean = sum(gains) / len(gains) if gains else 0.0
+    return {
+        "problems": len(gains),
+        "gain": math.exp(mean),
+        "worst": math.exp(min(gains, default=0.0)),
+        "first_calls": math.exp(-sum(slower) / len(slower)) if slower else 1.0,
+        "ratios": {case.name: round(math.exp(gain), 3) for (case, *_), gain in zip(pairs, gains, strict=False)},
+    }
+
+
+def _print(document: dict[str, Any]) -> None:
+    """The tables of a run."""
+    output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120, highlight=False)
+    info = document["adapter"]
+    output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}", markup=False)
+    for line in _facts(document["facts"]):
+        output.print(line, markup=False, soft_wrap=True)
+    gains: dict[str, float] = {}
+    for change in document["changes"]:
+        gains[change["name"]] = gains.get(change["name"], 0.0) + change["gain"]
+    if document["numbers"]:
+        table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+        table.add_column("number")
+        for column in ("default", "here", "faster where it matters"):
+            table.add_column(column, justify="right")
+        for name, value in document["numbers"].items():
+            gain = f"{math.exp(gains[name]):.2f} times" if name in gains else ""
+            table.add_row(name, f"{document['default'][name]:,.15g}", f"{value:,.15g}", gain)
+        output.print(table)
+    judged = document["judged"]
+    count = len(document["numbers"])
+    output.print(
+        f"{count} numbers differ from the default, after {document['comparisons']} comparisons in {document['seconds']:.0f} s"
+    )
+    if judged["problems"]:
+        many = f"{judged['problems']} problems that it was not tuned by"
+        speed = f"{judged['gain']:.2f} times as fast (geometric mean; the worst {judged['worst']:.2f})"
+        output.print(f"{many} are {speed}, their first calls {judged['first_calls']:.2f} times", soft_wrap=True)
+    for name in document["wrong"]:
+        output.print(f"{name}: two plans have two answers, which is a defect: nothing is written", style="bold red", markup=False)
+
+
+def _facts(facts: dict[str, Any]) -> list[str]:
+    """What was measured, a line each."""
+    own = Facts(**facts)
+    seen = ", ".join(map(str, own.subgroup_sizes)) or "none"
+    return [
+        f"reads {own.bytes_per_second / 1e9:,.1f} GB/s, nearly that from {own.full_workgroups} workgroups on",
+        f"a dispatch takes {own.empty_dispatch_us:.1f} us, and {own.dependent_dispatch_us:.1f} us after one that it depends on",
+        f"a barrier takes {own.barrier_ns:.0f} ns, an atomic addition by a whole workgroup {own.atomic_ns:.0f} ns",
+        f"{own.workgroups_at_once} workgroups run at once; subgroup sizes: {seen}",
+    ]

@@ -1,0 +1,165 @@
+"""Problems of all kinds, their plans by any numbers, and the times of those on a device."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+import wgdml
+from wgdml.bench import timing
+from wgdml.bench.cases import Case, draw
+from wgdml.bench.data import make
+from wgdml.bench.run import selection_of
+from wgdml.plan import Plan, Planner
+from wgdml.runtime.executor import PreparedPlan, record_steps
+from wgdml.runtime.profile import policies_of
+
+from .pairs import Compared
+
+_WRONG = -9.0  # a logarithm: nothing is as slow
+_HOPELESS = 2.0  # times as slow at first sight: not worth more pairs
+_SECONDS = 0.6  # of a block of pairs, which has fewer rounds where they are long
+_KEPT = 512  # plans
+
+
+def problems(seed: int, count: int, most: int) -> tuple[Case, ...]:
+    """Problems of up to ``most`` bytes, of which one in eight is a sort."""
+    drawn = draw(seed, count, most)
+    return tuple(
+        replace(case, operator="sort", k=case.length) if number % 8 == 7 and case.bytes <= most // 4 else case
+        for number, case in enumerate(drawn)
+    )
+
+
+class DeviceMeter:
+    """Times plans in pairs, and their first calls. All problems share their buffers."""
+
+    def __init__(self, clock: timing.Clock, cases: Sequence[Case], costs: dict[Any, float] | None = None) -> None:
+        self.clock, self.device = clock, clock.device
+        self.problems = cases
+        self.wrong: list[str] = []  #: Problems with two answers: a defect.
+        #: A quarter of the problems are sorted, which makes thresholds say little.
+        self._kinds = {case.name: "sorted" if number % 4 == 3 else "random" for number, case in enumerate(cases)}
+        self._inputs = {kind: self._input(*kind) for kind in {(self._kinds[case.name], case.dtype) for case in cases}}
+        results = max(prod(case.result_shape) for case in cases)
+        self._values = self._tensor(np.zeros(8 * results, np.uint8))
+        self._indices = self._tensor(np.zeros(results, np.uint32))
+        self._selections = {case.name: selection_of(case) for case in cases}
+        self._planner = lru_cache(maxsize=8)(self._planner_of)
+        self._prepared: OrderedDict[tuple[str, Plan], PreparedPlan] = OrderedDict()
+        self.costs: dict[Any, float] = {} if costs is None else costs  #: Seconds of first uses.
+        self._times: dict[tuple[str, Plan], float] = {}
+        self._answers: dict[str, bytes] = {}
+
+    def _input(self, kind: str, dtype: str) -> wgdml.Tensor:
+        """The elements of all problems of a kind and type."""
+        size = max(case.elements for case in self.problems if (self._kinds[case.name], case.dtype) == (kind, dtype))
+        return self._tensor(make(kind, Case("sort", (1, size), 1, size, dtype=dtype)))
+
+    def _tensor(self, array: Any) -> wgdml.Tensor:
+        return wgdml.asarray(array, device=self.device)
+
+    @property
+    def buffer(self) -> Any:
+        """The largest input."""
+        return max((tensor.buffer for tensor in self._inputs.values()), key=lambda buffer: buffer.size)
+
+    # -- plans --
+
+    def _planner_of(self, numbers: tuple[tuple[str, float], ...]) -> Planner:
+        machine = self.device.machine
+        return Planner(machine, policies_of(machine, dict(numbers)))
+
+    def plan(self, numbers: Mapping[str, float], problem: Case) -> Plan | None:
+        try:
+            return self._planner(tuple(sorted(numbers.items()))).plan(self._selections[problem.name])
+        except MemoryError:
+            return None
+
+    def _ready(self, problem: Case, plan: Plan) -> PreparedPlan:
+        """A plan that has run, so that its kernels are compiled."""
+        key = problem.name, plan
+        if key not in self._prepared:
+            self._prepared[key] = self._prepare(problem, plan)
+            if len(self._prepared) > _KEPT:
+                self._prepared.popitem(last=False)
+        self._prepared.move_to_end(key)
+        return self._prepared[key]
+
+    def _prepare(self, problem: Case, plan: Plan) -> PreparedPlan:
+        """Takes the time of the first run and of the second; looks at the answer."""
+        encoder = self.device.gpu_device.create_command_encoder()
+        encoder.clear_buffer(self._indices.buffer)
+        self.device.gpu_device.queue.submit([encoder.finish()])
+        own = self.device.pipelines
+        new = {(d.kernel, d.constants) for d in plan.dispatches if not own.has(d)}
+        started = time.perf_counter()
+        prepared = PreparedPlan(self.device, plan)
+        self._run(problem, prepared)
+        middle = time.perf_counter()
+        self._run(problem, prepared)
+        again = time.perf_counter() - middle
+        self.costs |= {key: max(0.0, middle - started - again) / len(new) for key in new}
+        self._times[problem.name, plan] = again
+        self._look(problem)
+        return prepared
+
+    def _run(self, problem: Case, prepared: PreparedPlan) -> None:
+        self.clock.submit([self._record(problem, prepared)])
+        self.clock.wait()
+
+    def _record(self, problem: Case, prepared: PreparedPlan) -> timing.Record:
+        resources = {
+            "input": (self._inputs[self._kinds[problem.name], problem.dtype].buffer, 0),
+            "indices": (self._indices.buffer, 0),
+        }
+        if self._selections[problem.name].has_values:
+            resources["values"] = (self._values.buffer, 0)
+        return partial(record_steps, steps=prepared.steps(resources))
+
+    def _look(self, problem: Case) -> None:
+        """Every plan of a problem has one answer."""
+        found = self.device.gpu_device.queue.read_buffer(self._indices.buffer, 0, 4 * prod(problem.result_shape))
+        if self._answers.setdefault(problem.name, bytes(found)) != found:
+            self.wrong.append(problem.name)
+
+    # -- times --
+
+    def compare(self, pairs: Sequence[tuple[Case, Plan, Plan]], rounds: int) -> Compared:
+        wrong = len(self.wrong)
+        both = [[self._ready(case, plan) for plan in plans] for case, *plans in pairs]
+        if len(self.wrong) > wrong:
+            return Compared(((_WRONG, _WRONG),) * len(pairs))
+        seen = [math.log(self._times[case.name, a] / self._times[case.name, b]) for case, a, b in pairs]
+        if sum(seen) / len(seen) < -math.log(_HOPELESS):
+            return Compared(tuple((ratio, ratio) for ratio in seen))
+        long = sum(self._times[case.name, plan] for case, *plans in pairs for plan in plans)
+        rounds = max(1, min(rounds, int(_SECONDS / (2 * long))))
+        records: list[timing.Record] = []
+        for (case, *_), (a, b) in zip(pairs, both, strict=True):
+            first, second = self._record(case, a), self._record(case, b)
+            records += [first, second, second, first]
+        times = np.maximum(self.clock.time(records, rounds), 1e-9).reshape(rounds, len(pairs), 4)
+        ratios = np.log(np.stack([times[..., 0] / times[..., 1], times[..., 3] / times[..., 2]], axis=-1))
+        return Compared(tuple(tuple(map(float, own.ravel())) for own in ratios.transpose(1, 0, 2)))
+
+    def times(self, case: Case, plans: Sequence[Plan], rounds: int) -> list[float]:
+        """Seconds of several plans of a problem, medians of rounds of one each."""
+        records = [self._record(case, self._ready(case, plan)) for plan in plans]
+        return [float(t) for t in np.median(np.maximum(self.clock.time(records, rounds), 1e-9), axis=0)]
+
+    def _first_call(self, case: Case, plan: Plan) -> float:
+        kernels = {(d.kernel, d.constants) for d in plan.dispatches}
+        return sum(self.costs.get(key, 0.0) for key in kernels) + self._times[case.name, plan]
+
+    def first_calls(self, pairs: Sequence[tuple[Case, Plan, Plan]]) -> float:
+        more = [math.log(self._first_call(case, b) / self._first_call(case, a)) for case, a, b in pairs]
+        return sum(more) / len(more)

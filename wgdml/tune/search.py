@@ -1,0 +1,200 @@
+"""Which numbers to try: each moved by halves and doubles, and kept where that is faster for sure.
+
+Nothing here knows a device. A ``Meter`` has problems, their plans and the ratios of times, so that
+tests can search with a clock of their own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from wgdml.plan import Range
+
+from .pairs import Compared
+
+Numbers = dict[str, float]
+
+#: Octaves by which a number moves: far ones first, which cross what is slow on both sides.
+_STEPS = (4, 2, 1)
+_AT_ONCE = 6  # problems of a comparison
+_FEWEST = 3  # problems that a change must matter to
+_LOOKS = 2  # problems that are looked at before
+_ROUNDS = 3  # of a block: a problem has two pairs in each
+_BLOCKS = 4  # as long as it is not sure
+_ALPHA = 0.01
+_WORST = 0.2  # logarithm: a number that costs some problem more is not taken, whatever it gains
+_SCREENED = 24  # problems that are looked at for that, at the end
+
+
+class Meter(Protocol):
+    """What a search measures with."""
+
+    @property
+    def problems(self) -> Sequence[Any]: ...
+    def plan(self, numbers: Mapping[str, float], problem: Any) -> Any:
+        """What is run for a problem; None where it cannot be served."""
+
+    def compare(self, pairs: Sequence[tuple[Any, Any, Any]], rounds: int) -> Compared:
+        """Times of (problem, first plan, second plan), two pairs a round."""
+
+    def first_calls(self, pairs: Sequence[tuple[Any, Any, Any]]) -> float:
+        """The mean logarithm of what the first call takes more by the second plan."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number that was changed, and what that gained where it matters."""
+
+    name: str
+    before: float
+    after: float
+    gain: float  #: Logarithm of the ratio of times, the mean over problems.
+    chance: float
+    problems: int
+
+
+class OutOfTimeError(Exception):
+    """The search must end."""
+
+
+@dataclass
+class Search:
+    """Numbers that are faster than those it starts from.
+
+    ``leaps``: whole tables that are tried first. ``margin``: the least gain that counts, as a
+    logarithm. ``first_calls``: a change may not slow first calls down by more than it gains.
+    """
+
+    meter: Meter
+    ranges: Mapping[str, Range]
+    numbers: Numbers
+    seconds: float
+    now: Callable[[], float]
+    told: Callable[[str, float], None] = lambda doing, share: None
+    leaps: Iterable[Numbers] = ()
+    margin: float = 0.03
+    first_calls: bool = False
+    changes: list[Change] = field(default_factory=list)
+    compared: int = 0
+
+    def __post_init__(self) -> None:
+        self._began = self.now()
+        self._longest = 0.0
+        self._plans = [self.meter.plan(self.numbers, p) for p in self.meter.problems]
+        self._random = random.Random(1)
+        self._idle: set[tuple[str, float]] = set()  # values that change hardly a plan
+        self._refused: set[int] = set()  # pairs of plans that were compared, hashed
+
+    def run(self) -> Numbers:
+        """The numbers, when none can be improved or the time is over."""
+        try:
+            for table in self.leaps:
+                self._try("all", self.numbers | table)
+            while any([self._tune(name) for name in self._by_effect()]):
+                continue
+        except OutOfTimeError:
+            pass
+        return self.numbers
+
+    def _by_effect(self) -> list[str]:
+        """The numbers that some plan depends on, those of most plans first."""
+        effects: dict[str, int] = {}
+        for way in (_STEPS[0], -_STEPS[0]):
+            moved = {name: own.moved(self.numbers[name], way) for name, own in self.ranges.items()}
+            for policy in dict.fromkeys(name.partition(".")[0] for name in moved):
+                all_of = {name: value for name, value in moved.items() if name.startswith(f"{policy}.")}
+                # Most policies matter to no plan of a machine, so that their numbers need no look.
+                for name in all_of if self._affected(self.numbers | all_of)[0] else ():
+                    effects[name] = effects.get(name, 0) + len(self._affected(self.numbers | {name: moved[name]})[0])
+                self._check()
+        return sorted((n for n, effect in effects.items() if effect), key=lambda n: -effects[n])
+
+    def _tune(self, name: str) -> bool:
+        """Moves a number for as long as that is faster. Whether it has moved."""
+        before = self.numbers[name]
+        for step in _STEPS:
+            for way in (step, -step):
+                while self._move(name, way):
+                    continue
+        return self.numbers[name] != before
+
+    def _move(self, name: str, octaves: int) -> bool:
+        """One step, and as many more as change no plan; whether it was kept."""
+        value = self.numbers[name]
+        while (further := self.ranges[name].moved(value, octaves)) != value:
+            value = further
+            outcome = None if (name, value) in self._idle else self._try(name, self.numbers | {name: value})
+            if outcome is None:
+                self._idle.add((name, value))
+            if outcome is not None:
+                return outcome
+        return False
+
+    def _try(self, name: str, numbers: Numbers) -> bool | None:
+        """Whether other numbers are better, which are kept then. None where hardly a plan changes."""
+        self._check()
+        affected, plans = self._affected(numbers)
+        if len(affected) < _FEWEST:
+            return None
+        compared = hash(tuple((i, self._plans[i], plans[i]) for i in affected))
+        if compared in self._refused:
+            return False
+        started = self.now()
+        self.told(name, (started - self._began) / self.seconds)
+        chosen = self._random.sample(affected, len(affected))
+        found = None if self._loses(chosen[:_LOOKS], plans) else self._better(chosen[:_AT_ONCE], plans)
+        # Others decide too: the first were lucky, perhaps.
+        again = found and self._better((chosen[_AT_ONCE:] + chosen)[:_AT_ONCE], plans)
+        sound = again and all(self._harmless(i, plans) for i in chosen[2 * _AT_ONCE :][:_SCREENED])
+        self._longest = max(self._longest, self.now() - started)
+        if not found or not again or not sound:
+            self._refused.add(compared)
+            return False
+        for changed, after in numbers.items():
+            if after != self.numbers[changed]:
+                gain, chance = min(found.gain, again.gain), max(found.chance, again.chance)
+                self.changes.append(Change(changed, self.numbers[changed], after, gain, chance, len(affected)))
+        self.numbers, self._plans = numbers, plans
+        self._idle.clear()
+        return True
+
+    def _affected(self, numbers: Numbers) -> tuple[list[int], list[Any]]:
+        """The problems that have other plans by other numbers, and all plans."""
+        plans = [self.meter.plan(numbers, p) for p in self.meter.problems]
+        return [i for i, (a, b) in enumerate(zip(self._plans, plans, strict=True)) if a != b], plans
+
+    def _better(self, chosen: list[int], plans: list[Any]) -> Compared | None:
+        """The comparison, if the second plans are faster for sure."""
+        if any(plans[i] is None for i in chosen):
+            return None
+        pairs = [(self.meter.problems[i], self._plans[i], plans[i]) for i in chosen]
+        self.compared += 1
+        found: Compared | None = None
+        for _ in range(_BLOCKS):
+            block = self.meter.compare(pairs, _ROUNDS)
+            found = found + block if found else block
+            if found.gain < self.margin / 2 or found.worst > 2 * _WORST:
+                return None
+            if found.gain > self.margin and found.chance < _ALPHA and found.worst < _WORST:
+                slower = self.meter.first_calls(pairs) if self.first_calls else 0.0
+                return found if slower <= found.gain else None
+        return None
+
+    def _loses(self, chosen: list[int], plans: list[Any]) -> bool:
+        """Whether a few problems lose so much at one look that more would be in vain."""
+        if any(plans[i] is None for i in chosen):
+            return True
+        return self.meter.compare([(self.meter.problems[i], self._plans[i], plans[i]) for i in chosen], 1).gain < -2 * self.margin
+
+    def _harmless(self, problem: int, plans: list[Any]) -> bool:
+        """Does a problem lose little or nothing? A second look is taken where it seems to."""
+        pair = (self.meter.problems[problem], self._plans[problem], plans[problem])
+        looks = (self.meter.compare([pair], rounds) for rounds in (1, _ROUNDS))
+        return pair[2] is not None and any(look.worst < _WORST for look in looks)
+
+    def _check(self) -> None:
+        if self.now() - self._began + self._longest > self.seconds:
+            raise OutOfTimeError
