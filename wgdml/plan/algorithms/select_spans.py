@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
@@ -25,12 +26,12 @@ _UNROLL = 4  # loads under way at once
 class SelectSpansPolicy:
     """Short spans in registers, and parts of long ones."""
 
-    #: An invocation holds at most this many items of a short span. 16, 32 or 64.
-    items: int = 64
-    #: An invocation has this many loads of a part. Fewer are more pairs to select from. 4 on.
-    part_loads: int = 16
-    #: Spans of rows of up to this many items are held in registers. 4 to 4096.
-    max_length: int = 1024
+    #: An invocation holds at most this many items of a short span.
+    items: int = number(64, 16, 64, powers=True)
+    #: An invocation has this many loads of a part. Fewer are more pairs to select from.
+    part_loads: int = number(16, 1, 1 << 12)
+    #: Spans of rows of up to this many items are held in registers.
+    max_length: int = number(1024, 4, 4096)
 
 
 class _Short(NamedTuple):
