@@ -1,6 +1,7 @@
 """Elements at given ranks, exact to the bit: k-th values, partitions, medians and quantiles.
 
-Nothing is sorted: the pairs at the ranks are found digit by digit (``wgdml.plan.ranks``).
+The pairs at the ranks are found digit by digit, in few reads (``wgdml.plan.ranks``). Only short
+sequences are sorted.
 """
 
 from __future__ import annotations

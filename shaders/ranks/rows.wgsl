@@ -4,8 +4,8 @@
 #import workgroup/rank_rows
 #import io/ranks
 
-@group(0) @binding(2) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(3) var<storage, read_write> pair_indices: array<u32>;
+@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
+@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
 
 fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) { count_row(row_of(sequence), local, WORKGROUP, digit); }
 

@@ -16,8 +16,8 @@ const IN_SAMPLE: u32 = 0u;
 const IN_ROW: u32 = 1u;
 const IN_BRACKETS: u32 = 2u;
 
-@group(0) @binding(2) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(3) var<storage, read_write> pair_indices: array<u32>;
+@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
+@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
 @group(0) @binding(8) var<storage, read> sampled: array<u32>;             // [end of a bracket]
 
 var<workgroup> collected: array<Stored, COLLECTED>;
@@ -33,8 +33,8 @@ fn collect(sequence: u32, bracket: u32, pair: Pair) {
   if (at < COLLECTED) { collected[at] = store_of(pair); }
 }
 
-// The slot of a rank of the sample. Where that has no such rank, as 0xffffffff says, an odd slot and
-// those beyond the brackets have the last pair of all, an even one the first.
+// The slot of a rank of the sample. Where that has no such rank, as 0xffffffff says, an odd slot
+// and those beyond the brackets have the last pair of all, an even one the first.
 fn slot_sampled(number: u32) -> Slot {
   let rank = sampled[min(number, 2u * BRACKETS - 1u)];
   let last = rank == 0xffffffffu && (number % 2u == 1u || number >= 2u * BRACKETS);

@@ -69,6 +69,16 @@ def test_rows_of_a_workgroup(rower, name, kind):
             check(rower[0], data.make(kind, name, (3, n), n), (0, 77, n // 2, n - 1))
 
 
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize("name", ["float16", "int32", "uint64"])
+def test_rows_digit_by_digit(device, software, name):
+    planner = planned_device(device, software=software, occupancy={"workgroups": 2})[0]
+    for n, kind in ((1025, "random"), (3000, "eight_values"), (5001, "sorted")):
+        x = data.make(kind, name, (3, n), n)
+        check(planner, x, (0, n // 2, n - 1))
+        check(planner, np.ascontiguousarray(x.T), (n // 3,), 0)
+
+
 def test_rows_whose_samples_mislead(rower):
     device, planned = rower
     n = 10_000

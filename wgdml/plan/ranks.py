@@ -49,7 +49,7 @@ def own_ranks(planner: Composes, selection: Selection) -> Ranks:
 
     They lie as the indices do.
     """
-    return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k)
+    return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k, selection.length)
 
 
 def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:

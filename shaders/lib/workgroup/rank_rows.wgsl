@@ -9,8 +9,8 @@ fn bits_of_word(word: u32) -> vec2<u32> {
   return vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
 }
 
-// Every slot's pair, of what the kernel's `count_items(kind, local, sequence, digit)` counts. All of
-// a workgroup call it together, after the slots were set.
+// Every slot's pair, of what the kernel's `count_items(kind, local, sequence, digit)` counts. All
+// of a workgroup call it together, after the slots were set.
 fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
   workgroupBarrier();
   find_owners(local);

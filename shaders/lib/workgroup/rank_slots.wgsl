@@ -2,7 +2,6 @@
 // prefix that its pair begins with, and its rank among those with that prefix.
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import order/key
 #import order/pair
 #import io/source
 #import workgroup/scan

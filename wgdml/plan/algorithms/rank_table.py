@@ -60,6 +60,7 @@ class Ranks:
     """The ranks that are wanted, ascending, from 0, as words of the resource "ranks"."""
 
     count: int
+    last: int  #: The largest that there may be.
     region: Region
     parts: tuple[Part, ...]
     own: bool = False  #: Each sequence has its own row, which lies as its indices do.
@@ -99,7 +100,7 @@ def rank_table(
             parts.append(Part(first, brackets.bounds[-1], brackets))
     if not parts:
         parts = [Part(first, min(together, len(ranks) - first)) for first in range(0, len(ranks), together)]
-    return table.words, Ranks(len(ranks), region, tuple(parts), False, propagates)
+    return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts), False, propagates)
 
 
 #: (low, high) ranks in the sample, and the number of wanted ranks between.

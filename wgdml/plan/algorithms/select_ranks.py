@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..program import Program
-from ..regions import Pairs, Region, Source, View
+from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
 from .parts import pair_bytes, parts_of_rows
 from .rank_table import Brackets, Part, Ranks, Sample, rank_table
+from .serial_subsets import pairs_of
 
 _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
@@ -22,6 +23,8 @@ _MOST_BINS = 2048
 _COLLECTED = 512  # pairs that a workgroup collects, at least
 _OVERFLOW = 255  # of a counter of items of one invocation
 _RUN, _EVERY = 8, 256  # a sample of a long row is runs of so many elements, one in so many
+_SHORT = 1024  # items of sequences that are put in order: one read, and no counters
+_FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _ROW_WORKGROUP = 512  # invocations that serve a row
 _ROW_RUN, _ROW_EVERY = 8, 8  # and its sample is runs of so many loads, one in so many
 _ROW_LENGTH = 8192  # of rows that are sampled, at least
@@ -88,33 +91,51 @@ class SelectRanks(Step):
         """Pairs of a row's brackets that workgroup memory has room for."""
         return power_of_two_below(self.memory * 3 // 4 // pair_bytes(key_words))
 
-    def own_rows(self, sequences: int, count: int) -> Ranks:
+    def own_rows(self, sequences: int, count: int, length: int) -> Ranks:
         """Ranks of which each sequence has a row."""
         parts = [Part(first, min(self.together, count - first)) for first in range(0, count, self.together)]
-        return Ranks(count, Region(0, 4 * sequences * count, "ranks"), tuple(parts), own=True)
+        return Ranks(count, length - 1, Region(0, 4 * sequences * count, "ranks"), tuple(parts), own=True)
 
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
+        if len(views) == 1 and views[0].length <= _SHORT:
+            self._pick(program, views[0], sequences, ranks, sink)
+        else:
+            self._search(program, views, sequences, ranks, sink)
+        if ranks.propagates:
+            bind, params = {"pair_keys": sink.keys, "pair_indices": sink.indices}, {"ranks": ranks.count}
+            program.dispatch("ranks/propagate", ceil_div(sequences * ranks.count, self.machine.workgroup), bind=bind, params=params)
+
+    def _pick(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
+        """Of short sequences: from all pairs in order, as far as they are wanted."""
+        ordered = program.pairs(sequences, ranks.last + 1)
+        program.run(view, sequences, ordered.length, ordered)
+        program.dispatch(
+            "ranks/pick",
+            ceil_div(sequences * ranks.count, self.machine.workgroup),
+            source=ordered,
+            sink=Outputs(view),
+            bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices},
+            params=_wanted(view, ranks, Part(0, ranks.count)),
+        )
+
+    def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         start, view = program.arena.used, views[0]
         alone = parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
         for part in ranks.parts:
             program.arena.used = start
             brackets = part.brackets if len(views) == 1 and view.rows else None
             if brackets is not None and brackets.sample.alone:
-                self._rows_between(program, view, sequences, ranks, part, brackets, sink)
+                self._rows_between(program, view, ranks, part, brackets, sink)
             elif brackets is not None:
                 self._between(program, view, sequences, ranks, part, brackets, sink)
             elif len(views) == 1 and alone:
-                constants = self._constants(part.count)
-                self._row(program, "ranks/rows", view, sequences, ranks, part, sink, constants, {}, {})
+                self._rows(program, view, sequences, ranks, part, sink)
             else:
                 whole = self._levels(program, sequences, part.count)
                 self._clear(program, start)
                 self._begin(program, view, ranks.region, whole, _wanted(view, ranks, part))
                 self._find(program, whole, views, sink, part, 0, {})
-        if ranks.propagates:
-            bind, params = {"pair_keys": sink.keys, "pair_indices": sink.indices}, {"ranks": ranks.count}
-            program.dispatch("ranks/propagate", ceil_div(sequences * ranks.count, self.machine.workgroup), bind=bind, params=params)
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
@@ -129,32 +150,39 @@ class SelectRanks(Step):
 
     # -- one workgroup a sequence --
 
+    def _rows(self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, sink: Pairs) -> None:
+        source: Source = view
+        if self.machine.software and sequences * view.length <= _FEW_ITEMS:
+            # Kernels that read pairs are the same for all types, and each takes long to compile.
+            source = pairs_of(program, view, sequences)
+        self._row(program, "ranks/rows", source, view, sink, self._constants(part.count), _wanted(view, ranks, part), ranks, {})
+
     def _row(
         self,
         program: Program,
         kernel: str,
+        source: Source,
         view: View,
-        sequences: int,
-        ranks: Ranks,
-        part: Part,
         sink: Pairs,
         constants: dict[str, int],
-        bind: dict[str, Region],
         params: dict[str, int],
+        ranks: Ranks,
+        bind: dict[str, Region],
     ) -> None:
-        bits = {"key_bits": 8 * program.selection.format.bytes, "index_bits": max(1, (program.selection.length - 1).bit_length())}
+        """A workgroup for each sequence of the view, whose items the source has."""
+        selection = program.selection
+        bits = {"key_bits": 8 * selection.format.bytes, "index_bits": max(1, (selection.length - 1).bit_length())}
         program.dispatch(
             kernel,
-            sequences,
-            source=view,
+            view.selection.sequences,
+            source=source,
+            sink=Outputs(view),
             bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices} | bind,
             constants=constants | {"DIGIT": constants["BINS"].bit_length() - 1},
-            params=_wanted(view, ranks, part) | bits | {"sink_step": sink.step} | params,
+            params=params | bits | {"sink_step": sink.step},
         )
 
-    def _rows_between(
-        self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs
-    ) -> None:
+    def _rows_between(self, program: Program, view: View, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs) -> None:
         count, key_words = brackets.count, program.selection.format.key_words
         slots = power_of_two_above(max(2 * count, part.count))
         workgroup = min(_ROW_WORKGROUP, self.machine.widest_workgroup)
@@ -165,8 +193,8 @@ class SelectRanks(Step):
         constants |= self._brackets(brackets) | {"COLLECTED": room, "EVERY": brackets.sample.every}
         constants |= {"ROUNDS": max(1, _OVERFLOW // (4 * view.per_load))}
         bind = {"sampled": brackets.sampled, "bounds": brackets.bounds_at}
-        params = {"slack": math.isqrt(brackets.sample.size(view.length)) // 4}
-        self._row(program, "ranks/rows_between", view, sequences, ranks, part, sink, constants, bind, params)
+        params = _wanted(view, ranks, part) | {"slack": math.isqrt(brackets.sample.size(view.length)) // 4}
+        self._row(program, "ranks/rows_between", view, view, sink, constants, params, ranks, bind)
 
     # -- level by level --
 
