@@ -84,11 +84,11 @@ fn look_at(sequence: u32, pair: Pair, counts: ptr<function, Counts>) {
 #endfor
 }
 
-// Items of `rounds` turns of four loads, from load `first` on.
-fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, rounds: u32) {
+// Items of `turns` turns of four loads, from load `first` on.
+fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
   var counts = Counts();
-  for (var round = 0u; round < rounds; round++) {
-    let q = first + 4u * round * stride;
+  for (var turn = 0u; turn < turns; turn++) {
+    let q = first + 4u * turn * stride;
 #for u in 4
     let v$u = min(q + $uu * stride, row.loads - 1u);
     let data$u = load(row, v$u);
