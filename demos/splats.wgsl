@@ -1,4 +1,4 @@
-// Soft discs from the farthest to the nearest: their depths, how many are seen, and the drawing.
+// Soft discs: how far each is and whether it is seen; and all of those, the farthest first.
 
 struct View {
   matrix: mat4x4<f32>,  // from the world to the screen, -1 to 1 each way
@@ -6,11 +6,12 @@ struct View {
 }
 
 @group(0) @binding(0) var<uniform> view: View;
-@group(0) @binding(1) var<storage, read> positions: array<f32>;    // [count, 3]
-@group(0) @binding(2) var<storage, read> colors: array<u32>;       // [count], four bytes each
+@group(0) @binding(1) var<storage, read> positions: array<f32>;     // [count, 3]
+@group(0) @binding(2) var<storage, read> colors: array<u32>;        // [count], a byte a channel
 @group(0) @binding(3) var<storage, read_write> depths: array<f32>;  // [count], -1 if not seen
-@group(0) @binding(4) var<storage, read_write> draw: array<atomic<u32>>;  // indirect arguments
-@group(0) @binding(5) var<storage, read> order: array<u32>;        // [count], the farthest first
+// Vertices of a disc, discs to draw, the first vertex, the first disc.
+@group(0) @binding(4) var<storage, read_write> draw: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read> order: array<u32>;         // [count], the farthest first
 
 fn on_screen(at: u32) -> vec4<f32> {
   return view.matrix * vec4(positions[3u * at], positions[3u * at + 1u], positions[3u * at + 2u], 1.0);

@@ -296,18 +296,22 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
 def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
     """Plans of order statistics: of short and long rows and columns, with few ranks and many."""
     for element, (sizes, axis), count, name in product(
-        WIDTHS, [((3, 1000), 1), ((1, 1 << 24), 1), ((5000, 64), 0)], (1, 10, 16), QUICK_LIMITS if quick else LIMITS
+        WIDTHS,
+        [((3, 1000), 1), ((1, 1 << 24), 1), ((5000, 64), 0), ((3000, 40_000), 1)],
+        (1, 3, 10, 16),
+        QUICK_LIMITS if quick else LIMITS,
     ):
         own, options = planner(LIMITS[name]), {"vectors": axis == 1, "shared_input": False}
         how = f"{count} ranks, {element} {sizes}, {name}"
         wanted = selection(element, sizes, (axis,), count, Order.ASCENDING, "both")
         row = [sizes[axis] * (2 * n + 1) // (2 * count) for n in range(count)]
-        for ranks in (rank_words(own, wanted, row, False)[1], rank_words(own, wanted, row, True)[1], own_ranks(own, wanted)):
+        rows = [rank_words(own, wanted, row, propagates, axis == 1)[1] for propagates in (False, True)]
+        for ranks in (*rows, own_ranks(own, wanted)):
             yield how, own.machine, ranks_plan(own, wanted, ranks, **options)
         yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)
         for outputs in ("values", "indices"):
             whole = selection(element, sizes, (axis,), sizes[axis], Order.ASCENDING, outputs)
-            known = rank_words(own, whole, row, False)[1]
+            known = rank_words(own, whole, row, False, axis == 1)[1]
             yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, known, **options)
 
 

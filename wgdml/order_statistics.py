@@ -1,6 +1,7 @@
 """Elements at given ranks, exact to the bit: k-th values, partitions, medians and quantiles.
 
-Nothing is sorted: the pairs at the ranks are found digit by digit (``wgdml.plan.ranks``).
+The pairs at the ranks are found digit by digit, in few reads (``wgdml.plan.ranks``). Only short
+sequences are sorted.
 """
 
 from __future__ import annotations
@@ -220,18 +221,19 @@ def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array,
     return compute(a.astype(np.float32), b.astype(np.float32)).astype(x.dtype)
 
 
-def _words(device: Executor, selection: Selection, ranks: NDArray[np.int64], propagates: bool = False) -> tuple[Tensor, Ranks]:
+def _words(x: Tensor, selection: Selection, ranks: NDArray[np.int64], propagates: bool = False) -> tuple[Tensor, Ranks]:
     """Ascending ranks on the device, one row of them or one a sequence, and what a plan knows.
 
     One row is kept. ``propagates``: with the last element, whose NaN is the result.
     """
+    device, vectors = x.device, bound(x).elements.vectors
     if ranks.ndim > 1:
         return asarray(ranks.astype(np.uint32), device=device), own_ranks(device.planner, selection)
     row = (*ranks.tolist(), *([selection.length - 1] if propagates else []))
-    key = "ranks", row, propagates, selection.length, selection.axes
+    key = "ranks", row, propagates, selection, vectors
     kept: tuple[Tensor, Ranks] | None = device.kept.get(key)
     if kept is None:
-        words, known = rank_words(device.planner, selection, row, propagates)
+        words, known = rank_words(device.planner, selection, row, propagates, vectors)
         kept = asarray(np.array(words, np.uint32), device=device), known
         device.kept.put(key, kept)
     return kept
@@ -265,7 +267,7 @@ def _pairs(
     if prod(shape):
         index_bytes = 0 if index_dtype is None else index_dtype.itemsize
         selection = line_selection(x, axes, k, order, has_values=True, index_bytes=index_bytes)
-        words, known = _words(x.device, selection, ranks, propagate and _has_nan(x))
+        words, known = _words(x, selection, ranks, propagate and _has_nan(x))
         _run(x, selection, ranks_plan, (known,), ranks=words, **results)
     return list(results.values())
 
@@ -336,6 +338,6 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
         )
         selection = replace(selection, input_offset=bound(source).elements.rest)
         name = "values" if index_dtype is None else "indices"
-        words, known = _words(source.device, selection, np.array(ranks))
+        words, known = _words(source, selection, np.array(ranks))
         _run(source, selection, partition_plan, (known,), ranks=words, **{name: result})
     return _like(x, result, source.device)

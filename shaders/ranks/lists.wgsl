@@ -3,10 +3,11 @@
 #import io/ranks
 #import io/rank_groups
 
-@group(0) @binding(3) var<storage, read_write> earlier: array<u32>;         // [sequence][bracket]
-@group(0) @binding(7) var<storage, read_write> progress: array<vec4<u32>>;  // [list][slot]
-@group(0) @binding(8) var<storage, read_write> listed: array<u32>;          // [list]
-@group(0) @binding(9) var<storage, read_write> status: array<u32>;         // [sequence]: 1, done
+// [sequence][bracket], [list][slot], [list], and [sequence]: 1 for done.
+@group(0) @binding(3) var<storage, read_write> earlier: array<u32>;
+@group(0) @binding(7) var<storage, read_write> progress: array<vec4<u32>>;
+@group(0) @binding(8) var<storage, read_write> listed: array<u32>;
+@group(0) @binding(9) var<storage, read_write> status: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

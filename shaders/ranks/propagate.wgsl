@@ -2,8 +2,8 @@
 #import order/key
 #import io/params
 
-@group(0) @binding(2) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(3) var<storage, read_write> pair_indices: array<u32>;
+@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
+@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

@@ -6,6 +6,8 @@ import data
 import numpy as np
 import oracle
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from planning import planned_device
 
 import wgdml
@@ -236,3 +238,28 @@ def test_least_limits_cut_what_does_not_fit(device):
     check_kth(x, 14_000, device=small)
     check_partition(x[0], [8, 30_000], device=small)
     same(wgdml.median(x, -1, nan="omit", device=small), of_numpy(np.nanmedian, x, -1))
+
+
+# Anything ----------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=4),
+    st.sampled_from(sorted(oracle.DTYPES)),
+    st.integers(0, 2**32 - 1),
+    st.booleans(),
+)
+def test_any_problem(device, shape, name, seed, largest):
+    rng = np.random.default_rng(seed)
+    kinds = data.kinds(oracle.DTYPES[name])
+    x = data.make(kinds[seed % len(kinds)], name, tuple(shape), seed)
+    order = rng.permutation(x.ndim)
+    tensor, x = wgdml.asarray(x).transpose(*order.tolist()), x.transpose(order)
+    axis = int(rng.integers(-x.ndim, x.ndim))
+    check_kth(x, int(rng.integers(1, x.shape[axis] + 1)), axis, ("smallest", "largest")[largest], given=tensor)
+    check_partition(x, int(rng.integers(-x.shape[axis], x.shape[axis])), axis)
+    if name not in ("bool", "bfloat16"):
+        axes = tuple(sorted(rng.choice(x.ndim, rng.integers(1, x.ndim + 1), replace=False).tolist()))
+        q, method = rng.random(3), list(METHODS)[seed % len(METHODS)]
+        same(wgdml.quantile(tensor, q, axes, method=method).numpy(), of_numpy(np.quantile, x, q, axes, method=method))
+        same(wgdml.median(x, axes, nan="omit"), of_numpy(np.nanmedian, x, axes))

@@ -55,6 +55,46 @@ def test_brackets(sampler, name, kind):
         check(sampler[0], data.make(kind, name, N + 1234, 3), (0, 77, N // 2, N + 1233))
 
 
+@pytest.fixture(scope="module")
+def rower(device):
+    """A device with a workgroup for each row, which samples rows of 8192 items and more."""
+    return planned_device(device, occupancy={"workgroups": 2})
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "float64", "int16"])
+@pytest.mark.parametrize("kind", ["random", "sorted", "reversed", "constant", "few_distinct", "nan_payloads"])
+def test_rows_of_a_workgroup(rower, name, kind):
+    if kind in data.kinds(oracle.DTYPES[name]):
+        for n in (8192, 9001, 11_777):
+            check(rower[0], data.make(kind, name, (3, n), n), (0, 77, n // 2, n - 1))
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize("name", ["float16", "int32", "uint64"])
+def test_rows_digit_by_digit(device, software, name):
+    planner = planned_device(device, software=software, occupancy={"workgroups": 2})[0]
+    for n, kind in ((1025, "random"), (3000, "eight_values"), (5001, "sorted")):
+        x = data.make(kind, name, (3, n), n)
+        check(planner, x, (0, n // 2, n - 1))
+        check(planner, np.ascontiguousarray(x.T), (n // 3,), 0)
+
+
+def test_rows_whose_samples_mislead(rower):
+    device, planned = rower
+    n = 10_000
+    sampled = np.arange(n) // 32 % 8 == 0
+    ramp = np.arange(n, dtype=np.float32)
+    for x in (np.where(sampled, -1, ramp), np.where(sampled, n + ramp, ramp), np.where(sampled, ramp, 0)):
+        check(device, np.stack([x, ramp, x[::-1]]).astype(np.float32), (0, 5, n // 3, n // 2, n - 1))
+    x = np.random.default_rng(1).normal(size=(40, n)).astype(np.float32)
+    assert np.array_equal(wgdml.median(x, 1, device=device), np.median(x, 1))
+    tensor = wgdml.asarray(np.pad(x, ((0, 0), (1, 2))), device=device)
+    skewed = wgdml.Tensor.from_buffer(tensor.buffer, "float32", (40, n), (n + 3, 1), 4, device=device)
+    assert np.array_equal(wgdml.median(skewed, 1).numpy(), np.median(x, 1))
+    kernels = {dispatch.kernel for plan in planned.plans for dispatch in plan.dispatches}
+    assert "ranks/rows_between" in kernels
+
+
 def test_brackets_of_several_rows_and_of_views(sampler):
     device, planned = sampler
     x = data.make("random", "int32", (2, N + 7), 1)

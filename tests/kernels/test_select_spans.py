@@ -149,18 +149,6 @@ def test_the_room_for_parts():
         assert plan.scratch_size < 2 * 4 * n
 
 
-def test_rows_and_their_rules():
-    def algorithms(wanted: Selection) -> tuple[str, ...]:
-        return make_plan(wanted, GPU).algorithms
-
-    assert algorithms(segments("float32", 10**6, 10**8, 8, longest=200)) == ("select_spans",)
-    assert algorithms(segments("float32", 1000, 10**8, 8)) == ("select_spans",)
-    assert algorithms(segments("float64", 1000, 10**8, 8)) == ("select_spans",)
-    assert algorithms(segments("float32", 1000, 10**8, 100)) == ("select_spans",)
-    assert algorithms(segments("float64", 10**6, 10**8, 8, longest=2000)) != ("select_spans",)
-    assert algorithms(segments("float32", 1000, 10**8, 200)) != ("select_spans",)
-
-
 def test_workgroups_that_fit_little_memory():
     wanted = segments("float32", 10**6, 10**8, 31, longest=5000)
     for machine, workgroup in ((Machine(), 32), (GPU, 64)):

@@ -73,10 +73,8 @@ def _select_networks(p: Problem, a: Algorithms) -> bool:
 
 def _select_spans(p: Problem, a: Algorithms) -> bool:
     spans = a["select_spans"]
-    if p.segments:
-        few = p.length >= 1 << 15 and p.sequences <= 4 * spans.occupancy.workgroups
-        return bool(few or spans.in_registers(p))
-    return p.ragged and p.along and p.length <= spans.policy.max_length and bool(spans.in_registers(p))
+    few = p.length >= 1 << 15 and p.sequences <= 4 * spans.occupancy.workgroups
+    return p.segments and p.length > spans.policy.min_length and bool(few or spans.in_registers(p))
 
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
@@ -126,7 +124,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_spans",
         _select_spans,
-        "spans, k up to 31: of up to 1024 items, or segments of one sequence; few long segments, k up to 128",
+        "segments of one sequence of over 1024 items, k up to 31; few of over 32768, k up to 128",
         "the work follows the items that there are",
     ),
     Rule(

@@ -32,13 +32,16 @@ class Composes(Protocol):
     ) -> Plan: ...
 
 
-def rank_words(planner: Composes, selection: Selection, ranks: Sequence[int], propagates: bool) -> tuple[list[int], Ranks]:
+def rank_words(
+    planner: Composes, selection: Selection, ranks: Sequence[int], propagates: bool, vectors: bool
+) -> tuple[list[int], Ranks]:
     """The words of the resource "ranks" for one row of ascending ranks from 0, and what they are.
 
-    ``propagates``: the last one's pair takes the place of all others if it is NaN.
+    ``propagates``: the last one's pair takes the place of all others if it is NaN. ``vectors``: as
+    of the plan.
     """
-    rows = len(selection.axes) == 1 and selection.axes[0].stride == 1
-    return SelectRanks(planner.machine, planner.policies).table(selection.length, rows, ranks, propagates)
+    whole = _whole(selection, vectors)
+    return SelectRanks(planner.machine, planner.policies).table(whole, selection.sequences, ranks, propagates)
 
 
 def own_ranks(planner: Composes, selection: Selection) -> Ranks:
@@ -46,7 +49,7 @@ def own_ranks(planner: Composes, selection: Selection) -> Ranks:
 
     They lie as the indices do.
     """
-    return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k)
+    return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k, selection.length)
 
 
 def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
@@ -58,7 +61,7 @@ def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors
         views = views_of(part, pieces, program.vectors)
         found = program.pairs(part.sequences, ranks.count)
         step.build(program, views, part.sequences, ranks, found)
-        sinks = views if part.has_values else [_whole(part, program)]
+        sinks = views if part.has_values else [_whole(part, program.vectors)]
         program.emit(found, part.sequences, part.k, [Outputs(view) for view in sinks], pieces.ranks)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
@@ -84,7 +87,7 @@ def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vec
             return
         parted = program.pairs(sequences, n, windows=True)
         radix_sort.part(program, views, sequences, n, at, parted)
-        sinks = views if part.has_values else [_whole(part, program)]
+        sinks = views if part.has_values else [_whole(part, program.vectors)]
         program.emit(parted, sequences, n, [Outputs(view) for view in sinks], pieces.ranks)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
@@ -103,5 +106,5 @@ def numbers_plan(planner: Composes, selection: Selection, *, vectors: bool, shar
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
 
-def _whole(part: Selection, program: Program) -> View:
-    return View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), program.vectors)
+def _whole(part: Selection, vectors: bool) -> View:
+    return View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), vectors)

@@ -63,5 +63,5 @@ fn take_slots(local: u32, sequence: u32) {
     return;
   }
 #endif
-  resolve(local, sequence, digit);
+  resolve(local, sequence, digit, params.slack);
 }

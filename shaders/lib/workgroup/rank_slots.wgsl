@@ -2,7 +2,6 @@
 // prefix that its pair begins with, and its rank among those with that prefix.
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import order/key
 #import order/pair
 #import io/source
 #import workgroup/scan
@@ -73,18 +72,19 @@ fn clear_bins(local: u32) {
   workgroupBarrier();
 }
 
-// Counts the digit of a load's items whose prefixes are wanted.
+// Counts the digit of a pair whose prefix is wanted.
+fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
+  let words = words_of(pair);
+  let slot = slot_of(words & above);
+  if (all(slots[slot].xyz == (words & above)) && pair.index != NO_INDEX) {
+    let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
+    atomicAdd(&bins[slot * BINS + bin], 1u);
+  }
+}
+
 fn count_load(row: Row, v: u32, data: Load, digit: Digit, above: vec3<u32>) {
 #for c in PER_LOAD
-  {
-    let candidate = item(row, v, data, $cu);
-    let words = words_of(candidate);
-    let slot = slot_of(words & above);
-    if (all(slots[slot].xyz == (words & above)) && candidate.index != NO_INDEX) {
-      let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
-      atomicAdd(&bins[slot * BINS + bin], 1u);
-    }
-  }
+  count_pair(item(row, v, data, $cu), digit, above);
 #endfor
 }
 
@@ -103,13 +103,13 @@ fn count_row(row: Row, first: u32, stride: u32, digit: Digit) {
   }
 }
 
-// A slot with its digit. Where few enough share its prefix by then, it is settled: an even slot at
-// the first pair that might follow, an odd one at the last.
-fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit) -> Slot {
+// A slot with its digit. Where `slack` pairs or fewer share its prefix by then, it is settled: an
+// even slot at the first pair that might follow, an odd one at the last.
+fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit, slack: u32) -> Slot {
   if (slot.w == SETTLED) { return slot; }
   let mine = vec3<u32>(0u, 1u, 2u) == vec3<u32>(digit.word);
   let words = slot.xyz | select(vec3<u32>(), vec3<u32>(found.x << digit.shift), mine);
-  if (found.z > params.slack) { return Slot(words, slot.w - found.y); }
+  if (found.z > slack) { return Slot(words, slot.w - found.y); }
   let rest = ~mask_above(Digit(digit.word, digit.shift, 0u));
   return Slot(select(words, words | rest, number % 2u == 1u), SETTLED);
 }
@@ -126,7 +126,7 @@ fn all_settled(local: u32) -> bool {
 
 // Puts the digit that the kernel's `counted(sequence, slot, bin)` tells into every slot. All of a
 // workgroup call it together.
-fn resolve(local: u32, sequence: u32, digit: Digit) {
+fn resolve(local: u32, sequence: u32, digit: Digit, slack: u32) {
   let slot = local / TEAM;
   let first = local % TEAM * EACH_BINS;
   let left = slots[slot].w;
@@ -144,7 +144,7 @@ fn resolve(local: u32, sequence: u32, digit: Digit) {
   below += count$b;
 #endfor
   workgroupBarrier();
-  if (local < RANKS) { slots[local] = with_bin(slots[local], local, found_bins[local], digit); }
+  if (local < RANKS) { slots[local] = with_bin(slots[local], local, found_bins[local], digit, slack); }
   workgroupBarrier();
   find_owners(local);
 }

@@ -25,7 +25,11 @@ def network(items: int) -> dict[str, int]:
 
 def parts_of_rows(machine: Machine, occupancy: OccupancyPolicy, source: Source, sequences: int) -> int:
     """Ordinary workgroups that read a sequence together: with four loads an invocation or more."""
-    return max(1, min(occupancy.workgroups // sequences, source.loads // (machine.workgroup * 4)))
+    return parts_for_loads(machine, occupancy, source.loads, sequences)
+
+
+def parts_for_loads(machine: Machine, occupancy: OccupancyPolicy, loads: int, sequences: int) -> int:
+    return max(1, min(occupancy.workgroups // sequences, loads // (machine.workgroup * 4)))
 
 
 def class_above(n: int, steps: int) -> int:

@@ -6,14 +6,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..machine import ceil_div
 from ..regions import ALIGNMENT, Region
 
-#: A sample is runs of so many elements, one in so many (as ``radix_select`` takes it).
-RUN, EVERY = 8, 256
-_DEVIATIONS = 4  # standard deviations of a sampled rank that a bracket is wide, to each side
 _MOST_BRACKETS = 16
 _NONE = 0xFFFFFFFF  # a rank before the first of a sample, or behind its last
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Runs of elements from all over a row, and brackets from them."""
+
+    run: int  #: Elements of a run.
+    every: int  #: One run in so many is taken.
+    deviations: float  #: Standard deviations that a bracket is wide to each side of a rank.
+    most: int  #: Items that may lie in all brackets together.
+    alone: bool  #: A workgroup serves a row by itself.
+
+    def size(self, length: int) -> int:
+        return length // (self.run * self.every) * self.run
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,7 @@ class Brackets:
     sampled: Region  #: Words: two ranks of the sample for each bracket.
     bounds_at: Region  #: Words: ``bounds``.
     places: int  #: Pairs that a bracket's list has room for.
+    sample: Sample
 
     @property
     def count(self) -> int:
@@ -49,6 +60,7 @@ class Ranks:
     """The ranks that are wanted, ascending, from 0, as words of the resource "ranks"."""
 
     count: int
+    last: int  #: The largest that there may be.
     region: Region
     parts: tuple[Part, ...]
     own: bool = False  #: Each sequence has its own row, which lies as its indices do.
@@ -68,38 +80,54 @@ class _Table:
         return Region(start, 4 * len(section), "ranks")
 
 
-def rank_table(length: int, ranks: Sequence[int], together: int, propagates: bool, sampled: bool) -> tuple[list[int], Ranks]:
+def rank_table(
+    length: int, ranks: Sequence[int], together: int, propagates: bool, sample: Sample | None
+) -> tuple[list[int], Ranks]:
     """One row of ranks for sequences of ``length``: the words, and how they are found.
 
-    ``together``: the most ranks that are found by one look at all items. ``sampled``: a sample of
-    the sequence may be taken.
+    ``together``: the most ranks that are found by one look at all items. ``sample``: what may be
+    taken of the sequence.
     """
     table = _Table()
     region = table.add(ranks)
     parts: list[Part] = []
-    size = length // (RUN * EVERY) * RUN
-    for first, found in _brackets(ranks, length, size, together) if sampled else []:
-        bounds = [0]
-        for *_, count in found:
-            bounds.append(bounds[-1] + count)
-        widest = max(min(high, size) - max(low, 0) for low, high, _ in found)
-        places = min(length, widest * ceil_div(length, size) * 5 // 4 + 4096)
-        if places * len(found) > length // 4:
-            parts.clear()
-            break
-        ends = [rank if 0 <= rank < size else _NONE for low, high, _ in found for rank in (low, high)]
-        parts.append(Part(first, bounds[-1], Brackets(tuple(bounds), table.add(ends), table.add(bounds), places)))
+    if sample is not None and sample.size(length):
+        for first, found in _brackets(ranks, length, sample, together):
+            brackets = _add_brackets(table, length, found, sample)
+            if brackets is None:
+                parts.clear()
+                break
+            parts.append(Part(first, brackets.bounds[-1], brackets))
     if not parts:
         parts = [Part(first, min(together, len(ranks) - first)) for first in range(0, len(ranks), together)]
-    return table.words, Ranks(len(ranks), region, tuple(parts), False, propagates)
+    return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts), False, propagates)
 
 
-def _brackets(ranks: Sequence[int], length: int, size: int, together: int) -> list[tuple[int, list[tuple[int, int, int]]]]:
-    """(first rank's number, brackets) of each part: (low, high) in the sample, number of ranks."""
-    parts: list[tuple[int, list[tuple[int, int, int]]]] = []
+#: (low, high) ranks in the sample, and the number of wanted ranks between.
+_Found = tuple[int, int, int]
+
+
+def _add_brackets(table: _Table, length: int, found: Sequence[_Found], sample: Sample) -> Brackets | None:
+    """Brackets as words. None where too many items would lie in them."""
+    size, bounds = sample.size(length), [0]
+    for *_, count in found:
+        bounds.append(bounds[-1] + count)
+    widths = [(min(high, size) - max(low, 0)) * length // size for low, high, _ in found]
+    places = min(length, max(widths) * 5 // 4 + 4096)
+    if sum(widths) > sample.most:
+        return None
+    ends = [rank if 0 <= rank < size else _NONE for low, high, _ in found for rank in (low, high)]
+    return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sample)
+
+
+def _brackets(ranks: Sequence[int], length: int, sample: Sample, together: int) -> list[tuple[int, list[_Found]]]:
+    """The first rank's number, and the brackets, of each part."""
+    parts: list[tuple[int, list[_Found]]] = []
+    size = sample.size(length)
     for number, rank in enumerate(ranks):
         share = rank / length
-        margin = math.ceil(_DEVIATIONS * math.sqrt(size * share * (1 - share))) + 2 * RUN
+        # A run's elements may not tell of each other, so one run more.
+        margin = math.ceil(sample.deviations * math.sqrt(size * share * (1 - share))) + sample.run + 8
         low, high = rank * size // length - margin, rank * size // length + margin + 1
         full = not parts or number - parts[-1][0] == together
         if not full and low <= parts[-1][1][-1][1]:

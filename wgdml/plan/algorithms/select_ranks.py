@@ -4,22 +4,31 @@ long.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
-from ..regions import Pairs, Region, Source, View
+from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
-from .parts import parts_of_rows
-from .rank_table import EVERY, RUN, Brackets, Part, Ranks, rank_table
+from .parts import pair_bytes, parts_of_rows
+from .rank_table import Brackets, Part, Ranks, Sample, rank_table
+from .serial_subsets import pairs_of
 
 _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
 _MOST_BINS = 2048
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
+_RUN, _EVERY = 8, 256  # a sample of a long row is runs of so many elements, one in so many
+_SHORT = 1024  # items of sequences that are put in order: one read, and no counters
+_FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
+_ROW_WORKGROUP = 512  # invocations that serve a row
+_ROW_RUN, _ROW_EVERY = 8, 8  # and its sample is runs of so many loads, one in so many
+_ROW_LENGTH = 8192  # of rows that are sampled, at least
+_ROW_BINS = 2048  # counters of all ranks of a row
 
 
 @dataclass(frozen=True)
@@ -63,33 +72,70 @@ class SelectRanks(Step):
         """The most ranks that are found together."""
         return min(_MOST_TOGETHER, self.machine.widest_workgroup // _TEAM)
 
-    def table(self, length: int, rows: bool, ranks: Sequence[int], propagates: bool) -> tuple[list[int], Ranks]:
-        """The words of "ranks" for one row of them. ``rows``: sequences lie in one run each."""
-        return rank_table(length, ranks, self.together, propagates, rows and length >= self.policy.sample_length)
+    def table(self, view: View, sequences: int, ranks: Sequence[int], propagates: bool) -> tuple[list[int], Ranks]:
+        """The words of "ranks" for one row of them, for the sequences of a view."""
+        sample = self._sample_of(view, sequences) if view.rows else None
+        return rank_table(view.length, ranks, self.together, propagates, sample)
 
-    def own_rows(self, sequences: int, count: int) -> Ranks:
+    def _sample_of(self, view: View, sequences: int) -> Sample | None:
+        """What may be taken of rows, whether many workgroups serve each or one."""
+        length, per_load = view.length, view.per_load
+        if parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
+            return Sample(_RUN, _EVERY, 4, length // 4, False) if length >= self.policy.sample_length else None
+        if self.machine.software or length < _ROW_LENGTH:
+            return None
+        room = self._row_room(view.selection.format.key_words) * 7 // 8
+        return Sample(_ROW_RUN * per_load, _ROW_EVERY, 3, room, True)
+
+    def _row_room(self, key_words: int) -> int:
+        """Pairs of a row's brackets that workgroup memory has room for."""
+        return power_of_two_below(self.memory * 3 // 4 // pair_bytes(key_words))
+
+    def own_rows(self, sequences: int, count: int, length: int) -> Ranks:
         """Ranks of which each sequence has a row."""
         parts = [Part(first, min(self.together, count - first)) for first in range(0, count, self.together)]
-        return Ranks(count, Region(0, 4 * sequences * count, "ranks"), tuple(parts), own=True)
+        return Ranks(count, length - 1, Region(0, 4 * sequences * count, "ranks"), tuple(parts), own=True)
 
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
-        start = program.arena.used
-        alone = len(views) == 1 and parts_of_rows(self.machine, self.occupancy, views[0], sequences) == 1
-        for part in ranks.parts:
-            program.arena.used = start
-            if alone:
-                self._rows(program, views[0], sequences, ranks, part, sink)
-            elif part.brackets is not None and len(views) == 1 and views[0].rows:
-                self._between(program, views[0], sequences, ranks, part, part.brackets, sink)
-            else:
-                whole = self._levels(program, sequences, part.count)
-                self._clear(program, start)
-                self._begin(program, views[0], ranks.region, whole, _wanted(views[0], ranks, part))
-                self._find(program, whole, views, sink, part, 0, {})
+        if len(views) == 1 and views[0].length <= _SHORT:
+            self._pick(program, views[0], sequences, ranks, sink)
+        else:
+            self._search(program, views, sequences, ranks, sink)
         if ranks.propagates:
             bind, params = {"pair_keys": sink.keys, "pair_indices": sink.indices}, {"ranks": ranks.count}
             program.dispatch("ranks/propagate", ceil_div(sequences * ranks.count, self.machine.workgroup), bind=bind, params=params)
+
+    def _pick(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
+        """Of short sequences: from all pairs in order, as far as they are wanted."""
+        ordered = program.pairs(sequences, ranks.last + 1)
+        program.run(view, sequences, ordered.length, ordered)
+        program.dispatch(
+            "ranks/pick",
+            ceil_div(sequences * ranks.count, self.machine.workgroup),
+            source=ordered,
+            sink=Outputs(view),
+            bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices},
+            params=_wanted(view, ranks, Part(0, ranks.count)),
+        )
+
+    def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
+        start, view = program.arena.used, views[0]
+        alone = parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+        for part in ranks.parts:
+            program.arena.used = start
+            brackets = part.brackets if len(views) == 1 and view.rows else None
+            if brackets is not None and brackets.sample.alone:
+                self._rows_between(program, view, ranks, part, brackets, sink)
+            elif brackets is not None:
+                self._between(program, view, sequences, ranks, part, brackets, sink)
+            elif len(views) == 1 and alone:
+                self._rows(program, view, sequences, ranks, part, sink)
+            else:
+                whole = self._levels(program, sequences, part.count)
+                self._clear(program, start)
+                self._begin(program, view, ranks.region, whole, _wanted(view, ranks, part))
+                self._find(program, whole, views, sink, part, 0, {})
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
@@ -105,25 +151,61 @@ class SelectRanks(Step):
     # -- one workgroup a sequence --
 
     def _rows(self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, sink: Pairs) -> None:
-        constants = self._constants(part.count)
-        bits = {"key_bits": 8 * program.selection.format.bytes, "index_bits": max(1, (program.selection.length - 1).bit_length())}
+        source: Source = view
+        if self.machine.software and sequences * view.length <= _FEW_ITEMS:
+            # Kernels that read pairs are the same for all types, and each takes long to compile.
+            source = pairs_of(program, view, sequences)
+        self._row(program, "ranks/rows", source, view, sink, self._constants(part.count), _wanted(view, ranks, part), ranks, {})
+
+    def _row(
+        self,
+        program: Program,
+        kernel: str,
+        source: Source,
+        view: View,
+        sink: Pairs,
+        constants: dict[str, int],
+        params: dict[str, int],
+        ranks: Ranks,
+        bind: dict[str, Region],
+    ) -> None:
+        """A workgroup for each sequence of the view, whose items the source has."""
+        selection = program.selection
+        bits = {"key_bits": 8 * selection.format.bytes, "index_bits": max(1, (selection.length - 1).bit_length())}
         program.dispatch(
-            "ranks/rows",
-            sequences,
-            source=view,
-            sink=sink,
-            bind={"ranks": ranks.region},
+            kernel,
+            view.selection.sequences,
+            source=source,
+            sink=Outputs(view),
+            bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices} | bind,
             constants=constants | {"DIGIT": constants["BINS"].bit_length() - 1},
-            params=_wanted(view, ranks, part) | bits,
+            params=params | bits | {"sink_step": sink.step},
         )
+
+    def _rows_between(self, program: Program, view: View, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs) -> None:
+        count, key_words = brackets.count, program.selection.format.key_words
+        slots = power_of_two_above(max(2 * count, part.count))
+        workgroup = min(_ROW_WORKGROUP, self.machine.widest_workgroup)
+        room = self._row_room(key_words)
+        besides = room * pair_bytes(key_words) + 8 * workgroup + 2048
+        bins = max(workgroup, min(_ROW_BINS, power_of_two_below((self.memory - besides) // 4)))
+        constants = self._slots(slots, workgroup, bins // slots)
+        constants |= {"BRACKETS": brackets.count, "COLLECTED": room, "EVERY": brackets.sample.every}
+        bind = {"sampled": brackets.sampled, "bounds": brackets.bounds_at}
+        params = _wanted(view, ranks, part) | {"slack": math.isqrt(brackets.sample.size(view.length)) // 4}
+        self._row(program, "ranks/rows_between", view, view, sink, constants, params, ranks, bind)
 
     # -- level by level --
 
     def _constants(self, count: int) -> dict[str, int]:
         slots = power_of_two_above(count)
-        workgroup = max(self.machine.workgroup, _TEAM * slots)
         # Half of the workgroup memory, or nearly.
         bins = min(_MOST_BINS, power_of_two_below(self.memory * 3 // 16) // slots)
+        return self._slots(slots, max(self.machine.workgroup, _TEAM * slots), bins)
+
+    @staticmethod
+    def _slots(slots: int, workgroup: int, bins: int) -> dict[str, int]:
+        """The constants of ``lib/workgroup/rank_slots.wgsl``."""
         return {
             "WORKGROUP": workgroup,
             "RANKS": slots,
@@ -231,15 +313,16 @@ class SelectRanks(Step):
         status = program.words(sequences)
 
         self._begin(program, view, brackets.sampled, of_sample, {"ranks": 2 * count})
-        sample = _sample(view)
-        self._count(program, of_sample, [sample], 0, {}, {"slack": sample.length // (8 * EVERY)})
+        sample = _sample(view, brackets.sample)
+        slack = {"slack": math.isqrt(sample.length) // 2}
+        self._count(program, of_sample, [sample], 0, {}, slack)
         program.dispatch(
             "ranks/brackets",
             sequences,
             source=view,
             bind=of_sample.state | {"brackets": table},
             constants=of_sample.constants | {"GATE": 0},
-            params=of_sample.last | {"ranks": 2 * count, "slack": sample.length // (8 * EVERY)},
+            params=of_sample.last | slack | {"ranks": 2 * count},
         )
         self._list(program, view, sequences, brackets, lists, {"brackets": table, "earlier": earlier, "listed": listed})
         self._progress(program, of_lists)
@@ -272,10 +355,7 @@ class SelectRanks(Step):
             sequences * parts,
             source=view,
             bind=bind | {"list_keys": lists.keys, "list_indices": lists.indices},
-            constants={
-                "BRACKETS": brackets.count,
-                "COLLECTED": _COLLECTED,
-            },
+            constants={"BRACKETS": brackets.count, "COLLECTED": _COLLECTED},
             params={"parts": parts, "places": brackets.places, "turns": max(1, free)},
         )
 
@@ -286,17 +366,18 @@ def _wanted(view: View, ranks: Ranks, part: Part) -> dict[str, int]:
     return row | {"first_rank": part.first, "ranks": part.count}
 
 
-def _sample(view: View) -> View:
+def _sample(view: View, sample: Sample) -> View:
     """Runs of elements from all over a row."""
     (axis,) = view.selection.axes
-    runs = view.length // (RUN * EVERY)
-    axes = (replace(axis, size=runs, stride=RUN * EVERY), replace(axis, size=RUN, stride=1))
+    run, step = sample.run, sample.run * sample.every
+    runs = view.length // step
+    axes = (replace(axis, size=runs, stride=step), replace(axis, size=run, stride=1))
     return replace(
         view,
         selection=replace(view.selection, axes=axes),
         starts=(0, 0),
-        sizes=(runs, RUN),
-        steps=(RUN * EVERY, 1),
+        sizes=(runs, run),
+        steps=(step, 1),
         start_offset=view.offset,
         start_index=view.first_index,
     )

@@ -1,0 +1,17 @@
+// The pairs at several ranks of sequences in order: source, ranks -> pairs.
+#import io/source
+#import io/ranks
+
+@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
+@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  let sequence = at / params.ranks;
+  if (sequence >= params.sequences) { return; }
+  let pair = load(row_of(sequence), rank_of(sequence, at % params.ranks) - 1u);
+  pair_keys[at] = pair.key;
+  pair_indices[at] = pair.index;
+}
