@@ -30,8 +30,8 @@ class SelectSpansPolicy:
     items: int = number(64, 16, 64, powers=True)
     #: An invocation has this many loads of a part. Fewer are more pairs to select from.
     part_loads: int = number(16, 1, 1 << 12)
-    #: Segments of up to this many items, at most, are left to what takes rows: 10^6 of up to 200 take
-    #: 1.03 ms by networks and 1.96 so.
+    #: Segments of up to this many items, at most, are left to what takes rows
+    #: (benchmarks/LOG.md#segments-in-parts-2026-11-24-1ab8c4f).
     min_length: int = number(1024, 4, 1 << 24)
 
 
