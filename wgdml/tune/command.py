@@ -55,7 +55,7 @@ class Effort:
 
     @staticmethod
     def of(software: bool, quick: bool) -> Effort:
-        most = 1 << 20 if software else 1 << 27
+        most = 1 << 20 if software else 1 << 24 if quick else 1 << 26
         seconds = 20.0 if quick else 300.0 if software else 120.0
         return Effort(seconds, *((64, 48) if quick else (200, 120)), most)
 

@@ -134,7 +134,7 @@ class Search:
         return False
 
     def _try(self, name: str, numbers: Numbers) -> bool | None:
-        """Whether other numbers are better, which are kept then. None where hardly a plan changes."""
+        """Whether other numbers are better, and so kept. None where hardly a plan changes."""
         self._check()
         affected, plans = self._affected(numbers)
         if len(affected) < _FEWEST:
