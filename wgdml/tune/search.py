@@ -22,7 +22,7 @@ _STEPS = (4, 2, 1)
 _AT_ONCE = 6  # problems of a comparison
 _FEWEST = 3  # problems that a change must matter to
 _LOOKS = 2  # problems that are looked at before
-_ROUNDS = 3  # of a block: a problem has two pairs in each
+_ROUNDS = 4  # of a block
 _BLOCKS = 4  # as long as it is not sure
 _ALPHA = 0.01
 _WORST = 0.2  # logarithm: a number that costs some problem more is not taken, whatever it gains
@@ -38,7 +38,7 @@ class Meter(Protocol):
         """What is run for a problem; None where it cannot be served."""
 
     def compare(self, pairs: Sequence[tuple[Any, Any, Any]], rounds: int) -> Compared:
-        """Times of (problem, first plan, second plan), two pairs a round."""
+        """Times of (problem, first plan, second plan), in rounds."""
 
     def first_calls(self, pairs: Sequence[tuple[Any, Any, Any]]) -> float:
         """The mean logarithm of what the first call takes more by the second plan."""
