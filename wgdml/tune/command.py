@@ -21,8 +21,9 @@ from rich.table import Table
 import wgdml
 from wgdml import Device
 from wgdml.bench import timing
-from wgdml.plan import Planner, numbers_of, ranges
+from wgdml.plan import Machine, Planner, numbers_of, ranges
 from wgdml.plan.profiles import FAMILIES, changes, smaller
+from wgdml.plan.profiles.software import SOFTWARE
 from wgdml.runtime import profile
 from wgdml.selftest import versions
 
@@ -41,7 +42,8 @@ What is faster here becomes this adapter's profile, a small file, which every la
 WGDML_PROFILE=off plans without it. Exit status: 0 done, 1 no adapter or a wrong answer, 130 interrupted (nothing is
 written then)."""
 
-_PROCESSORS_OF_H200 = 1056  # workgroups that read at its full rate
+_FULL_H200 = 1056  # workgroups that read at its full rate
+_SMALLEST = 64  # the smallest share of it that a GPU is taken for
 
 
 @dataclass(frozen=True)
@@ -121,9 +123,6 @@ def tuned(
     meter = DeviceMeter(clock, problems(1, effort.problems, effort.most))
     timing.measure_ceiling(clock, meter.buffer)  # it is what keeps the device warm, too
     facts = measure(clock, meter.buffer, lambda doing: told(doing, 0.0))
-    share = max(1, round(_PROCESSORS_OF_H200 / facts.full_workgroups))
-    leaps = [] if device.machine.software else [numbers_of(smaller(share))]
-    leaps += [] if alone else [numbers_of(policies) | numbers_of(f.profile) for f in FAMILIES if f.has(device.machine)]
     search = Search(
         meter,
         ranges(policies),
@@ -131,7 +130,7 @@ def tuned(
         began + 0.85 * effort.seconds - time.perf_counter(),
         time.perf_counter,
         told=lambda doing, done: told(doing, 0.85 * done),
-        leaps=leaps,
+        leaps=_leaps(device.machine, facts, alone),
         first_calls=device.machine.software,
     )
     before = dict(search.numbers)
@@ -157,6 +156,17 @@ def tuned(
         "wrong": meter.wrong + unseen.wrong,
         "seconds": time.perf_counter() - began,
     }
+
+
+def _leaps(machine: Machine, facts: Facts, alone: bool) -> list[Numbers]:
+    """Whole tables to try: as many processors as read, and those of families of its kind."""
+    # Profiles name what differs from a large GPU's numbers, which are the policies' own.
+    large = numbers_of({name: type(policy)() for name, policy in Planner(machine).policies.items()})
+    share = min(_SMALLEST, max(1, round(_FULL_H200 / facts.full_workgroups)))
+    tables = [] if machine.software else [smaller(share)]
+    if not alone:
+        tables += [family.profile for family in FAMILIES if (family.profile is SOFTWARE) == machine.software]
+    return [large | numbers_of(table) for table in tables]
 
 
 def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float) -> dict[str, Any]:
