@@ -59,7 +59,7 @@ class Effort:
     def of(software: bool, quick: bool) -> Effort:
         most = 1 << 20 if software or quick else 1 << 23
         seconds = 20.0 if quick else 300.0 if software else 120.0
-        return Effort(seconds, *((64, 48) if quick else (200, 120)), most)
+        return Effort(seconds, *((50, 30) if quick else (200, 120)), most)
 
 
 @click.command("tune", epilog=_EPILOG)
@@ -121,7 +121,8 @@ def tuned(
     policies = Planner(device.machine).policies
     default = numbers_of(policies)
     meter = DeviceMeter(clock, problems(1, effort.problems, effort.most))
-    timing.measure_ceiling(clock, meter.buffer)  # it is what keeps the device warm, too
+    if clock.warm_seconds:
+        timing.measure_ceiling(clock, meter.buffer)  # and what keeps the device warm
     facts = measure(clock, meter.buffer, lambda doing: told(doing, 0.0))
     search = Search(
         meter,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ from wgdml.runtime.profile import policies_of
 from .pairs import Compared
 
 _WRONG = -9.0  # a logarithm: nothing is as slow
-_HOPELESS = 2.0  # times as slow at first sight: not worth more pairs
+_HOPELESS = 3.0  # times as slow at first sight, of most problems: not worth more pairs
 _SECONDS = 0.6  # of a block of pairs, which has fewer rounds where they are long
 _KEPT = 512  # plans
 
@@ -99,7 +100,7 @@ class DeviceMeter:
         return self._prepared[key]
 
     def _prepare(self, problem: Case, plan: Plan) -> PreparedPlan:
-        """Takes the time of the first run and of the second; looks at the answer."""
+        """Takes the time of the first run and of later ones; looks at the answer."""
         encoder = self.device.gpu_device.create_command_encoder()
         encoder.clear_buffer(self._indices.buffer)
         self.device.gpu_device.queue.submit([encoder.finish()])
@@ -108,17 +109,19 @@ class DeviceMeter:
         started = time.perf_counter()
         prepared = PreparedPlan(self.device, plan)
         self._run(problem, prepared)
-        middle = time.perf_counter()
-        self._run(problem, prepared)
-        again = time.perf_counter() - middle
-        self.costs |= {key: max(0.0, middle - started - again) / len(new) for key in new}
+        first = time.perf_counter() - started
+        again = min(self._run(problem, prepared) for _ in range(3 if first < 0.1 else 1))
+        self.costs |= {key: max(0.0, first - again) / len(new) for key in new}
         self._times[problem.name, plan] = again
         self._look(problem)
         return prepared
 
-    def _run(self, problem: Case, prepared: PreparedPlan) -> None:
+    def _run(self, problem: Case, prepared: PreparedPlan) -> float:
+        """Seconds of a plan by the host's clock."""
+        started = time.perf_counter()
         self.clock.submit([self._record(problem, prepared)])
         self.clock.wait()
+        return time.perf_counter() - started
 
     def _record(self, problem: Case, prepared: PreparedPlan) -> timing.Record:
         resources = {
@@ -143,7 +146,7 @@ class DeviceMeter:
         if len(self.wrong) > wrong:
             return Compared(((_WRONG, _WRONG),) * len(pairs))
         seen = [math.log(self._times[case.name, a] / self._times[case.name, b]) for case, a, b in pairs]
-        if sum(seen) / len(seen) < -math.log(_HOPELESS):
+        if statistics.median(seen) < -math.log(_HOPELESS):
             return Compared(tuple((ratio, ratio) for ratio in seen))
         long = sum(self._times[case.name, plan] for case, *plans in pairs for plan in plans)
         rounds = max(1, min(rounds, int(_SECONDS / (2 * long))))
