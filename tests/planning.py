@@ -27,6 +27,8 @@ from wgdml.selection import Selection
 ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
 #: Those that serve steps of others and never a whole selection.
 STEPS = frozenset({"row_sort_rank"})
+#: Those that serve spans alone.
+SPANS = frozenset({"select_spans"})
 #: Those that serve neighbouring columns alone.
 COLUMNS = frozenset({"select_lists", "transpose"})
 #: Those that software adapters choose from, but for segments of one sequence.

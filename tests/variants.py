@@ -162,7 +162,7 @@ class Asked:
 def problems(quick: bool = False) -> Iterator[Asked]:
     """Selections, and how each is planned."""
     yield from shapes(quick)
-    yield from spans()
+    yield from spans(quick)
     if not quick:
         yield from formats_and_orders()
         yield from layouts()
@@ -186,7 +186,7 @@ def shapes(quick: bool) -> Iterator[Asked]:
                     yield Asked(with_spans(problem, given, payload), {"vectors": vectors}, forced_on)
 
 
-def spans() -> Iterator[Asked]:
+def spans(quick: bool) -> Iterator[Asked]:
     """Lengths, starts, counts and payloads each way; the last index wins; several axes are one."""
     for count in range(1, 5):
         for given in combinations(BESIDES, count):
@@ -194,6 +194,13 @@ def spans() -> Iterator[Asked]:
     for element, last, axes in product(QUICK_WIDTHS, (False, True), ((1,), (0,), (1, 2), (0, 2))):
         problem = selection(element, (9, 50, 6), axes, 1, Order.MAXIMUM, "indices", strides=padded((9, 50, 6)), last_index=last)
         yield Asked(with_spans(problem, BESIDES[:3]), {}, ONE_OF_A_KIND)
+    # Segments of one sequence.
+    for element, k, (count, longest), outputs in product(
+        QUICK_WIDTHS if quick else WIDTHS, (2, 8, 31, 100), ((1000, 0), (100_000, 200), (7, 3000)), ("both", "values", "indices")
+    ):
+        problem = selection(element, (count, 1 << 20), (1,), k, Order.DESCENDING, outputs, strides=(0, 1))
+        segments = replace(with_spans(problem, BESIDES if outputs == "both" else BESIDES[:2]), longest=longest)
+        yield Asked(segments, {"vectors": outputs != "values"}, (*ONE_OF_A_KIND, "minimum"))
 
 
 def formats_and_orders() -> Iterator[Asked]:

@@ -71,6 +71,14 @@ def _select_networks(p: Problem, a: Algorithms) -> bool:
     return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length
 
 
+def _select_spans(p: Problem, a: Algorithms) -> bool:
+    spans = a["select_spans"]
+    if p.segments:
+        few = p.length >= 1 << 15 and p.sequences <= 4 * spans.occupancy.workgroups
+        return bool(few or spans.in_registers(p))
+    return p.ragged and p.along and p.length <= spans.policy.max_length and bool(spans.in_registers(p))
+
+
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
     return p.columns and p.sequences >= policy.min_sequences and 4 * p.k <= p.length <= policy.max_length
@@ -113,6 +121,12 @@ GPU_RULES: tuple[Rule, ...] = (
         lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= 32768,
         "up to 2048 pairs a sequence, 32768 in all",
         "counting waits for nothing",
+    ),
+    Rule(
+        "select_spans",
+        _select_spans,
+        "spans, k up to 31: of up to 1024 items, or segments of one sequence; few long segments, k up to 128",
+        "the work follows the items that there are",
     ),
     Rule(
         "select_rows",

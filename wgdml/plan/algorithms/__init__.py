@@ -17,6 +17,7 @@ from .select_lists import SelectLists
 from .select_networks import SelectNetworks
 from .select_radix import SelectRadix
 from .select_rows import SelectRows
+from .select_spans import SelectSpans
 from .select_teams import SelectTeams
 from .serial_radix_sort import SerialRadixSort
 from .serial_reduce import SerialReduce
@@ -47,6 +48,7 @@ for _algorithm in (
     ReduceAxes,
     SelectRows,
     SelectNetworks,
+    SelectSpans,
     SelectLists,
     SelectTeams,
     SelectRadix,

@@ -1,0 +1,72 @@
+// The first k pairs of every part of the long spans, in order; or, from the parts' pairs, of the
+// spans themselves: source -> sink. About one read.
+//
+// As select/teams.wgsl, by workgroups that take one part after the other, as many as there are. So
+// the work is cut by items: a span of many has many parts, and no workgroup waits for one.
+//   SOURCE_PAIRS  1 where the parts' pairs are the source
+#import thread/scan_loads
+#import workgroup/team_threshold
+#import workgroup/team_survivors
+#import workgroup/team_order
+#import io/part_table
+
+const OWN: u32 = 1u;  // Subsets of an invocation.
+
+var<workgroup> shared_total: u32;
+
+fn team_with(local: u32, sequence: u32, row: Row, begin: u32, end: u32) -> Team {
+  let members = (end - begin + team_size() - 1u) / team_size();
+  return Team(0u, local, true, sequence, 0u, row, begin, end, members, team_size());
+}
+
+#if SOURCE_PAIRS
+
+fn total() -> u32 { return long_spans(); }
+
+fn team_of(number: u32, local: u32) -> Team {
+  let span = long_span(number);
+  let row = Row(params.source_base + span.first * params.source_step, 0u, span.parts * params.source_step);
+  return team_with(local, span.sequence, row, 0u, row.loads);
+}
+
+#else
+
+fn total() -> u32 { return parts_with_places(); }
+
+fn team_of(number: u32, local: u32) -> Team {
+  let place = place_of_part(number);
+  let span = span_of_place(place);
+  let row = row_of(span.sequence);
+  let chunk = (row.loads + span.parts - 1u) / span.parts;
+  let begin = min((place - span.first) * chunk, row.loads);
+  return team_with(local, place, row, begin, min(begin + chunk, row.loads));
+}
+
+#endif
+
+fn listed_before(slot: u32) -> u32 { return 0u; }
+
+fn serve(team: Team, local: u32) {
+  let found = delegate_of(team.row, scan_loads(team.row, team.begin + team.lane, team.end, team.stride));
+  choose_none(team, local);
+  let threshold = find_threshold(team, local, found);
+  if (found.index != NO_INDEX && !before(threshold, found)) { choose(team, team.begin + team.lane); }
+  var count = append_survivors(team, threshold);
+  var largest = largest_of_teams(local, count);
+  if (largest > params.places) {
+    count = append_in_steps(team, local, threshold);
+    largest = largest_of_teams(local, count);
+  }
+  put_first(team, local, count, largest);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  if (local == 0u) { shared_total = total(); }
+  let end = workgroupUniformLoad(&shared_total);
+  for (var number = linear_workgroup(workgroup, grid); number < end; number += grid.x * grid.y * grid.z) {
+    workgroupBarrier();
+    serve(team_of(number, local), local);
+  }
+}
