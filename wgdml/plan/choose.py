@@ -85,9 +85,9 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    policy = a["select_bisect"].policy
-    share = policy.share * (1 if p.format.bytes > 2 else 4)
-    return p.along and p.sequences >= policy.min_sequences and share * p.k <= p.length
+    # Pairs of narrow types sort so fast that a threshold must leave few.
+    share = 2 if p.format.bytes > 2 else 8
+    return p.along and p.sequences >= a["select_bisect"].policy.min_sequences and share * p.k <= p.length
 
 
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:

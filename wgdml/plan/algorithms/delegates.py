@@ -36,6 +36,9 @@ _MAX_SUBSETS = 4096
 #: As many delegates as fill the machine are made, up to this many of a sequence
 #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
 _FEWEST = 256
+#: Each of the k has at least this many delegates. The subsets of about k are read again
+#: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+_PER_RANK = 128
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,6 @@ class DelegatesPolicy:
     #: A sequence has this many delegates even if they take scratch of over 2% of the input
     #: (benchmarks/LOG.md#scratch-under-2-2026-11-22-32fcc6a).
     lean: int = number(1 << 12, 1, 1 << 24)
-    #: Each of the k has at least this many delegates. The subsets of about k are read again
-    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    per_rank: int = number(128, 4, 1 << 14)
     #: A delegate stands for at least this many loads, so that writing it takes little time
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     loads: int = number(16, 1, 1 << 12)
@@ -166,7 +166,7 @@ class Delegates(Algorithm):
         capacity = min(max(2 * threads, power_of_two_above(max(2, source.per_load) * k)), 16 * threads)
         # Scratch of about 2% of the input, where that leaves enough of them to fill the machine.
         lean = max(p.lean, source.length * form.bytes // (50 * 4 * (form.key_words + 1)) - capacity)
-        subsets = max(p.total // sequences, p.per_rank * k)
+        subsets = max(p.total // sequences, _PER_RANK * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // p.loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
         # Few delegates are spread over the machine in small workgroups.

@@ -26,11 +26,9 @@ _MAX_K = 512
 class SelectBisectPolicy:
     """A workgroup of 32 invocations a row, whose keys stay in registers."""
 
-    #: Bisection pays from this many rows on. Fewer wait for each step (the same figures).
+    #: Bisection pays from this many rows on. Fewer wait for each step
+    #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
     min_sequences: int = number(640, 1, 1 << 24)
-    #: Rows have this many items and more for each of the k. Pairs of 8- and 16-bit types sort so
-    #: fast that their threshold must leave a quarter of that (the same figures).
-    share: int = number(2, 1, 64)
 
 
 class SelectBisect(Algorithm):
