@@ -32,7 +32,7 @@ from wgdml.tune.meter import DeviceMeter
 
 Numbers = dict[str, float]
 _UNSEEN = 1000  # added to the seed: tuning draws by 1 and 2
-_ROUNDS = 9
+_ROUNDS = 11
 
 
 def starts(device: wgdml.Device, seed: int) -> dict[str, Numbers]:
@@ -113,17 +113,19 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--count", type=int, default=200, help="problems")
     parser.add_argument("--seconds", type=float, help="of each tuning, in place of the command's own")
+    parser.add_argument("--most", type=int, help="bytes of the largest problem")
     parser.add_argument("--json", metavar="FILE", help="write it all to FILE")
     options = parser.parse_args()
     device = wgdml.Device(planner=Planner, kept=256)
     own = Effort.of(device.machine.software, quick=False)
     effort = Effort(options.seconds or own.seconds, own.problems, own.unseen, own.most)
+    most = 1 << 20 if device.machine.software else 1 << 28
     began = time.perf_counter()
     found = tables(device, effort, options.seed)
     by = {letter: table["numbers"] for letter, table in found.items()}
     by |= {"default": found["a"]["start"], "start b": found["b"]["start"], "start c": found["c"]["start"]}
     clock = timing.Clock(device, warm_seconds=0.0 if device.machine.software else 0.1)
-    meter = DeviceMeter(clock, draw(_UNSEEN + options.seed, options.count, effort.most))
+    meter = DeviceMeter(clock, draw(_UNSEEN + options.seed, options.count, options.most or most))
     timing.measure_ceiling(clock, meter.buffer)
     rows = []
     for number, case in enumerate(meter.problems):

@@ -50,7 +50,7 @@ def test_lists_that_overflow_a_workgroups_collection(selector):
 
 @pytest.mark.parametrize("software", [False, True])
 def test_samples(selector, software):
-    numbers = {"sample_k": 64, "sample_length": 1 << 16, "sample_work": 0}
+    numbers = {"sample_length": 1 << 16, "sample_work": 0}
     device, planned = selector(software, radix_select=numbers)
     n, k = 1 << 17, 5000
     random = np.random.default_rng(1).permutation(n).astype(np.float32)

@@ -18,8 +18,8 @@ def sorter(request, device):
     def make(software, items=4, tiles=1, base=device, **limits):
         if software:
             return planned_device(base, "serial_radix_sort", True, limits=limits)[0]
-        numbers = {"items_per_thread": items, "tiles": tiles}
-        own, planned = planned_device(base, "radix_sort", subgroups=request.param, limits=limits, radix_sort=numbers)
+        numbers = {"radix_sort": {"items_per_thread": items}, "occupancy": {"processors": tiles}}
+        own, planned = planned_device(base, "radix_sort", subgroups=request.param, limits=limits, **numbers)
         made.append(planned)
         return own
 

@@ -298,7 +298,7 @@ def test_bests_of_classes(device, element):
 @pytest.mark.parametrize("software", [False, True])
 def test_a_sort_of_a_sequence_over_a_binding(device, software):
     limits = {"max_storage_buffer_binding_size": 128 << 10}
-    cut, planned = planned_device(device, None, software, limits=limits, radix_sort={"tiles": 1})
+    cut, planned = planned_device(device, None, software, limits=limits, occupancy={"processors": 1})
     for given in (("lengths",), ("lengths", "counts"), ("lengths", "payload")):
         problem = Ragged(rows("a sort", 33_000, 33_000, "int32", 1), given)
         if "payload" in given:

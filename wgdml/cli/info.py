@@ -28,6 +28,15 @@ def _is_chosen(adapter: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
     return all(adapter[ours] == info[theirs] for ours, theirs in names.items())
 
 
+def _device_lines(device: wgdml.Device) -> list[str]:
+    """What the device in use is, for people."""
+    count = f" ({len(device.profile)} numbers)" if device.profile else ""
+    lines = [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}"]
+    lines += [f"profile        {device.profile_reason}{count}", "limits"]
+    lines += [f"  {key:40} {device.limits[key]:>15,}" for key in _SHOWN_LIMITS]
+    return [*lines, "features", "  " + ", ".join(sorted(device.features))]
+
+
 @click.command(
     "info",
     epilog="""\b
@@ -76,12 +85,7 @@ def info_command(as_json: bool) -> None:
             lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
         if problem is None:
             lines += [f"  * chosen: {device.adapter_reason}", ""]
-            lines += [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}"]
-            count = f" ({len(device.profile)} numbers)" if device.profile else ""
-            lines += [f"profile        {device.profile_reason}{count}", "limits"]
-            for key in _SHOWN_LIMITS:
-                lines.append(f"  {key:40} {device.limits[key]:>15,}")
-            lines += ["features", "  " + ", ".join(document["features"])]
+            lines += _device_lines(device)
         emit("\n".join(lines) + "\n")
     if problem is not None:
         raise problem

@@ -39,7 +39,7 @@ def _few_and_long(p: Problem, a: Algorithms) -> bool:
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
     delegates = a["delegates"]
     most: int = min(256, largest_team(delegates.machine, p.key_words)) if p.columns else delegates.max_k(p.key_words)
-    return p.one_axis and p.k <= most and p.length >= max(delegates.policy.long, 256 * p.k) and p.sequences <= 16
+    return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
 
 
 def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
@@ -62,7 +62,7 @@ def _by_buckets(p: Problem, a: Algorithms) -> bool:
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
-    share = policy.share // p.key_words
+    share = 48 // p.key_words
     return p.along and p.k <= policy.max_k and share * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
 
 
@@ -83,14 +83,13 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    policy = a["select_bisect"].policy
-    share = policy.share * (1 if p.format.bytes > 2 else 4)
-    return p.along and p.sequences >= policy.min_sequences and share * p.k <= p.length
+    # Pairs of narrow types sort so fast that a threshold must leave few.
+    share = 2 if p.format.bytes > 2 else 8
+    return p.along and p.sequences >= a["select_bisect"].policy.min_sequences and share * p.k <= p.length
 
 
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
-    share = a["delegates"].of_columns.share * p.k
-    return p.columns and ((p.k <= 64 and p.length >= share) or (p.k <= 512 and p.length >= 16 * share))
+    return p.columns and ((p.k <= 64 and p.length >= 16 * p.k) or (p.k <= 512 and p.length >= 256 * p.k))
 
 
 def _few_neighbours(p: Problem) -> bool:
@@ -99,7 +98,7 @@ def _few_neighbours(p: Problem) -> bool:
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
-    large = p.k > 64 or p.sequences * p.length > a["transpose"].policy.min_items
+    large = p.k > 64 or p.sequences * p.length > 1 << 19
     return p.columns and large and (p.length <= 8192 or 4 * p.k <= p.length)
 
 
@@ -117,7 +116,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule("reduce", lambda p, a: p.k == 1, "k = 1", "one read and a tree"),
     Rule(
         "row_sort_rank",
-        lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= a["row_sort_rank"].policy.few,
+        lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= 32768,
         "up to 2048 pairs a sequence, 32768 in all",
         "counting waits for nothing",
     ),
@@ -201,12 +200,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "pairs, and shorter sequences, of which a quarter and more is wanted",
         "all in order in one read",
     ),
-    Rule(
-        "select_teams",
-        lambda p, a: p.k <= a["select_teams"].policy.max_k and p.length >= 2 * p.k,
-        "k up to 256",
-        "one read and a little",
-    ),
+    Rule("select_teams", lambda p, a: p.k <= 256 and p.length >= 2 * p.k, "k up to 256", "one read and a little"),
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
@@ -229,11 +223,7 @@ GPU_RULES: tuple[Rule, ...] = (
 def _serial_select(p: Problem, a: Algorithms) -> bool:
     """Are there subsets enough, or pairs so few that all may be looked at?"""
     policy = a["serial_select"].policy
-    return (
-        p.length <= 64 * p.format.bytes
-        or policy.share * p.k <= p.length
-        or (2 * p.k <= p.length <= policy.half_length and p.k <= 512)
-    )
+    return p.length <= 64 * p.format.bytes or policy.share * p.k <= p.length or (2 * p.k <= p.length <= 4096 and p.k <= 512)
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (

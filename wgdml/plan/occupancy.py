@@ -14,6 +14,9 @@ class OccupancyPolicy:
     #: This many workgroups of 256 fill the machine several times over: 16 for each of an H200's 132
     #: processors. It reads at full speed from half of that on.
     workgroups: int = number(2112, 1, 1 << 20)
+    #: Work with a part for each processor has about this many: workgroups that look for survivors,
+    #: tiles of a sort (benchmarks/LOG.md#tiles-2026-11-23-5aea9aa).
+    processors: int = number(128, 1, 1024)
     #: This many invocations are at work at once. Teams of few sequences grow until they are.
     invocations: int = number(1 << 17, 1, 1 << 24)
     #: This many loads are under way at once where loads are read again. Each takes a software

@@ -21,8 +21,9 @@ from rich.table import Table
 import wgdml
 from wgdml import Device
 from wgdml.bench import timing
-from wgdml.plan import Planner, numbers_of, ranges
+from wgdml.plan import Machine, Planner, numbers_of, ranges
 from wgdml.plan.profiles import FAMILIES, changes, smaller
+from wgdml.plan.profiles.software import SOFTWARE
 from wgdml.runtime import profile
 from wgdml.selftest import versions
 
@@ -41,7 +42,8 @@ What is faster here becomes this adapter's profile, a small file, which every la
 WGDML_PROFILE=off plans without it. Exit status: 0 done, 1 no adapter or a wrong answer, 130 interrupted (nothing is
 written then)."""
 
-_PROCESSORS_OF_H200 = 1056  # workgroups that read at its full rate
+_FULL_H200 = 1056  # workgroups that read at its full rate
+_SMALLEST = 64  # the smallest share of it that a GPU is taken for
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,13 @@ class Effort:
     seconds: float
     problems: int
     unseen: int  #: Problems that judge at the end.
-    most: int  #: Bytes of the largest.
+    most: int  #: Bytes of most of them. Some have up to 16 times as many.
 
     @staticmethod
     def of(software: bool, quick: bool) -> Effort:
-        most = 1 << 20 if software else 1 << 27
+        most = 1 << 20 if software or quick else 1 << 23
         seconds = 20.0 if quick else 300.0 if software else 120.0
-        return Effort(seconds, *((64, 48) if quick else (200, 120)), most)
+        return Effort(seconds, *((50, 30) if quick else (200, 120)), most)
 
 
 @click.command("tune", epilog=_EPILOG)
@@ -119,11 +121,9 @@ def tuned(
     policies = Planner(device.machine).policies
     default = numbers_of(policies)
     meter = DeviceMeter(clock, problems(1, effort.problems, effort.most))
-    timing.measure_ceiling(clock, meter.buffer)  # it is what keeps the device warm, too
+    if clock.warm_seconds:
+        timing.measure_ceiling(clock, meter.buffer)  # and what keeps the device warm
     facts = measure(clock, meter.buffer, lambda doing: told(doing, 0.0))
-    share = max(1, round(_PROCESSORS_OF_H200 / facts.full_workgroups))
-    leaps = [] if device.machine.software else [numbers_of(smaller(share))]
-    leaps += [] if alone else [numbers_of(policies) | numbers_of(f.profile) for f in FAMILIES if f.has(device.machine)]
     search = Search(
         meter,
         ranges(policies),
@@ -131,7 +131,7 @@ def tuned(
         began + 0.85 * effort.seconds - time.perf_counter(),
         time.perf_counter,
         told=lambda doing, done: told(doing, 0.85 * done),
-        leaps=leaps,
+        leaps=_leaps(device.machine, facts, alone),
         first_calls=device.machine.software,
     )
     before = dict(search.numbers)
@@ -157,6 +157,17 @@ def tuned(
         "wrong": meter.wrong + unseen.wrong,
         "seconds": time.perf_counter() - began,
     }
+
+
+def _leaps(machine: Machine, facts: Facts, alone: bool) -> list[Numbers]:
+    """Whole tables to try: as many processors as read, and those of families of its kind."""
+    # Profiles name what differs from a large GPU's numbers, which are the policies' own.
+    large = numbers_of({name: type(policy)() for name, policy in Planner(machine).policies.items()})
+    share = min(_SMALLEST, max(1, round(_FULL_H200 / facts.full_workgroups)))
+    tables = [] if machine.software else [smaller(share)]
+    if not alone:
+        tables += [family.profile for family in FAMILIES if (family.profile is SOFTWARE) == machine.software]
+    return [large | numbers_of(table) for table in tables]
 
 
 def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float) -> dict[str, Any]:

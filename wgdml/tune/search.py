@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from wgdml.plan import Range
 
-from .pairs import Compared
+from .pairs import Compared, gain_of
 
 Numbers = dict[str, float]
 
@@ -21,11 +21,12 @@ Numbers = dict[str, float]
 _STEPS = (4, 2, 1)
 _AT_ONCE = 6  # problems of a comparison
 _FEWEST = 3  # problems that a change must matter to
-_LOOKS = 2  # problems that are looked at before
-_ROUNDS = 3  # of a block: a problem has two pairs in each
+_LOOKS = 3  # problems that are looked at before, in two rounds
+_ROUNDS = 4  # of a block
 _BLOCKS = 4  # as long as it is not sure
 _ALPHA = 0.01
 _WORST = 0.2  # logarithm: a number that costs some problem more is not taken, whatever it gains
+_SOME = 50  # problems by which numbers are ordered
 _SCREENED = 24  # problems that are looked at for that, at the end
 
 
@@ -38,7 +39,7 @@ class Meter(Protocol):
         """What is run for a problem; None where it cannot be served."""
 
     def compare(self, pairs: Sequence[tuple[Any, Any, Any]], rounds: int) -> Compared:
-        """Times of (problem, first plan, second plan), two pairs a round."""
+        """Times of (problem, first plan, second plan), in rounds."""
 
     def first_calls(self, pairs: Sequence[tuple[Any, Any, Any]]) -> float:
         """The mean logarithm of what the first call takes more by the second plan."""
@@ -107,10 +108,16 @@ class Search:
             for policy in dict.fromkeys(name.partition(".")[0] for name in moved):
                 all_of = {name: value for name, value in moved.items() if name.startswith(f"{policy}.")}
                 # Most policies matter to no plan of a machine, so that their numbers need no look.
-                for name in all_of if self._affected(self.numbers | all_of)[0] else ():
-                    effects[name] = effects.get(name, 0) + len(self._affected(self.numbers | {name: moved[name]})[0])
+                for name in all_of if self._effect(self.numbers | all_of) else ():
+                    effects[name] = effects.get(name, 0) + self._effect(self.numbers | {name: moved[name]})
                 self._check()
         return sorted((n for n, effect in effects.items() if effect), key=lambda n: -effects[n])
+
+    def _effect(self, numbers: Numbers) -> int:
+        """How many problems of some have other plans by other numbers."""
+        step = max(1, len(self.meter.problems) // _SOME)
+        own = [*zip(self.meter.problems, self._plans, strict=True)][::step]
+        return sum(self.meter.plan(numbers, problem) != plan for problem, plan in own)
 
     def _tune(self, name: str) -> bool:
         """Moves a number for as long as that is faster. Whether it has moved."""
@@ -134,7 +141,7 @@ class Search:
         return False
 
     def _try(self, name: str, numbers: Numbers) -> bool | None:
-        """Whether other numbers are better, which are kept then. None where hardly a plan changes."""
+        """Whether other numbers are better, and so kept. None where hardly a plan changes."""
         self._check()
         affected, plans = self._affected(numbers)
         if len(affected) < _FEWEST:
@@ -187,7 +194,9 @@ class Search:
         """Whether a few problems lose so much at one look that more would be in vain."""
         if any(plans[i] is None for i in chosen):
             return True
-        return self.meter.compare([(self.meter.problems[i], self._plans[i], plans[i]) for i in chosen], 1).gain < -2 * self.margin
+        self.compared += 1
+        look = self.meter.compare([(self.meter.problems[i], self._plans[i], plans[i]) for i in chosen], 2)
+        return gain_of([ratio for own in look.ratios for ratio in own]) < -2 * self.margin
 
     def _harmless(self, problem: int, plans: list[Any]) -> bool:
         """Does a problem lose little or nothing? A second look is taken where it seems to."""

@@ -11,6 +11,13 @@ from ..regions import Pairs, Region, Sink, View
 from .base import Step
 from .parts import class_above, pair_bytes, workgroup_with
 
+#: Invocations read at least this many bytes of a row side by side, if it has them
+#: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
+_LINE = 512
+#: Results of columns up to this length change invocations and are written side by side
+#: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
+_TRANSPOSED = 4
+
 
 @dataclass(frozen=True)
 class ColumnsPolicy:
@@ -25,12 +32,6 @@ class ColumnsPolicy:
     #: A load brings at most this many items where the best alone is wanted
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
     items: int = number(4, 1, 16)
-    #: Invocations read at least this many bytes of a row side by side, if it has them
-    #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
-    line: int = number(512, 16, 4096)
-    #: Results of columns up to this length change invocations and are written side by side
-    #: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
-    transposed: int = number(4, 0, 1 << 16)
 
 
 _TAIL = 4  # rows under way at once at the end of a run of delegates
@@ -108,7 +109,7 @@ class Columns(Step):
         shape = self._shape(source, sequences, self.load(source, sequences), workgroup)
         cuts = max(1, min(o.workgroups * self.machine.workgroup // 4 // shape.loads, source.length // o.loads_each))
         # As many rows at once, while each brings so many bytes, or all that lies side by side.
-        line = min(shape.loads, max(1, p.line // (shape.per_load * program.selection.format.bytes)))
+        line = min(shape.loads, max(1, _LINE // (shape.per_load * program.selection.format.bytes)))
         shape.team = power_of_two_below(min(cuts, max(1, shape.workgroup // line)))
         shape.parts = max(1, cuts // shape.team)
         if source.length <= 4 * shape.team * p.unroll:
@@ -120,7 +121,7 @@ class Columns(Step):
     def _reduce(self, program: Program, source: View, sink: Sink, shape: _Shape) -> None:
         stored = pair_bytes(program.selection.format.key_words)
         tree, narrow = shape.team > 1, min(512, self.machine.widest_workgroup)
-        transposed = not tree and shape.per_load > 1 and source.length <= self.policy.transposed
+        transposed = not tree and shape.per_load > 1 and source.length <= _TRANSPOSED
         transposed = transposed and narrow * shape.per_load * stored <= min(32 << 10, self.memory)
         if transposed:
             shape.workgroup = narrow

@@ -27,6 +27,20 @@ def _at_least(items: int) -> int:
     return next(n for n in _EACH if n >= items)
 
 
+#: The largest workgroup that makes delegates has this many invocations
+#: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+_WORKGROUP = 1024
+#: A sequence has at most this many delegates. A team looks at them in its memory
+#: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
+_MAX_SUBSETS = 4096
+#: As many delegates as fill the machine are made, up to this many of a sequence
+#: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
+_FEWEST = 256
+#: Each of the k has at least this many delegates. The subsets of about k are read again
+#: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
+_PER_RANK = 128
+
+
 @dataclass(frozen=True)
 class DelegatesPolicy:
     """Long rows, by many workgroups together."""
@@ -37,45 +51,25 @@ class DelegatesPolicy:
     #: A sequence has this many delegates even if they take scratch of over 2% of the input
     #: (benchmarks/LOG.md#scratch-under-2-2026-11-22-32fcc6a).
     lean: int = number(1 << 12, 1, 1 << 24)
-    #: Each of the k has at least this many delegates. The subsets of about k are read again
-    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    per_rank: int = number(128, 4, 1 << 14)
     #: A delegate stands for at least this many loads, so that writing it takes little time
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     loads: int = number(16, 1, 1 << 12)
-    #: The largest workgroup that makes delegates has this many invocations
-    #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
-    workgroup: int = number(1024, 64, 1024, powers=True)
-    #: This many workgroups look for survivors: about one a processor
-    #: (benchmarks/LOG.md#every-workgroup-finds-the-threshold-2026-11-22-26c4339).
-    filter_workgroups: int = number(128, 1, 1 << 14)
     #: In lists of this many survivors and more a workgroup's pairs ask for places together
     #: (benchmarks/LOG.md#places-in-a-list-2026-11-23-6923b4c).
     append_length: int = number(4096, 1, 1 << 24)
     #: Up to 16 rows are few where each has this many items for every one of them, and more rows
     #: where each has four times as many (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
     few_length: int = number(1 << 15, 1 << 8, 1 << 24)
-    #: Up to 16 sequences are long from this many items on (the same figures).
-    long: int = number(1 << 20, 1 << 12, 1 << 28)
 
 
 @dataclass(frozen=True)
 class DelegatesOfColumnsPolicy:
     """Adjacent sequences: delegates by one dispatch, and a team for each sequence's."""
 
-    #: A sequence has at most this many delegates. A team looks at them in its memory
-    #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    max_subsets: int = number(4096, 8, 4096)
     #: Delegates are this often the cube root of length and square of k. Fewer are written faster,
     #: more leave less to read again
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     reach: float = number(1.4, 0.5, 4.0)
-    #: As many delegates as fill the machine are made, up to this many of a sequence
-    #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    fewest: int = number(256, 0, 4096)
-    #: Columns have this many items and more for each of up to 64, and 16 times as many for each of
-    #: up to 512 (the same figures).
-    share: int = number(16, 2, 1 << 10)
 
 
 @dataclass
@@ -137,13 +131,13 @@ class Delegates(Algorithm):
         # delegates are written and read. Both together are least where s is as this cube root.
         wanted = int(p.reach * math.cbrt(loads * k * k))
         # As many as fill the machine, while a small team can look at them.
-        wanted = max(wanted, min(p.fewest, self.occupancy.invocations // 2 // self.columns.loads(source, problem.sequences)))
+        wanted = max(wanted, min(_FEWEST, self.occupancy.invocations // 2 // self.columns.loads(source, problem.sequences)))
         # Scratch of about 2% of the input, where that leaves enough: to read much again takes long.
         lean = source.length * form.bytes // (50 * 4 * (2 * form.key_words + 1))
         subsets = min(wanted, max(lean, 8 * k))
         subsets = max(2 * k, min(subsets, loads // self.columns.policy.unroll))
         step = max(8, power_of_two_below(subsets) // 4)
-        most = min(p.max_subsets, power_of_two_below(self.memory // (2 * pair_bytes(form.key_words))))
+        most = min(_MAX_SUBSETS, power_of_two_below(self.memory // (2 * pair_bytes(form.key_words))))
         subsets = min(max(step, subsets // step * step), most, loads)
         if subsets < k:
             raise Unserved(f"delegates takes k up to {subsets} of {loads} positions here, not k={k}")
@@ -172,13 +166,13 @@ class Delegates(Algorithm):
         capacity = min(max(2 * threads, power_of_two_above(max(2, source.per_load) * k)), 16 * threads)
         # Scratch of about 2% of the input, where that leaves enough of them to fill the machine.
         lean = max(p.lean, source.length * form.bytes // (50 * 4 * (form.key_words + 1)) - capacity)
-        subsets = max(p.total // sequences, p.per_rank * k)
+        subsets = max(p.total // sequences, _PER_RANK * k)
         subsets = power_of_two_below(max(1, min(subsets, loads // p.loads, lean)))
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
         # Few delegates are spread over the machine in small workgroups.
         total = sequences * subsets
         workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else 1024
-        shape = _Shape(threads, capacity, subsets, min(workgroup, p.workgroup, self.machine.widest_workgroup, subsets))
+        shape = _Shape(threads, capacity, subsets, min(workgroup, _WORKGROUP, self.machine.widest_workgroup, subsets))
         self._classes(shape, k)
         if k > min(shape.groups, capacity) // 2:
             raise Unserved(f"delegates takes k up to {min(shape.groups, capacity) // 2} of {loads} loads here, not k={k}")
@@ -258,7 +252,7 @@ class Delegates(Algorithm):
         room = self.memory - KTH_BYTES - 8 * threads
         most = room // (4 * threads)
         fewest = ceil_div(shape.subsets, threads * max(n for n in _EACH if n <= most))
-        blocks = max(1, min(shape.subsets // 64, p.filter_workgroups // problem.sequences), fewest)
+        blocks = max(1, min(shape.subsets // 64, self.occupancy.processors // problem.sequences), fewest)
         own = _at_least(ceil_div(shape.subsets, threads * blocks))
         appended = power_of_two_below(min(1024, (room - 4 * threads * own) // pair_bytes(problem.key_words)))
         appends = shape.capacity >= p.append_length and appended >= 256

@@ -19,15 +19,15 @@ from .sorters import PairSorter
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
 #: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.
 _COLLECTED = 1024
+#: A sample serves k from this on. It has too few of a smaller one
+#: (benchmarks/LOG.md#a-threshold-from-a-sample-2026-11-22-fd61e1e).
+_SAMPLE_K = 1 << 12
 
 
 @dataclass(frozen=True)
 class RadixSelectPolicy:
     """When a sample of a long row is put into histograms in place of the whole."""
 
-    #: A sample serves k from this on. It has too few of a smaller one
-    #: (benchmarks/LOG.md#a-threshold-from-a-sample-2026-11-22-fd61e1e).
-    sample_k: int = number(1 << 12, 1, 1 << 32)
     #: A sample is taken of rows of this many items and more (the same figures).
     sample_length: int = number(1 << 22, 2048, 1 << 32)
     #: A sample pays from this product of k and length on (the same figures).
@@ -60,7 +60,7 @@ class RadixSelect(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         p, k, sequences, source = self.policy, problem.k, problem.sequences, problem.source
-        large = k >= p.sample_k and k * source.length >= p.sample_work
+        large = k >= _SAMPLE_K and k * source.length >= p.sample_work
         sample = self._sample(source, sequences) if large else None
         if sample is None:
             found = program.pairs(sequences, k)

@@ -31,10 +31,7 @@ class RadixSortPolicy:
 
     #: With subgroups, an invocation has up to this many items of one-word keys
     #: (benchmarks/LOG.md#registers-and-workgroup-memory-2026-11-23-5aea9aa).
-    items_per_thread: int = number(12, 8, 16)
-    #: This many tiles fill the machine: about one a processor
-    #: (benchmarks/LOG.md#tiles-2026-11-23-5aea9aa).
-    tiles: int = number(128, 1, 1024)
+    items_per_thread: int = number(12, 4, 16)
 
 
 class _Sizes(NamedTuple):
@@ -64,7 +61,7 @@ class RadixSort(RadixPasses):
         p, m = self.policy, self.machine
         subgroups = m.subgroups and m.workgroup >= BINS  # an invocation for each digit
         most = p.items_per_thread if subgroups and key_words == 1 else _MORE_WORDS_ITEMS
-        items = next(i for i in (most, *_FEW_ITEMS[::-1]) if i == 1 or n * sequences >= i * m.workgroup * p.tiles)
+        items = next(i for i in (most, *_FEW_ITEMS[::-1]) if i == 1 or n * sequences >= i * m.workgroup * self.occupancy.processors)
         tile = items * m.workgroup
         # Groups so few that each tile sums them up by itself, at one look, or for few sequences at
         # several. An invocation counts no more than 32 items for that.
@@ -73,7 +70,7 @@ class RadixSort(RadixPasses):
         group = power_of_two_above(ceil_div(n, tile * _GROUPS_A_LOOK))
         group = min(group, _MAX_GROUP, power_of_two_below(32 // items))
         if n > unscanned * group * tile:
-            group = min(_MAX_GROUP, power_of_two_below(n * sequences // (tile * p.tiles)))
+            group = min(_MAX_GROUP, power_of_two_below(n * sequences // (tile * self.occupancy.processors)))
         return _Sizes(items, group, unscanned, subgroups)
 
     def _groups_of(self, lengths: Iterable[int], s: _Sizes) -> list[int]:

@@ -14,6 +14,9 @@ from .base import Algorithm
 
 _ITEMS = 16  # of an invocation
 _INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
+#: A workgroup has this many invocations where a sequence takes no more
+#: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
+_WORKGROUP = 64
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,6 @@ class RowSortRadixPolicy:
     #: whose pairs are single words, from four times as many on, and of 64-bit ones from twice.
     #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
     min_length: int = number(512, 1, 2048)
-    #: A workgroup has this many invocations where a sequence takes no more
-    #: (the same figures).
-    workgroup: int = number(64, 32, 1024, powers=True)
 
 
 class _Shape(NamedTuple):
@@ -62,7 +62,7 @@ class RowSortRadix(Algorithm):
         most = self.memory - 32
         if room > most or team > m.max_compute_invocations_per_workgroup:
             raise Unserved(f"row_sort_radix takes rows that fit this adapter's workgroup memory, not {length} items")
-        return _Shape(team, max(1, min(min(self.policy.workgroup, m.workgroup) // team, most // room)), digit)
+        return _Shape(team, max(1, min(min(_WORKGROUP, m.workgroup) // team, most // room)), digit)
 
     @staticmethod
     def _part(bits: int, digit: int) -> int:

@@ -25,9 +25,6 @@ class RowSortRankPolicy:
     #: All lists together cost up to this many comparisons where another sort would serve
     #: (the same figures).
     max_work: int = number(1 << 25, 0, 1 << 62)
-    #: Up to this many pairs in all, in lists of up to 2048, are counted rather than selected from
-    #: (the same figures).
-    few: int = number(1 << 15, 0, 1 << 24)
 
 
 class RowSortRank(Algorithm):

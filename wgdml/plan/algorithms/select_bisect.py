@@ -14,23 +14,21 @@ from .parts import class_tile, network
 
 _TEAM = 32  # invocations: more would wait for each other at every step
 _SIZES = 4  # of register tiles from one power of two to the next
+#: An invocation has up to this many words of keys
+#: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
+_WORDS = 64
+#: Bisection serves k up to this, as their pairs are sorted in registers
+#: (the same figures).
+_MAX_K = 512
 
 
 @dataclass(frozen=True)
 class SelectBisectPolicy:
     """A workgroup of 32 invocations a row, whose keys stay in registers."""
 
-    #: An invocation has up to this many words of keys
+    #: Bisection pays from this many rows on. Fewer wait for each step
     #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
-    words: int = number(64, 4, 64)
-    #: Bisection serves k up to this, as their pairs are sorted in registers
-    #: (the same figures).
-    max_k: int = number(512, 2, 1024)
-    #: Bisection pays from this many rows on. Fewer wait for each step (the same figures).
     min_sequences: int = number(640, 1, 1 << 24)
-    #: Rows have this many items and more for each of the k. Pairs of 8- and 16-bit types sort so
-    #: fast that their threshold must leave a quarter of that (the same figures).
-    share: int = number(2, 1, 64)
 
 
 class SelectBisect(Algorithm):
@@ -42,15 +40,15 @@ class SelectBisect(Algorithm):
     policy: SelectBisectPolicy
 
     def check(self, problem: Problem) -> dict[str, int]:
-        source, p = problem.view, self.policy
-        if not 1 < problem.k <= p.max_k:
-            raise Unserved(f"select_bisect takes k from 2 to {p.max_k}, not k={problem.k}")
+        source = problem.view
+        if not 1 < problem.k <= _MAX_K:
+            raise Unserved(f"select_bisect takes k from 2 to {_MAX_K}, not k={problem.k}")
         if not source.one_axis:
             raise Unserved("select_bisect takes elements along one axis")
         self.check_first(problem)
         tile = class_tile(source, _TEAM, 1, _SIZES)
-        if tile["LOADS"] * source.per_load * problem.key_words > p.words:
-            raise Unserved(f"select_bisect takes up to {_TEAM * p.words // problem.key_words} items, not {source.length}")
+        if tile["LOADS"] * source.per_load * problem.key_words > _WORDS:
+            raise Unserved(f"select_bisect takes up to {_TEAM * _WORDS // problem.key_words} items, not {source.length}")
         return tile
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -22,7 +22,7 @@ class SelectFromDelegatesPolicy:
 
     #: An invocation has this many delegates, or twice as many where all have many
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
-    delegates: int = number(2, 1, 2)
+    delegates: int = number(2, 1, 16)
 
 
 class _Shape(NamedTuple):

@@ -27,7 +27,7 @@ class SelectNetworksPolicy:
     #: (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
     max_k: int = number(31, 2, 31)
     #: An invocation has at most this many items (the same figures).
-    items: int = number(64, 4, 128)
+    items: int = number(64, 4, 256)
     #: Networks serve rows of up to this many items. Longer ones are faster by a threshold, which
     #: reads twice what may matter (the same figures).
     max_length: int = number(1024, 3, 4096)

@@ -28,9 +28,6 @@ class SelectRowsPolicy:
     loads: int = number(16, 1, 32)
     #: Teams serve rows of up to this many items (the same figures).
     max_length: int = number(8192, 4, 1 << 20)
-    #: Rows have this many items and more for each of the k, or half as many of 64-bit types (the
-    #: same figures).
-    share: int = number(48, 4, 1 << 10)
 
 
 class _Shape(NamedTuple):

@@ -31,9 +31,7 @@ class SelectTeamsPolicy:
     #: They do so for k up to this (the same figures).
     columns_k: int = number(16, 1, 256)
     #: They do so for up to this many loads of an invocation (the same figures).
-    columns_loads: int = number(64, 1, 1 << 12)
-    #: Counting serves k up to this, as its work grows with the square of k (the same figures).
-    max_k: int = number(256, 2, 512)
+    columns_loads: int = number(64, 1, 1 << 16)
 
 
 def largest_team(machine: Machine, key_words: int) -> int:

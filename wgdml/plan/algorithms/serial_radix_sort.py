@@ -17,6 +17,9 @@ _WORKGROUP = 16
 _LONGEST_TILE = 1 << 15
 #: Digits that a workgroup sums up over the tiles, an invocation each.
 _SCANNED = 64
+#: There are this many tiles in all, where that makes them longer
+#: (benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c).
+_TILES = 512
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,6 @@ class SerialRadixSortPolicy:
     #: The least tile of a long sequence has this many items. Its counters must be worth it
     #: (benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c).
     least_tile: int = number(1024, 256, 1 << 15)
-    #: There are this many tiles in all, where that makes them longer (the same figures).
-    tiles: int = number(512, 8, 1 << 14)
 
 
 class SerialRadixSort(RadixPasses):
@@ -45,7 +46,7 @@ class SerialRadixSort(RadixPasses):
 
     def _tile(self, sequences: int, n: int) -> int:
         least = power_of_two_above(self.policy.least_tile)
-        tile = max(least, power_of_two_above(ceil_div(n * sequences, self.policy.tiles)))
+        tile = max(least, power_of_two_above(ceil_div(n * sequences, _TILES)))
         return min(tile, _LONGEST_TILE, power_of_two_above(n))
 
     @staticmethod

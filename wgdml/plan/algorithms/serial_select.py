@@ -25,8 +25,10 @@ _LANES = 32  # invocations that keep a few processors at work
 _RANKED = 64
 #: Fewest delegates of a sequence.
 _DELEGATES = 32
-#: Most comparisons for long lists that are placed by counting.
-_COMPARISONS = 4 << 20
+#: Longest list that is placed by counting in any case, and most comparisons for longer ones.
+_RANKED_LIST, _COMPARISONS = 600, 4 << 20
+#: Sorted lists in registers, one an invocation: longest row and column, and fewest.
+_LIST_LENGTH, _LIST_COLUMN, _LIST_SEQUENCES = 4096, 96, 64
 #: Comparisons that hostile data may cost before lists are cut by a second threshold.
 _HOSTILE = 1 << 20
 
@@ -39,23 +41,13 @@ class SerialSelectPolicy:
 
     #: Sequences have this many items and more for each of the k.
     share: int = number(8, 2, 64)
-    #: Those of up to this many items have two and more for each of up to 512.
-    half_length: int = number(4096, 64, 1 << 14)
     #: Delegates are this often the root of length and k: each costs every round of the search, and
     #: fewer leave more to read again.
     reach: float = number(0.45, 0.1, 4.0)
     #: This many invocations read a subset again.
     slices: int = number(8, 1, 64, powers=True)
-    #: Lists of up to this many pairs are placed by counting in any case.
-    counted: int = number(600, 16, 1 << 13)
     #: Sorted lists in registers, one an invocation, serve k up to this.
     list_k: int = number(16, 1, 32)
-    #: They serve rows of up to this many items.
-    list_length: int = number(4096, 4, 1 << 13)
-    #: They serve columns of up to this many items, each of which lies in a page of its own.
-    list_column: int = number(96, 4, 1 << 13)
-    #: They pay from this many sequences on.
-    list_sequences: int = number(64, 1, 1 << 20)
 
 
 @dataclass(frozen=True)
@@ -117,7 +109,7 @@ class SerialSelect(Algorithm):
             if sequences * longest**2 > _HOSTILE and longest > 2 * _enough(k):
                 chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
         length = chosen.pairs.length
-        if length <= self.policy.counted or sequences * length**2 <= _COMPARISONS:
+        if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
             self._rank(program, chosen.pairs, sequences, k, chosen.counts, 1, sink)
         else:
             self.radix_sort.build(program, replace(problem, source=chosen.pairs), sink, chosen.counts)
@@ -125,8 +117,9 @@ class SerialSelect(Algorithm):
     def _lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds?"""
         p, source = self.policy, problem.source
-        longest = p.list_length if source.rows else p.list_column if source.columns else 0
-        return problem.k <= p.list_k and problem.length <= longest and problem.sequences >= p.list_sequences
+        # Items of long columns lie in a page each.
+        longest = _LIST_LENGTH if source.rows else _LIST_COLUMN if source.columns else 0
+        return problem.k <= p.list_k and problem.length <= longest and problem.sequences >= _LIST_SEQUENCES
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
         """The first k of each sequence by one invocation."""

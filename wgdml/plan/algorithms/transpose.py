@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...selection import AxisDim
 from ..cut import slices
 from ..machine import ceil_div
-from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Region, Sink, View
@@ -20,23 +19,12 @@ _BYTES = 8 << 10  # of a tile in workgroup memory, half of the least that there 
 _SLICE = 64 << 20
 
 
-@dataclass(frozen=True)
-class TransposePolicy:
-    """Columns as rows."""
-
-    #: Columns of k up to 64 are copied where they have more items than this in all. Fewer wait
-    #: longer for one more dispatch (benchmarks/LOG.md#columns-as-rows-2026-11-24-b945986).
-    min_items: int = number(1 << 19, 0, 1 << 32)
-
-
 class Transpose(Algorithm):
     """A read and a write more than rows take, and their memory, for whatever they do best."""
 
     name = "transpose"
     summary = "columns copied to rows of scratch, and what serves those; a read and a write more"
     takes_nothing = True
-    Policy = TransposePolicy
-    policy: TransposePolicy
 
     def check(self, problem: Problem) -> None:
         if not problem.columns:

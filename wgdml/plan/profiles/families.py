@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..algorithms.delegates import DelegatesPolicy
-from ..algorithms.radix_sort import RadixSortPolicy
 from ..algorithms.row_sort_buckets import RowSortBucketsPolicy
 from ..algorithms.select_bisect import SelectBisectPolicy
 from ..algorithms.select_lists import SelectListsPolicy
@@ -40,9 +39,8 @@ def smaller(share: int) -> Profile:
     give a sequence to a team pay from as many sequences on as fill the machine.
     """
     return {
-        "occupancy": OccupancyPolicy(workgroups=2112 // share, invocations=(1 << 17) // share),
-        "delegates": DelegatesPolicy(total=(1 << 18) // share, filter_workgroups=128 // share),
-        "radix_sort": RadixSortPolicy(tiles=128 // share),
+        "occupancy": OccupancyPolicy(workgroups=2112 // share, processors=128 // share, invocations=(1 << 17) // share),
+        "delegates": DelegatesPolicy(total=(1 << 18) // share),
         "row_sort_buckets": RowSortBucketsPolicy(few=128 // share),
         "select_bisect": SelectBisectPolicy(min_sequences=640 // share),
         "select_lists": SelectListsPolicy(min_sequences=8192 // share),
