@@ -1,4 +1,4 @@
-// Brackets of pairs in an invocation's registers: which items lie in them, and how many come before.
+// Brackets of pairs in registers: which items lie in them, and how many come before.
 //
 // Brackets are in order. One that overlaps the next ends where that begins. Nearly all items differ
 // from every bracket's keys, which then tell all: two comparisons a bracket.
