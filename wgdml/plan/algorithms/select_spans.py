@@ -60,7 +60,7 @@ class SelectSpans(Algorithm):
         """What holds short spans. None where all are cut in parts."""
         source, k = problem.view, problem.k
         if not problem.ragged or not source.rows:
-            raise Unserved("select_spans takes spans of contiguous elements")
+            raise Unserved("select_spans takes lengths along an axis of contiguous elements")
         most = self.machine.workgroup // 2
         if not 1 < k <= most:
             raise Unserved(f"select_spans takes k from 2 to {most}, not k={k}")
