@@ -1,10 +1,10 @@
 // The first k pairs of each sequence's list, by counting those before: an invocation places ITEMS.
-// pairs (source_keys, source_indices), counts -> sink
+// source, counts of pairs -> sink
 #import io/source
 #import io/sink
+#if SOURCE_PAIRS
 #import io/counts
-
-fn pair_from(at: u32) -> Pair { return Pair(source_keys[at], source_indices[at]); }
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -14,16 +14,19 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let sequence = id / teams;
   if (sequence >= params.sequences) { return; }
   let first = (id - sequence * teams) * ITEMS;
+  let row = row_of(sequence);
+#if SOURCE_PAIRS
   let length = length_of(sequence);
+#else
+  let length = row.loads;
+#endif
   if (first >= length) { return; }
-  let start = params.source_base + sequence * params.source_step;
-  let step = params.source_item_step;
 #for i in ITEMS
   var rank$i = 0u;
-  let mine$i = pair_from(start + min(first + $iu, length - 1u) * step);
+  let mine$i = load(row, min(first + $iu, length - 1u));
 #endfor
-  for (var at = start; at < start + length * step; at += step) {
-    let other = pair_from(at);
+  for (var at = 0u; at < length; at++) {
+    let other = load(row, at);
 #for i in ITEMS
     rank$i += select(0u, 1u, before(other, mine$i));
 #endfor

@@ -1,15 +1,18 @@
-// Some of each sequence's pairs, the first k among them: pairs, counts -> chosen, thresholds.
-// An invocation chooses from a segment: all of up to k + slack pairs, else those before a threshold
-// that at least k and at most k + slack come before. Fifteen counters find it by four bits of the
-// pair at a time. Where there is one segment, list_counts become zero for the list filled next.
+// Some of each sequence's items, the first k among them: source, counts -> sink, thresholds.
+// An invocation chooses from a segment of loads: all of up to k + slack items, else those before a
+// threshold that at least k and at most k + slack come before. Fifteen counters find it by four bits
+// of the pair at a time. Each segment has params.places, one to spare; nothing fills those that it leaves.
+// Where there is one segment, list_counts become zero for the list filled next.
 //   params.numbered  1 where the chosen are listed by places in the source, not by indices
 #import io/source
 #import io/sink
+#if SOURCE_PAIRS
 #import io/counts
+#endif
 
-@group(0) @binding(7) var<storage, read_write> thresholds: array<Stored>;          // [sequence]
-@group(0) @binding(8) var<storage, read_write> chosen_counts: array<atomic<u32>>;  // [sequence]
-@group(0) @binding(9) var<storage, read_write> list_counts: array<u32>;            // [sequence]
+@group(0) @binding(7) var<storage, read_write> thresholds: array<Stored>;  // [sequence]
+@group(0) @binding(8) var<storage, read_write> chosen_counts: array<u32>;  // [sequence]
+@group(0) @binding(9) var<storage, read_write> list_counts: array<u32>;    // [sequence]
 
 struct Digit { word: u32, shift: u32 }
 
@@ -53,6 +56,14 @@ fn word_of(pair: Pair, word: u32) -> u32 {
 #endif
 }
 
+fn one_of(row: Row, v: u32, data: Load, c: u32) -> Pair {
+#if SOURCE_ROWS
+  return item(row, v, data, c);
+#else
+  return data;  // No load is past the end.
+#endif
+}
+
 // All bits below a digit.
 fn filled(prefix: Pair, digit: Digit) -> Pair {
   var pair = with_bits(prefix, digit.word, (1u << digit.shift) - 1u);
@@ -70,13 +81,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   let sequence = id / params.segments;
   if (sequence >= params.sequences) { return; }
-  let first = (id - sequence * params.segments) * params.segment;
-  let whole = length_of(sequence);
-  let length = min(whole - min(first, whole), params.segment);
-  let step = params.source_item_step;
-  let start = params.source_base + sequence * params.source_step + first * step;
+  let segment = id - sequence * params.segments;
+  let row = row_of(sequence);
+#if SOURCE_PAIRS
+  let loads = length_of(sequence);
+#else
+  let loads = row.loads;
+#endif
+  let first = min(segment * params.segment, loads);
+  let end = min(first + params.segment, loads);
   let enough = params.k + params.slack;
-  var most = length;
+  var most = (end - first) * PER_LOAD;
   var prefix = Pair();
   var threshold = last_pair();
   for (var digit = Digit(0u, 28u); digit.word <= KEY_WORDS && most > enough; digit = next_digit(digit)) {
@@ -84,10 +99,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     var count$j = 0u;
 #endfor
     let base = bitcast<i32>((word_of(prefix, digit.word) >> digit.shift) ^ 0x80000000u);
-    for (var n = 0u; n < length; n++) {
-      let own = seen(Pair(source_keys[start + n * step], source_indices[start + n * step]), prefix, digit);
+    for (var v = first; v < end; v++) {
+      let data = load(row, v);
+#for c in PER_LOAD
+      {
+        let own = seen(one_of(row, v, data, $cu), prefix, digit);
 #for j in 15
-      count$j += select(0u, 1u, own <= base + $j);
+        count$j += select(0u, 1u, own <= base + $j);
+#endfor
+      }
 #endfor
     }
     var bits = 0u;
@@ -98,18 +118,23 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     prefix = with_bits(prefix, digit.word, bits << digit.shift);
     threshold = next_pair(filled(prefix, digit));
   }
+  // No branch: what is not chosen is written where the next one will be.
+  let to = target_of(sequence);
+  var place = segment * params.places;
+  for (var v = first; v < end && place < segment * params.places + most; v++) {
+    let data = load(row, v);
+#for c in PER_LOAD
+    {
+      let pair = one_of(row, v, data, $cu);
+      put_to(to, place, Pair(pair.key, select(pair.index, v, params.numbered > 0u)));
+      place += select(0u, 1u, before(pair, threshold));
+    }
+#endfor
+  }
   if (params.segments == 1u) {
-    atomicStore(&chosen_counts[sequence], 0u);
+    chosen_counts[sequence] = place;
     list_counts[sequence] = 0u;
     thresholds[sequence] = store_of(threshold);
   }
-  // No branch: what is not chosen is written where the next one will be. One place is to spare.
-  let to = target_of(sequence);
-  var place = atomicAdd(&chosen_counts[sequence], most);
-  let end = place + most;
-  for (var n = 0u; n < length && place < end; n++) {
-    let pair = Pair(source_keys[start + n * step], source_indices[start + n * step]);
-    put_to(to, place, Pair(pair.key, select(pair.index, n, params.numbered > 0u)));
-    place += select(0u, 1u, before(pair, threshold));
-  }
+  for (; place < (segment + 1u) * params.places; place++) { put_to(to, place, last_pair()); }
 }

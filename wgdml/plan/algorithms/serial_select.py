@@ -12,10 +12,10 @@ from ..machine import Machine, ceil_div, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink
+from ..regions import Outputs, Pairs, Region, Sink, Source
 from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
-from .serial_subsets import Subsets, dispatch_invocations, emit, pairs_of, reduce_subsets
+from .serial_subsets import Subsets, dispatch_invocations, emit, reduce_subsets, words_of
 
 _ITEMS = 8  # pairs that an invocation places
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
@@ -91,14 +91,14 @@ class SerialSelect(Algorithm):
         self.check(problem)
         source, sequences, k = problem.source, problem.sequences, problem.k
         if problem.length <= _RANKED and 4 * k >= problem.length:
-            self._rank(program, pairs_of(program, source, sequences), sequences, k, program.words(1), 0, sink)
+            self._rank(program, source, sequences, k, None, sink)
             return
         if self._lists(problem):
             self._list(program, problem, sink)
             return
         subsets = self._subsets(problem)
         if subsets is None:
-            chosen = self._choose(program, problem, pairs_of(program, source, sequences))
+            chosen = self._choose(program, problem, source)
         else:
             delegates = program.pairs(sequences, subsets.count, side_by_side=sequences >= 8)
             reduce_subsets(program, source, sequences, delegates, subsets)
@@ -110,7 +110,7 @@ class SerialSelect(Algorithm):
                 chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
         length = chosen.pairs.length
         if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
-            self._rank(program, chosen.pairs, sequences, k, chosen.counts, 1, sink)
+            self._rank(program, chosen.pairs, sequences, k, chosen.counts, sink)
         else:
             self.radix_sort.build(program, replace(problem, source=chosen.pairs), sink, chosen.counts)
 
@@ -140,9 +140,12 @@ class SerialSelect(Algorithm):
         emit(program, ordered, sequences, k, sink)
 
     def _segment(self, problem: Problem) -> int:
-        """The most pairs that an invocation chooses from: a round each four bits and one more."""
+        """The most items that an invocation chooses from, up to half of them.
+
+        It has a round for each four bits, one that writes, and fills places that are left.
+        """
         index_bits = 32 if isinstance(problem.source, Pairs) else _index_bits(problem.view.selection)
-        return _ITERATIONS // (2 * problem.format.bytes + ceil_div(index_bits, 4) + 1)
+        return _ITERATIONS // (2 * problem.format.bytes + ceil_div(index_bits, 4) + 2)
 
     def _subsets(self, problem: Problem) -> Subsets | None:
         """A delegate costs each round of the search; few delegates cost more loads read again."""
@@ -157,51 +160,49 @@ class SerialSelect(Algorithm):
         return subsets
 
     def _choose(
-        self, program: Program, problem: Problem, pairs: Pairs, counts: Region | None = None, numbered: bool = False
+        self, program: Program, problem: Problem, source: Source, counts: Region | None = None, numbered: bool = False
     ) -> _Chosen:
-        """The first k of pairs and a few more, in any order; of many, those of segments first."""
+        """The first k of a source and a few more, in any order; of many, those of segments first."""
         sequences, size, enough = problem.sequences, self._segment(problem), _enough(problem.k)
         if sequences < _LANES and not numbered:
-            size = min(size, max(4 * enough, ceil_div(pairs.length * sequences, _LANES), 512))
-        lengths = [pairs.length]
-        while lengths[-1] > size:
-            lengths.append(ceil_div(lengths[-1], size) * enough)
+            size = min(size, max(4 * enough, ceil_div(source.length * sequences, _LANES), 512))
+        chosen_counts, list_counts = program.words(sequences), program.words(sequences)
         thresholds = program.words(sequences * 2 * problem.key_words)
-        list_counts = program.words(sequences)
-        cleared = program.arena.used
-        found = [program.words(sequences) for _ in lengths]
-        if len(found) > 1:
-            program.clear(Region(cleared, program.arena.used - cleared))
-        for length, own in zip(lengths, found, strict=True):
-            segments = ceil_div(length, size)
-            places = min(length, segments * enough)
-            listed = program.pairs(sequences, places + 1)
+        segments = 0
+        while segments != 1:
+            by_words = words_of(source)
+            per_load = by_words.get("PER_LOAD", 1)
+            segments = ceil_div(source.length + per_load - 1, size)
+            places = min(enough, source.length) + 1
+            listed = program.pairs(sequences, segments * places)
             dispatch_invocations(
                 program,
                 "serial/threshold",
                 sequences * segments,
-                source=pairs,
+                source=source,
                 sink=listed,
                 bind={
                     "counts": counts or thresholds,
-                    "chosen_counts": own,
+                    "chosen_counts": chosen_counts,
                     "list_counts": list_counts,
                     "thresholds": thresholds,
                 },
+                constants=by_words,
                 params={
                     "k": problem.k,
                     "slack": enough - problem.k,
                     "counted": int(counts is not None),
                     "numbered": int(numbered),
-                    "segment": size,
+                    "segment": ceil_div(size, per_load),
                     "segments": segments,
+                    "places": places,
                     "key_bits": 8 * problem.format.bytes,
                     "index_bits": _index_bits(program.selection),
                 },
                 workgroup=16,
             )
-            pairs, counts = replace(listed, length=places), own
-        return _Chosen(pairs, found[-1], list_counts, thresholds, numbered)
+            source, counts = listed, None
+        return _Chosen(replace(listed, length=places - 1), chosen_counts, list_counts, thresholds, numbered)
 
     def _filter(self, program: Program, problem: Problem, subsets: Subsets, chosen: _Chosen) -> _Chosen:
         """What comes before the threshold. All of the chosen subsets' items have places."""
@@ -226,7 +227,7 @@ class SerialSelect(Algorithm):
         )
         return replace(chosen, pairs=listed, counts=chosen.list_counts)
 
-    def _rank(self, program: Program, listed: Pairs, sequences: int, k: int, counts: Region, counted: int, sink: Sink) -> None:
+    def _rank(self, program: Program, listed: Source, sequences: int, k: int, counts: Region | None, sink: Sink) -> None:
         ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
         dispatch_invocations(
             program,
@@ -234,9 +235,9 @@ class SerialSelect(Algorithm):
             sequences * ceil_div(listed.length, _ITEMS),
             source=listed,
             sink=ordered,
-            bind={"counts": counts},
-            constants={"ITEMS": _ITEMS},
-            params={"k": k, "counted": counted},
+            bind={"counts": counts or program.words(1)},
+            constants={"ITEMS": _ITEMS, "SOURCE_ROWS": 0, "PER_LOAD": 1},
+            params={"k": k, "counted": int(counts is not None)},
         )
         if ordered is not sink:
             emit(program, ordered, sequences, k, sink)

@@ -68,6 +68,13 @@ class Subsets:
         return {"subsets": self.count, "members": self.members, "lanes": self.lanes, "neighbours": neighbours}
 
 
+def words_of(source: Source) -> dict[str, int]:
+    """Constants for loads of one word: several items of a narrow type's rows, else one."""
+    if isinstance(source, View) and source.rows and source.selection.format.bytes < 4:
+        return {"SOURCE_ROWS": 1, "LOAD_WORDS": 1, "PER_LOAD": 4 // source.selection.format.bytes}
+    return {"SOURCE_ROWS": 0, "PER_LOAD": 1}
+
+
 def dispatch_invocations(
     program: Program,
     kernel: str,
