@@ -7,7 +7,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   let sequence = at / params.length;
-  let rank = at % params.length;
+  let rank = at - sequence * params.length;
   if (sequence < params.sequences) {
     let row = row_of(sequence);
     put(sequence, rank, load(row, rank + params.first_rank));
