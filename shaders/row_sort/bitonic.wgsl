@@ -21,5 +21,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   items[$[l * PER_LOAD + c]] = held_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
 #endfor
 #endfor
-  put_sorted(sequence, &items, lanes_of(local));
+  put_sorted(sequence, &items, local, lanes_of(local));
 }

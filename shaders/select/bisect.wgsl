@@ -79,7 +79,7 @@ fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u3
   return count;
 }
 
-fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, lanes: Lanes) -> Threshold {
+fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, lanes: u32) -> Threshold {
   let bits = workgroupUniformLoad(&shared_bits);
   var key = bits[1];
   var bit = first_bit(bits[0] & ~bits[1]);
@@ -89,7 +89,7 @@ fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, lanes: Lanes) 
     // The last rounds may have no bit left. They count as many keys as before, or more than k.
 #for s in 4
     let guess$s = key | bit;
-    let count$s = sum_of_all(lanes, count_before(keys, guess$s), turn);
+    let count$s = sum_of_all(lane, lanes, count_before(keys, guess$s), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
     key = select(key, guess$s, count$s <= params.k);
     found = select(found, count$s, count$s <= params.k);
@@ -102,7 +102,7 @@ fn find_threshold(row: Row, lane: u32, keys: ptr<function, Keys>, lanes: Lanes) 
   let wanted = params.k - found;
   var end = 0u;
   for (var e = 1u << (31u - countLeadingZeros(params.length)); e > 0u; e >>= 1u) {
-    let count = sum_of_all(lanes, count_equal(row, lane, keys, key, end | e), turn);
+    let count = sum_of_all(lane, lanes, count_equal(row, lane, keys, key, end | e), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
     end |= select(0u, e, count <= wanted);
   }
@@ -159,5 +159,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   items[$i] = nothing_held();
   if ($iu * WORKGROUP + local < params.k) { items[$i] = list[$iu * WORKGROUP + local]; }
 #endfor
-  put_sorted(sequence, &items, lanes);
+  put_sorted(sequence, &items, local, lanes);
 }

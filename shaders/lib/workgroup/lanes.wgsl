@@ -1,17 +1,12 @@
 // How the invocations of a workgroup exchange words: by shuffles where its subgroups are aligned
 // runs of invocations in order, of one size.
-struct Lanes {
-  local: u32,
-  width: u32,  // Invocations that exchange by shuffles: an aligned run of so many, or 1.
-}
-
 #if SUBGROUPS
 
 var<workgroup> lane_widths: atomic<u32>;  // Of all subgroups: the sizes of the regular, else odd.
 var<workgroup> lane_width: u32;
 
-// All invocations call it together.
-fn lanes_of(local: u32) -> Lanes {
+// Invocations that exchange by shuffles: an aligned run of so many, or 1. All call it together.
+fn lanes_of(local: u32) -> u32 {
   if (local == 0u) { atomicStore(&lane_widths, 0u); }
   workgroupBarrier();
   let size = subgroupAdd(1u);
@@ -24,11 +19,11 @@ fn lanes_of(local: u32) -> Lanes {
   workgroupBarrier();
   if (local == 0u) { lane_width = atomicLoad(&lane_widths); }
   let width = workgroupUniformLoad(&lane_width);
-  return Lanes(local, select(1u, width, countOneBits(width) == 1u));
+  return select(1u, width, countOneBits(width) == 1u);
 }
 
 #else
 
-fn lanes_of(local: u32) -> Lanes { return Lanes(local, 1u); }
+fn lanes_of(local: u32) -> u32 { return 1u; }
 
 #endif

@@ -28,10 +28,10 @@ var<workgroup> list: array<Moved, SORTED + WORKGROUP>;
 fn place(rank: u32) -> u32 { return rank + (rank >> ITEM_BITS); }
 
 // The pairs of the invocation whose number differs in the bits of a mask. All call it together.
-fn of_partner(x: ptr<function, Registers>, lanes: Lanes, mask: u32) -> Registers {
+fn of_partner(x: ptr<function, Registers>, local: u32, lanes: u32, mask: u32) -> Registers {
   var others: Registers;
 #if SUBGROUPS
-  if (mask < lanes.width) {
+  if (mask < lanes) {
 #for i in ITEMS_PER_THREAD
     others[$i] = subgroupShuffleXor((*x)[$i], mask);
 #endfor
@@ -41,28 +41,28 @@ fn of_partner(x: ptr<function, Registers>, lanes: Lanes, mask: u32) -> Registers
 #for w in MOVES
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  list[$iu * WORKGROUP + lanes.local] = moved((*x)[$i], $wu);
+  list[$iu * WORKGROUP + local] = moved((*x)[$i], $wu);
 #endfor
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  others[$i] = with_moved(others[$i], $wu, list[$iu * WORKGROUP + (lanes.local ^ mask)]);
+  others[$i] = with_moved(others[$i], $wu, list[$iu * WORKGROUP + (local ^ mask)]);
 #endfor
 #endfor
   return others;
 }
 
 // Sorts all pairs. An invocation has neighbouring ones then. All call it together.
-fn sort_workgroup(x: ptr<function, Registers>, lanes: Lanes) {
+fn sort_workgroup(x: ptr<function, Registers>, local: u32, lanes: u32) {
   sort_registers(x);
   for (var reach = 1u; reach < WORKGROUP; reach *= 2u) {
-    let mirrored = of_partner(x, lanes, 2u * reach - 1u);
+    let mirrored = of_partner(x, local, lanes, 2u * reach - 1u);
 #for i in ITEMS_PER_THREAD
-    (*x)[$i] = one_held((*x)[$i], mirrored[$[ITEMS_PER_THREAD - 1 - i]], (lanes.local & reach) == 0u);
+    (*x)[$i] = one_held((*x)[$i], mirrored[$[ITEMS_PER_THREAD - 1 - i]], (local & reach) == 0u);
 #endfor
     for (var mask = reach / 2u; mask > 0u; mask /= 2u) {
-      let others = of_partner(x, lanes, mask);
+      let others = of_partner(x, local, lanes, mask);
 #for i in ITEMS_PER_THREAD
-      (*x)[$i] = one_held((*x)[$i], others[$i], (lanes.local & mask) == 0u);
+      (*x)[$i] = one_held((*x)[$i], others[$i], (local & mask) == 0u);
 #endfor
     }
     merge_registers(x);
@@ -70,21 +70,21 @@ fn sort_workgroup(x: ptr<function, Registers>, lanes: Lanes) {
 }
 
 // Sorts all pairs and puts the first k, side by side. All call it together.
-fn put_sorted(sequence: u32, x: ptr<function, Registers>, lanes: Lanes) {
-  sort_workgroup(x, lanes);
+fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32, lanes: u32) {
+  sort_workgroup(x, local, lanes);
 #for w in MOVES
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  list[place(lanes.local * ITEMS_PER_THREAD + $iu)] = moved((*x)[$i], $wu);
+  list[place(local * ITEMS_PER_THREAD + $iu)] = moved((*x)[$i], $wu);
 #endfor
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  (*x)[$i] = with_moved((*x)[$i], $wu, list[place($iu * WORKGROUP + lanes.local)]);
+  (*x)[$i] = with_moved((*x)[$i], $wu, list[place($iu * WORKGROUP + local)]);
 #endfor
 #endfor
   if (sequence >= params.sequences) { return; }
   let to = target_of(sequence);
 #for i in ITEMS_PER_THREAD
-  if ($iu * WORKGROUP + lanes.local < params.k) { put_to(to, $iu * WORKGROUP + lanes.local, pair_held((*x)[$i])); }
+  if ($iu * WORKGROUP + local < params.k) { put_to(to, $iu * WORKGROUP + local, pair_held((*x)[$i])); }
 #endfor
 }

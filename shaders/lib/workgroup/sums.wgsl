@@ -12,16 +12,16 @@ fn begin_sums(local: u32) {
 }
 
 // All invocations call it together, for turns 0, 1, 2, 0, 1 and so on.
-fn sum_of_all(lanes: Lanes, mine: u32, turn: u32) -> u32 {
+fn sum_of_all(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
 #if SUBGROUPS
   let sum = subgroupAdd(mine);
-  if (lanes.width == WORKGROUP) { return sum; }
+  if (lanes == WORKGROUP) { return sum; }
   if (subgroupExclusiveAdd(1u) == 0u) { atomicAdd(&sums[turn], sum); }
 #else
   atomicAdd(&sums[turn], mine);
 #endif
   // All have read the sum of two turns ago, whose place is the next turn's.
-  if (lanes.local == 0u) { atomicStore(&sums[select(turn + 1u, 0u, turn == 2u)], 0u); }
+  if (local == 0u) { atomicStore(&sums[select(turn + 1u, 0u, turn == 2u)], 0u); }
   workgroupBarrier();
   return atomicLoad(&sums[turn]);
 }
