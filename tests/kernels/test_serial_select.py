@@ -89,8 +89,7 @@ def test_no_invocation_runs_longer_than_lavapipe_lets_it(device):
             iterations = {
                 "serial/reduce": block["members"],
                 "serial/filter": 17 * block["members"] // max(1, block["slices"]),
-                "serial/threshold": min(block["segment"], block["length"]) * (2 * np.dtype(element).itemsize + 8)
-                + block["places"],
+                "serial/threshold": min(block["segment"], block["length"]) * (2 * np.dtype(element).itemsize + 8) + block["places"],
                 "serial/radix_histogram": block["tile"] + 512,
                 "serial/radix_scatter": block["tile"] + 512,
             }
