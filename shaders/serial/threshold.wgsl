@@ -1,7 +1,8 @@
 // Some of each sequence's items, the first k among them: source, counts -> sink, thresholds.
 // An invocation chooses from a segment of loads: all of up to k + slack items, else those before a
-// threshold that at least k and at most k + slack come before. Fifteen counters find it by four bits
-// of the pair at a time. Each segment has params.places, one to spare; nothing fills those that it leaves.
+// threshold that at least k and at most k + slack come before. Fifteen counters find it by four
+// bits of the pair at a time. Each segment has params.places, one to spare. Nothing fills those
+// that it leaves.
 // Where there is one segment, list_counts become zero for the list filled next.
 //   params.numbered  1 where the chosen are listed by places in the source, not by indices
 #import io/source

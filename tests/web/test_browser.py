@@ -113,7 +113,7 @@ def test_every_answer_is_exact(site, report):
 
 
 def test_every_algorithm_runs_in_the_page():
-    """All but those that read pairs alone, which serve the others, or lengths, which no case has."""
+    """All but one that reads pairs alone, which serves the others, and one that reads lengths."""
     assert set(serve.algorithm_cases()) == set(ALGORITHMS) - {"row_sort_rank", "select_spans"}
 
 

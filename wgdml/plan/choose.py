@@ -240,9 +240,9 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("serial_select", _serial_select, "k up to an eighth, half of up to 4096, and short sequences", "one read and a little"),
     Rule(
         "radix_select",
-        lambda p, a: a["radix_select"].policy.share * p.k <= p.length and p.length > 4096,
-        "k up to a quarter",
-        "a read a digit",
+        lambda p, a: a["radix_select"].policy.share * p.k <= p.length and p.length >= 1 << 15 and p.format.bytes > 2,
+        "k up to a quarter of 32768 items and more, of 32 and 64 bits",
+        "a read a digit, where a sort has two and a write",
     ),
     Rule("serial_radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )

@@ -162,7 +162,7 @@ class SerialSelect(Algorithm):
     def _choose(
         self, program: Program, problem: Problem, source: Source, counts: Region | None = None, numbered: bool = False
     ) -> _Chosen:
-        """The first k of a source and a few more, in any order; of many, those of segments first."""
+        """The first k and a few more, in any order. Of many items, those of segments first."""
         sequences, size, enough = problem.sequences, self._segment(problem), _enough(problem.k)
         if sequences < _LANES and not numbered:
             size = min(size, max(4 * enough, ceil_div(source.length * sequences, _LANES), 512))
