@@ -29,7 +29,10 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reliability.md"
 START, END = "<!-- portability -->", "<!-- /portability -->"  # ``--write`` fills what is between
-API = ("functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large")
+API = (
+    *("functions", "operators", "tensors", "properties", "errors", "fuzz", "determinism", "limits", "large"),
+    *("ragged", "order_statistics", "running"),
+)
 KERNELS = ("every_algorithm", "workgroup_memory", "subgroups")
 #: The files of tests, each by its folder and its name.
 SUITE = [f"{folder}/{name}" for folder, names in (("api", API), ("kernels", KERNELS)) for name in names]

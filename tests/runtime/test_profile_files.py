@@ -18,7 +18,7 @@ from wgdml.plan import Planner, ranges
 from wgdml.runtime import profile
 
 EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
-NUMBERS = {"serial_select.share": 16, "occupancy.loads_each": 128, "serial_select.reach": 0.75}
+NUMBERS = {"serial_select.counted": 16, "occupancy.loads_each": 128, "serial_select.reach": 0.75}
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_it_is_found_by_itself(device, info):
     own, warned = opened(device)
     assert own.profile == NUMBERS and not warned
     assert own.profile_reason == str(path)
-    assert own.planner.policies["serial_select"].share == 16
+    assert own.planner.policies["serial_select"].counted == 16
     x = data.make("random", "float32", (40, 300), 1)
     oracle.assert_same(wgdml.top_k(x, 30, device=own)[1], oracle.top_k(x, 30, 1)[1])
 

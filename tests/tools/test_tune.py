@@ -197,9 +197,9 @@ def found(monkeypatch, tmp_path, device):
             "memory_us": {},
             "subgroup_sizes": (8,),
         },
-        "numbers": {"serial_select.share": 16},
-        "default": {"serial_select.share": 8},
-        "changes": [{"name": "serial_select.share", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
+        "numbers": {"serial_select.counted": 16},
+        "default": {"serial_select.counted": 8},
+        "changes": [{"name": "serial_select.counted", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
         "judged": {"problems": 9, "gain": 1.1, "worst": 0.99, "first_calls": 1.0, "ratios": {}},
         "comparisons": 3,
         "wrong": [],
@@ -218,7 +218,7 @@ def test_a_profile_is_written_used_named_and_removed(found, tmp_path, device):
     result = run("tune", "--json", tmp_path / "out.json")
     assert result.exit_code == 0, result.output
     path = profile.path_of(device.adapter_info)
-    assert f"wrote {path}" in result.output.replace("\n", "") and "serial_select.share" in result.output
+    assert f"wrote {path}" in result.output.replace("\n", "") and "serial_select.counted" in result.output
     assert json.loads((tmp_path / "out.json").read_text())["numbers"] == found["numbers"]
     assert json.loads(path.read_text())["numbers"] == found["numbers"]
     assert wgdml.Device().profile == found["numbers"]

@@ -221,9 +221,9 @@ GPU_RULES: tuple[Rule, ...] = (
 
 
 def _serial_select(p: Problem, a: Algorithms) -> bool:
-    """Are there subsets enough, or pairs so few that all may be looked at?"""
-    policy = a["serial_select"].policy
-    return p.length <= 64 * p.format.bytes or policy.share * p.k <= p.length or (2 * p.k <= p.length <= 4096 and p.k <= 512)
+    """Does counting among k take less than a pass for each byte of all, or are all so few?"""
+    most = a["serial_select"].policy.counted * p.format.bytes**2 * p.length
+    return p.length <= 64 * p.format.bytes or (2 * p.k <= p.length and p.k**2 <= most)
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
@@ -237,7 +237,12 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     ),
     Rule("select_radix", lambda p, a: p.segments, "segments of one sequence, any k that fits", "each is read to its own end"),
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
-    Rule("serial_select", _serial_select, "k up to an eighth, half of up to 4096, and short sequences", "one read and a little"),
+    Rule(
+        "serial_select",
+        _serial_select,
+        "k up to half and to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64), and short sequences",
+        "one read and a little",
+    ),
     Rule(
         "radix_select",
         lambda p, a: a["radix_select"].policy.share * p.k <= p.length and p.length >= 1 << 15 and p.format.bytes > 2,

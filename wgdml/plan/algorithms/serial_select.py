@@ -39,8 +39,9 @@ class SerialSelectPolicy:
     benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
     """
 
-    #: Sequences have this many items and more for each of the k.
-    share: int = number(8, 2, 64)
+    #: The square of k is at most this times the length and the square of an element's bytes
+    #: (benchmarks/LOG.md#short-sequences-counted-2026-11-24-a83ecfa).
+    counted: int = number(8, 1, 1 << 10)
     #: Delegates are this often the root of length and k: each costs every round of the search, and
     #: fewer leave more to read again.
     reach: float = number(0.45, 0.1, 4.0)
