@@ -120,6 +120,8 @@ def as_parts(kth: SupportsIndex | Sequence[SupportsIndex], length: int) -> tuple
     """Ranks, from 0, at which a sequence of ``length`` is parted: ascending, each once."""
     numbers = as_ints("kth", kth)
     for number in numbers:
+        if not length:
+            raise ValueError(f"x must have elements along its axis, of which kth names one, not {number}")
         if not -length <= number < length:
             raise ValueError(f"kth must lie in [{-length}, {length - 1}] for an axis of {length}, not {number}")
     return tuple(sorted({number % length for number in numbers}))

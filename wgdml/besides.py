@@ -107,7 +107,7 @@ def _longest(spans: Mapping[str, Tensor | NDArray[Any]], longest: SupportsIndex 
     if longest is not None:
         bound = as_int("longest", longest)
         if bound < 1 or "lengths" not in spans:
-            raise ValueError(f"longest must be at least 1, and be given with lengths alone, not {bound}")
+            raise ValueError(f"longest must be at least 1, and lengths be given with it, not {bound}")
         return 0 if bound >= length else bound
     lengths = spans.get("lengths")
     if not flat or not isinstance(lengths, np.ndarray) or not lengths.ndim:

@@ -317,6 +317,12 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
     along = as_axis(along, len(given.shape))
     ranks = as_parts(kth, given.shape[along])
     source = asarray(given, device=as_device(_device_of(x, device)))
+    if not ranks:
+        # One part, in order of index.
+        along %= len(source.shape)
+        places = np.arange(source.shape[along], dtype=index_dtype).reshape(-1, *(1 for _ in source.shape[along + 1 :]))
+        everywhere = asarray(np.broadcast_to(places, source.shape), device=source.device)
+        return _like(x, take_along_axis(source, everywhere, axis=along) if index_dtype is None else everywhere, source.device)
     if len(ranks) > MOST_PARTED:
         return _like(
             x,
@@ -324,7 +330,7 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
             source.device,
         )
     result = packed_tensor(source.device, index_dtype or source.dtype, source.shape, "the result")
-    if source.size and ranks:
+    if source.size:
         packed = Layout(source.shape, packed_strides(source.shape))
         selection = make_selection(
             element_name(source.dtype),

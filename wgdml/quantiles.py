@@ -69,30 +69,30 @@ def _own(gamma: _Array, index: _Array) -> _Array:
 
 @dataclass(frozen=True)
 class _Method:
-    index: Callable[[_Array, _Array], _Array]
+    index: Callable[[_Array, _Array, _Array], _Array]  #: Of how many, the last rank, and q.
     weight: Callable[[_Array, _Array], _Array] | None = None  #: None where an element is picked.
 
 
 #: By NumPy's names.
 METHODS: dict[str, _Method] = {
-    "inverted_cdf": _Method(lambda n, q: _observed(n * q - 1, lambda gamma, _: gamma == 0)),
-    "averaged_inverted_cdf": _Method(lambda n, q: n * q - 1, lambda gamma, _: np.where(gamma == 0, 0.5, 1.0)),
+    "inverted_cdf": _Method(lambda n, last, q: _observed(n * q - 1, lambda gamma, _: gamma == 0)),
+    "averaged_inverted_cdf": _Method(lambda n, last, q: n * q - 1, lambda gamma, _: np.where(gamma == 0, 0.5, 1.0)),
     "closest_observation": _Method(
-        lambda n, q: _observed(n * q - 1 - 0.5, lambda gamma, index: (gamma == 0) & (np.floor(index) % 2 == 1))
+        lambda n, last, q: _observed(n * q - 1 - 0.5, lambda gamma, index: (gamma == 0) & (np.floor(index) % 2 == 1))
     ),
-    "interpolated_inverted_cdf": _Method(lambda n, q: _steps(n, q, 0, 1), _own),
-    "hazen": _Method(lambda n, q: _steps(n, q, 0.5, 0.5), _own),
-    "weibull": _Method(lambda n, q: _steps(n, q, 0, 0), _own),
-    "linear": _Method(lambda n, q: (n - 1) * q, _own),
-    "median_unbiased": _Method(lambda n, q: _steps(n, q, 1 / 3.0, 1 / 3.0), _own),
-    "normal_unbiased": _Method(lambda n, q: _steps(n, q, 3 / 8.0, 3 / 8.0), _own),
-    "lower": _Method(lambda n, q: np.floor((n - 1) * q).astype(np.int64)),
-    "higher": _Method(lambda n, q: np.ceil((n - 1) * q).astype(np.int64)),
+    "interpolated_inverted_cdf": _Method(lambda n, last, q: _steps(n, q, 0, 1), _own),
+    "hazen": _Method(lambda n, last, q: _steps(n, q, 0.5, 0.5), _own),
+    "weibull": _Method(lambda n, last, q: _steps(n, q, 0, 0), _own),
+    "linear": _Method(lambda n, last, q: last * q, _own),
+    "median_unbiased": _Method(lambda n, last, q: _steps(n, q, 1 / 3.0, 1 / 3.0), _own),
+    "normal_unbiased": _Method(lambda n, last, q: _steps(n, q, 3 / 8.0, 3 / 8.0), _own),
+    "lower": _Method(lambda n, last, q: np.floor(last * q).astype(np.int64)),
+    "higher": _Method(lambda n, last, q: np.ceil(last * q).astype(np.int64)),
     "midpoint": _Method(
-        lambda n, q: 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q)),
+        lambda n, last, q: 0.5 * (np.floor(last * q) + np.ceil(last * q)),
         lambda gamma, index: np.where(index % 1 == 0, 0.0, 0.5),
     ),
-    "nearest": _Method(lambda n, q: np.around((n - 1) * q).astype(np.int64)),
+    "nearest": _Method(lambda n, last, q: np.around(last * q).astype(np.int64)),
 }
 
 
@@ -102,16 +102,23 @@ def places(method: str, n: int | NDArray[np.int64], q: _Array, weak: bool) -> Pl
     ``weak``: q was given as a Python number.
     """
     kind = METHODS[method]
-    count = np.asarray(n, q.dtype)
-    index = np.asarray(kind.index(count, q))
+    exact = np.asarray(n, np.int64)
+    if q.dtype.kind in "iu":
+        q = q.astype(np.int64)
+    elif exact.max(initial=0) > np.finfo(q.dtype).max:
+        q = q.astype(np.float64)  # A float16 counts to 65504.
+    count, last = exact.astype(q.dtype), (exact - 1).astype(q.dtype)
+    index = np.asarray(kind.index(count, last, q))
     if kind.weight is None or (method == "linear" and index.dtype.kind in "iu"):
-        picked = index.astype(np.int64)
+        picked = np.clip(index.astype(np.int64), 0, exact - 1)
         return Places(picked, picked, None, weak)
-    before, last = np.floor(index), count - 1
+    before = np.floor(index)
     after = before + 1
     for outside, rank in ((index >= last, last), (index < 0, np.zeros_like(last))):
         before, after = np.where(outside, rank, before), np.where(outside, rank, after)
     # NumPy counts the last element as -1 here, and the weights with it: of two equal neighbours.
     first = np.where(index >= last, -1, before)
     weight = kind.weight(np.asarray(index - first), index).astype(index.dtype)
-    return Places(before.astype(np.int64), after.astype(np.int64), weight, weak)
+    # Few bits round to ranks that there are none of.
+    before, after = (np.clip(rank.astype(np.int64), 0, exact - 1) for rank in (before, after))
+    return Places(before, after, weight, weak)

@@ -152,6 +152,17 @@ def larger_than_a_binding(device):
     return wgdml.asarray(x, device=device), x
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((1_048_577, 2), 0), ((1_100_000, 3, 2), (0, 2))])
+def test_argmax_of_long_axes_that_are_no_rows(device, shape, axis):
+    """There are so many subsets that what they find needs subsets too."""
+    x = np.zeros(shape, np.uint8)
+    x[5], x[-3] = 9, 9
+    for operator in ("argmax-first", "argmax-last", "argmin-first"):
+        check(operator, x, axis=axis, device=device)
+    if axis == 0:
+        check("top_k-largest", x, k=1, axis=axis, device=device)
+
+
 @pytest.mark.parametrize("operator", ["argmax-first", "argmax-last", "argmin-first", "argmin-last"])
 def test_argmax_of_200_mb(device, larger_than_a_binding, operator):
     tensor, x = larger_than_a_binding

@@ -113,8 +113,22 @@ def test_partitions_at_the_edges(device):
     assert flat.shape == (600,) and oracle.bits(flat)[10] == oracle.bits(oracle.sort(x.reshape(-1)))[10]
     assert wgdml.partition(x[:0], 3).shape == (0, 300)
     np.testing.assert_array_equal(oracle.bits(wgdml.partition(x, ())), oracle.bits(x))
+    np.testing.assert_array_equal(wgdml.argpartition(x, ()), np.broadcast_to(np.arange(300), (2, 300)))
     tensor = wgdml.argpartition(wgdml.asarray(x), 4, index_dtype="int32")
     assert isinstance(tensor, wgdml.Tensor) and tensor.dtype == np.int32
+
+
+@pytest.mark.parametrize(("length", "count"), [(1024, 62), (512, 127), (1 << 20, 30), ((1 << 22) + 4, 2)])
+def test_many_places_of_long_sequences(planned, length, count):
+    """Each of many items is compared with many pairs, and lavapipe ends long loops."""
+    rng = np.random.default_rng(length)
+    x = rng.integers(0, 1000, length).astype("float32")
+    places = np.unique(np.append(rng.integers(0, length, count - 1), length - 1))
+    order, expected = np.argsort(x, kind="stable"), np.empty(length, np.int64)
+    # What lies between two places comes in order of index.
+    for first, end in zip(np.append(0, places[:-1] + 1), places, strict=True):
+        expected[first:end], expected[end] = np.sort(order[first:end]), order[end]
+    np.testing.assert_array_equal(wgdml.argpartition(x, places.tolist(), device=planned), expected)
 
 
 # Medians and quantiles ---------------------------------------------------------------------------
@@ -148,6 +162,35 @@ def test_quantiles_of_every_method(device, method):
     for q in (0.4, [0.1, 0.9]):
         same(wgdml.quantile(y, q, -1, method=method), of_numpy(np.quantile, y, q, -1, method=method))
         same(wgdml.quantile(y, q, -1, method=method, nan="omit"), of_numpy(np.nanquantile, y, q, -1, method=method))
+
+
+@pytest.mark.parametrize(
+    ("length", "q"),
+    [
+        (2051, np.float16([0, 0.5, 1])),
+        (70_000, np.float16([0, 1])),
+        (300, np.uint8([0, 1])),
+        ((1 << 24) + 3, np.float32([0, 1])),
+        ((1 << 24) + 4, np.float32(1)),
+    ],
+)
+def test_quantiles_of_few_bits_are_ranks_that_there_are(device, length, q):
+    x = np.arange(length, dtype="float32")
+    for method in ("linear", "nearest", "weibull"):
+        found = wgdml.quantile(x, q, method=method, device=device)
+        expected = np.quantile(x, q.astype("int64" if q.dtype.kind == "u" else "float64"), method=method)
+        np.testing.assert_allclose(found, expected, rtol=1e-3)
+        assert np.ravel(found)[-1] == x[-1]
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("float32", (17, 8, 8, 8, 8, 8, 8, 4)), ("uint8", (16, 8, 8, 8, 8, 8, 8, 18))])
+def test_medians_over_many_axes(device, name, sizes):
+    """To find an element takes a loop for each axis: lavapipe ends loops that are long."""
+    x = np.random.default_rng(1).integers(0, 250, sizes).astype(name)
+    axes = tuple(range(1, len(sizes)))
+    tensor = wgdml.asarray(x, device=device).transpose(0, *axes[::-1])
+    found = wgdml.median(tensor, axis=axes).numpy()
+    np.testing.assert_array_equal(found, np.median(x.reshape(sizes[0], -1), axis=1))
 
 
 def test_shapes_of_quantiles(planned):
@@ -210,7 +253,7 @@ def test_nan_payloads_come_through(device):
         (lambda x: wgdml.partition(x, [0, -6]), ValueError, "kth must lie in"),
         (lambda x: wgdml.partition(x, 1.5), TypeError, "kth must be an integer"),
         (lambda x: wgdml.argpartition(x, 1, kind="quick"), ValueError, 'kind must be "introselect"'),
-        (lambda x: wgdml.partition(x[:, :0], 0), ValueError, "kth must lie in"),
+        (lambda x: wgdml.partition(x[:, :0], 0), ValueError, "x must have elements along its axis, of which kth names one"),
         (lambda x: wgdml.quantile(x, 1.5), ValueError, r"q must lie in \[0, 1\], not 1.5"),
         (lambda x: wgdml.quantile(x, [0.5, np.nan]), ValueError, r"q must lie in \[0, 1\], not nan"),
         (lambda x: wgdml.quantile(x, -1), ValueError, "q must lie in"),

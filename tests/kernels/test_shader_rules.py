@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -341,6 +342,22 @@ def test_naga_takes_a_sample(device, every):
 
 
 # Every plan --------------------------------------------------------------------------------------
+
+
+def test_no_binding_that_is_written_overlaps_another():
+    """WebGPU refuses it. wgpu-native does not look."""
+    seen = set()
+    for origin, _, plan in plans(quick=True):
+        for dispatch in plan.dispatches:
+            if (dispatch.kernel, dispatch.constants, dispatch.bindings) in seen:
+                continue
+            seen.add((dispatch.kernel, dispatch.constants, dispatch.bindings))
+            resources = shaders.specialised(dispatch.kernel, dict(dispatch.constants)).resources.values()
+            written = {resource.slot for resource in resources if resource.access == "storage"}
+            for one, other in combinations(dispatch.bindings, 2):
+                apart = one.offset + one.size <= other.offset or other.offset + other.size <= one.offset
+                shared = one.resource == other.resource and not apart
+                assert not shared or not {one.slot, other.slot} & written, (origin, dispatch.kernel, one, other)
 
 
 def test_dispatches_keep_to_the_limits():

@@ -139,7 +139,7 @@ def tuned(
     told("problems not seen before", 0.85)
     unseen = DeviceMeter(clock, problems(2, effort.unseen, effort.most), meter.costs)
     judged = _judge(unseen, before, after, began + effort.seconds)
-    if judged["gain"] < 1.0:
+    if judged["gain"] < 1.0 or judged["worst"] < 0.5:
         after, judged = before, {"problems": 0, "gain": 1.0, "worst": 1.0, "first_calls": 1.0, "ratios": {}}
     return {
         "schema": 1,

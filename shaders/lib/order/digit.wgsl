@@ -11,14 +11,23 @@
 
 var<private> parted_sequence: u32;  // Kernels set it first.
 
+fn part_pair(number: u32) -> Pair {
+  let at = parted_sequence * params.chosen + min(number, params.chosen - 1u);
+  return Pair(part_keys[at], part_indices[at]);
+}
+
+// A search through up to 127 pairs. It is no loop: lavapipe ends an invocation's after 65,535
+// iterations in all.
 fn digit_of(pair: Pair) -> u32 {
-  var digit = 0u;
-  for (var p = 0u; p < params.chosen; p++) {
-    let at = parted_sequence * params.chosen + p;
-    let other = Pair(part_keys[at], part_indices[at]);
-    digit += select(0u, 1u, before(other, pair)) + select(1u, 0u, before(pair, other));
+  var earlier = 0u;
+#for s in 7
+  {
+    let next = earlier + (64u >> $su);
+    earlier = select(earlier, next, next <= params.chosen && before(part_pair(next - 1u), pair));
   }
-  return digit;
+#endfor
+  let equal = earlier < params.chosen && !before(pair, part_pair(earlier));
+  return 2u * earlier + select(0u, 1u, equal);
 }
 
 #else

@@ -83,9 +83,14 @@ fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
 }
 
 fn count_load(row: Row, v: u32, data: Load, digit: Digit, above: vec3<u32>) {
+#if PER_LOAD > 8
+  // SwiftShader takes over 14 GB to compile a copy for each of so many items.
+  for (var c = 0u; c < PER_LOAD; c++) { count_pair(item(row, v, data, c), digit, above); }
+#else
 #for c in PER_LOAD
   count_pair(item(row, v, data, $cu), digit, above);
 #endfor
+#endif
 }
 
 // Counts the loads first, first + stride, ... of a sequence.

@@ -24,6 +24,7 @@ _MOST_BINS = 2048
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
 _RUN, _EVERY = 8, 256  # a sample of a long row is runs of so many elements, one in so many
 _SHORT = 1024  # items of sequences that are put in order: one read, and no counters
+_ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _ROW_WORKGROUP = 512  # invocations that serve a row
 _ROW_RUN, _ROW_EVERY = 8, 8  # and its sample is runs of so many loads, one in so many
@@ -120,8 +121,14 @@ class SelectRanks(Step):
         )
 
     def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
-        start, view = program.arena.used, views[0]
-        alone = parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+        view = views[0]
+        alone = len(views) == 1 and parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+        sources: list[Source] = list(views)
+        if self.machine.software and (not view.one_axis or (alone and sequences * view.length <= _FEW_ITEMS)):
+            # Kernels that read pairs are the same for all types, and each takes long to compile. To
+            # find an element by several axes is a loop, of which lavapipe ends long ones.
+            sources = [pairs_of(program, each, sequences) for each in views]
+        start = program.arena.used
         for part in ranks.parts:
             program.arena.used = start
             brackets = part.brackets if len(views) == 1 and view.rows else None
@@ -129,17 +136,21 @@ class SelectRanks(Step):
                 self._rows_between(program, view, ranks, part, brackets, sink)
             elif brackets is not None:
                 self._between(program, view, sequences, ranks, part, brackets, sink)
-            elif len(views) == 1 and alone:
-                self._rows(program, view, sequences, ranks, part, sink)
+            elif alone:
+                wanted = _wanted(view, ranks, part)
+                self._row(program, "ranks/rows", sources[0], view, sink, self._constants(part.count), wanted, ranks, {})
             else:
                 whole = self._levels(program, sequences, part.count)
                 self._clear(program, start)
                 self._begin(program, view, ranks.region, whole, _wanted(view, ranks, part))
-                self._find(program, whole, views, sink, part, 0, {})
+                self._find(program, whole, sources, view, sink, part, 0, {})
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        # An element of several axes is found by a loop, and lavapipe ends long ones.
+        iterations = view.loads * (len(view.selection.axes) + 1)
+        parts = max(parts, ceil_div(iterations, self.machine.workgroup * _ITERATIONS))
         program.dispatch(
             "ranks/numbers",
             sequences * parts,
@@ -149,13 +160,6 @@ class SelectRanks(Step):
         )
 
     # -- one workgroup a sequence --
-
-    def _rows(self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, sink: Pairs) -> None:
-        source: Source = view
-        if self.machine.software and sequences * view.length <= _FEW_ITEMS:
-            # Kernels that read pairs are the same for all types, and each takes long to compile.
-            source = pairs_of(program, view, sequences)
-        self._row(program, "ranks/rows", source, view, sink, self._constants(part.count), _wanted(view, ranks, part), ranks, {})
 
     def _row(
         self,
@@ -271,11 +275,19 @@ class SelectRanks(Step):
             previous = {"previous_word": word, "previous_shift": shift}
 
     def _find(
-        self, program: Program, levels: _Levels, views: Sequence[View], sink: Pairs, part: Part, gate: int, bind: dict[str, Region]
+        self,
+        program: Program,
+        levels: _Levels,
+        sources: Sequence[Source],
+        view: View,
+        sink: Pairs,
+        part: Part,
+        gate: int,
+        bind: dict[str, Region],
     ) -> None:
         """The pairs of every slot: of all sequences, or of those that are not done yet."""
-        self._count(program, levels, views, gate, bind, {})
-        self._put(program, levels, views[0], sink, part, gate, bind, {"ranks": part.count})
+        self._count(program, levels, sources, gate, bind, {})
+        self._put(program, levels, view, sink, part, gate, bind, {"ranks": part.count})
 
     def _put(
         self,
@@ -340,7 +352,7 @@ class SelectRanks(Step):
         self._count(program, of_lists, [lists], 2, gate | {"source_counts": listed}, chosen)
         self._put(program, of_lists, view, sink, part, 2, gate | {"bounds": brackets.bounds_at}, chosen)
         self._begin(program, view, ranks.region, of_all, _wanted(view, ranks, part))
-        self._find(program, of_all, [view], sink, part, 1, {"status": status})
+        self._find(program, of_all, [view], view, sink, part, 1, {"status": status})
 
     def _list(
         self, program: Program, view: View, sequences: int, brackets: Brackets, lists: Pairs, bind: dict[str, Region]

@@ -52,6 +52,8 @@ class SerialReduce(Algorithm):
             if isinstance(found, Pairs) and found is not sink:
                 emit(program, found, sequences, 1, sink)
             return
-        found = program.pairs(sequences, subsets.count, side_by_side=source.columns and sequences > 1)
-        reduce_subsets(program, source, sequences, found, subsets, {"least": 1})
-        reduce_subsets(program, found, sequences, sink, Subsets.of(found, 1))
+        while subsets.count > 1:
+            found = program.pairs(sequences, subsets.count, side_by_side=source.columns and sequences > 1)
+            reduce_subsets(program, source, sequences, found, subsets, {"least": 1})
+            source, subsets = found, Subsets.of(found, 1)
+        reduce_subsets(program, source, sequences, sink, subsets)

@@ -12,7 +12,7 @@ from ..machine import Machine, ceil_div, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink, Source
+from ..regions import Outputs, Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import Subsets, dispatch_invocations, emit, reduce_subsets, words_of
@@ -169,11 +169,14 @@ class SerialSelect(Algorithm):
             size = min(size, max(4 * enough, ceil_div(source.length * sequences, _LANES), 512))
         chosen_counts, list_counts = program.words(sequences), program.words(sequences)
         thresholds = program.words(sequences * 2 * problem.key_words)
+        none = program.words(1)
         segments = 0
         while segments != 1:
             by_words = words_of(source)
             per_load = by_words.get("PER_LOAD", 1)
-            segments = ceil_div(source.length + per_load - 1, size)
+            # To find an element by several axes is a loop of its own.
+            most = size // (len(source.selection.axes) + 2) if isinstance(source, View) and not source.one_axis else size
+            segments = ceil_div(source.length + per_load - 1, most)
             places = min(enough, source.length) + 1
             listed = program.pairs(sequences, segments * places)
             dispatch_invocations(
@@ -183,7 +186,7 @@ class SerialSelect(Algorithm):
                 source=source,
                 sink=listed,
                 bind={
-                    "counts": counts or thresholds,
+                    "counts": counts or none,
                     "chosen_counts": chosen_counts,
                     "list_counts": list_counts,
                     "thresholds": thresholds,
@@ -194,7 +197,7 @@ class SerialSelect(Algorithm):
                     "slack": enough - problem.k,
                     "counted": int(counts is not None),
                     "numbered": int(numbered),
-                    "segment": ceil_div(size, per_load),
+                    "segment": ceil_div(most, per_load),
                     "segments": segments,
                     "places": places,
                     "key_bits": 8 * problem.format.bytes,
