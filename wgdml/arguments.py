@@ -59,11 +59,11 @@ def as_ints(name: str, values: SupportsIndex | Sequence[SupportsIndex]) -> tuple
     return tuple(as_int(name, v) for v in items)
 
 
-def as_sizes(values: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+def as_sizes(values: SupportsIndex | Sequence[SupportsIndex], name: str = "shape") -> tuple[int, ...]:
     """A shape."""
-    shape = as_ints("shape", values)
+    shape = as_ints(name, values)
     if any(n < 0 for n in shape):
-        raise ValueError(f"shape must have no negative size, not {shape}")
+        raise ValueError(f"{name} must have no negative size, not {shape}")
     return shape
 
 
@@ -111,6 +111,8 @@ def as_k(k: SupportsIndex, length: int) -> int:
 def as_rank(k: SupportsIndex, length: int) -> int:
     """The rank, from 0, of the k-th element of a sequence of ``length``."""
     number = as_int("k", k)
+    if not length:
+        raise ValueError(f"x must have elements along its axis, of which k counts one, not {number}")
     if not 1 <= number <= length:
         raise ValueError(f"k must lie in [1, {length}], the axis's size, not {number}")
     return number - 1

@@ -58,7 +58,7 @@ class RunningTopK:
         nan: Literal["greatest", "last"] = "greatest",
         device: Device | None = None,
     ) -> None:
-        self._begin(as_int("k", k), as_dtype(dtype), as_sizes(batch_shape), as_order(mode, nan), False, device)
+        self._begin(as_int("k", k), as_dtype(dtype), as_sizes(batch_shape, "batch_shape"), as_order(mode, nan), False, device)
 
     def _begin(
         self, k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
@@ -149,10 +149,11 @@ class RunningTopK:
             ("k", self.k, other.k),
             ("dtype", self.dtype.name, other.dtype.name),
             ("batch_shape", self.batch_shape, other.batch_shape),
-            ("order", (self._order, self._last_index), (other._order, other._last_index)),
         ):
             if mine != its:
                 raise ValueError(f"other must have the same {name}, {mine}, not {its}")
+        if (self._order, self._last_index) != (other._order, other._last_index):
+            raise ValueError("other must have the same mode and nan, and so the same order")
         check_gpu_device("other", other._state, self.device)
         if other._own_ids is None:
             return

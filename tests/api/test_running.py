@@ -177,7 +177,7 @@ F = np.zeros((2, 5), np.float32)
         (lambda r: wgdml.RunningTopK(0, "float32"), ValueError, "k must be at least 1, not 0"),
         (lambda r: wgdml.RunningTopK(1.5, "float32"), TypeError, "k must be an integer"),
         (lambda r: wgdml.RunningTopK(1, "complex64"), TypeError, "dtype has data type complex64"),
-        (lambda r: wgdml.RunningTopK(1, "float32", -1), ValueError, "shape must have no negative size"),
+        (lambda r: wgdml.RunningTopK(1, "float32", -1), ValueError, "batch_shape must have no negative size"),
         (lambda r: wgdml.RunningTopK(1, "float32", mode="least"), ValueError, "mode must be"),
         (lambda r: wgdml.RunningTopK(1 << 40, "float32"), MemoryError, "k = 1099511627776 pairs of 1 sequences take"),
         (lambda r: r.update(F.astype(np.float64)), TypeError, "x must have data type float32, not float64"),
@@ -196,7 +196,7 @@ F = np.zeros((2, 5), np.float32)
         (lambda r: r.merge(wgdml.RunningTopK(4, "float32", 2)), ValueError, "other must have the same k, 3, not 4"),
         (lambda r: r.merge(wgdml.RunningTopK(3, "int32", 2)), ValueError, "other must have the same dtype, float32, not int32"),
         (lambda r: r.merge(wgdml.RunningTopK(3, "float32")), ValueError, r"other must have the same batch_shape, \(2,\), not \(\)"),
-        (lambda r: r.merge(wgdml.RunningTopK(3, "float32", 2, mode="smallest")), ValueError, "other must have the same order"),
+        (lambda r: r.merge(wgdml.RunningTopK(3, "float32", 2, mode="smallest")), ValueError, "other must have the same mode and nan"),
         (lambda r: r.result(index_dtype="int8"), TypeError, "index_dtype must be"),
     ],
 )
