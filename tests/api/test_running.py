@@ -196,7 +196,11 @@ F = np.zeros((2, 5), np.float32)
         (lambda r: r.merge(wgdml.RunningTopK(4, "float32", 2)), ValueError, "other must have the same k, 3, not 4"),
         (lambda r: r.merge(wgdml.RunningTopK(3, "int32", 2)), ValueError, "other must have the same dtype, float32, not int32"),
         (lambda r: r.merge(wgdml.RunningTopK(3, "float32")), ValueError, r"other must have the same batch_shape, \(2,\), not \(\)"),
-        (lambda r: r.merge(wgdml.RunningTopK(3, "float32", 2, mode="smallest")), ValueError, "other must have the same mode and nan"),
+        (
+            lambda r: r.merge(wgdml.RunningTopK(3, "float32", 2, mode="smallest")),
+            ValueError,
+            "other must have the same mode and nan",
+        ),
         (lambda r: r.result(index_dtype="int8"), TypeError, "index_dtype must be"),
     ],
 )
