@@ -307,6 +307,13 @@ def _picked(x: Tensor, axes: tuple[int, ...], places: NDArray[np.int64]) -> Tens
     return taken
 
 
+def _in_order_of_index(x: Tensor, axis: int, index_dtype: np.dtype[Any] | None) -> Tensor:
+    """Values, or indices, of sequences that are one part."""
+    places = np.arange(x.shape[axis], dtype=index_dtype).reshape(-1, *[1] * (len(x.shape) - axis - 1))
+    everywhere = asarray(np.broadcast_to(places, x.shape), device=x.device)
+    return everywhere if index_dtype is not None else take_along_axis(x, everywhere, axis=axis)
+
+
 def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] | None, device: Device | None) -> Any:
     """Values, or indices, parted at ranks."""
     if kind != "introselect":
@@ -318,11 +325,7 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
     ranks = as_parts(kth, given.shape[along])
     source = asarray(given, device=as_device(_device_of(x, device)))
     if not ranks:
-        # One part, in order of index.
-        along %= len(source.shape)
-        places = np.arange(source.shape[along], dtype=index_dtype).reshape(-1, *(1 for _ in source.shape[along + 1 :]))
-        everywhere = asarray(np.broadcast_to(places, source.shape), device=source.device)
-        return _like(x, take_along_axis(source, everywhere, axis=along) if index_dtype is None else everywhere, source.device)
+        return _like(x, _in_order_of_index(source, along, index_dtype), source.device)
     if len(ranks) > MOST_PARTED:
         return _like(
             x,

@@ -1,11 +1,9 @@
 // The pairs at several ranks, once all digits are counted: histogram, progress -> sink.
 #import workgroup/rank_levels
+#import io/rank_pairs
 #if GATE == 2
 #import io/rank_groups
 #endif
-
-@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

@@ -1,9 +1,7 @@
 // The pairs at several ranks of sequences in order: source, ranks -> pairs.
 #import io/source
 #import io/ranks
-
-@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
+#import io/rank_pairs
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

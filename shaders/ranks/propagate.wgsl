@@ -1,9 +1,6 @@
 // A NaN at the last rank to all ranks of its sequence: pairs -> pairs.
-#import order/key
+#import io/rank_pairs
 #import io/params
-
-@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

@@ -3,9 +3,7 @@
 // It reads the sequence once a digit.
 #import workgroup/rank_rows
 #import io/ranks
-
-@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
+#import io/rank_pairs
 
 fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) { count_row(row_of(sequence), local, WORKGROUP, digit); }
 

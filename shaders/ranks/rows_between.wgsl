@@ -10,13 +10,12 @@
 #import workgroup/between
 #import io/ranks
 #import io/rank_groups
+#import io/rank_pairs
 
 const IN_SAMPLE: u32 = 0u;
 const IN_ROW: u32 = 1u;
 const IN_BRACKETS: u32 = 2u;
 
-@group(0) @binding(10) var<storage, read_write> pair_keys: array<Key>;     // [sequence][rank]
-@group(0) @binding(11) var<storage, read_write> pair_indices: array<u32>;
 @group(0) @binding(8) var<storage, read> sampled: array<u32>;             // [end of a bracket]
 
 var<workgroup> collected: array<Stored, COLLECTED>;

@@ -7,8 +7,7 @@
 //   OWN    delegates of an invocation
 //   AGAIN  loads under way at once where subsets are read again
 #import workgroup/team_threshold
-#import workgroup/team_survivors
-#import workgroup/team_order
+#import workgroup/put_survivors
 
 @group(0) @binding(2) var<storage, read_write> delegate_keys: array<Key>;
 @group(0) @binding(3) var<storage, read_write> delegate_indices: array<u32>;
@@ -76,11 +75,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for d in OWN
   list_or_choose(team, team.lane + $du * team_size(), found[$d], threshold);
 #endfor
-  var count = append_survivors(team, threshold);
-  var largest = largest_of_teams(local, count);
-  if (largest > params.places) {
-    count = append_in_steps(team, local, threshold);
-    largest = largest_of_teams(local, count);
-  }
-  put_first(team, local, count, largest);
+  put_survivors(team, local, threshold);
 }

@@ -4,13 +4,8 @@
 // As select/teams.wgsl, by workgroups that take one part after the other, as many as there are. So
 // the work is cut by items: a span of many has many parts, and no workgroup waits for one.
 //   SOURCE_PAIRS  1 where the parts' pairs are the source
-#import thread/scan_loads
-#import workgroup/team_threshold
-#import workgroup/team_survivors
-#import workgroup/team_order
+#import workgroup/team_select
 #import io/part_table
-
-const OWN: u32 = 1u;  // Subsets of an invocation.
 
 var<workgroup> shared_total: u32;
 
@@ -44,22 +39,6 @@ fn team_of(number: u32, local: u32) -> Team {
 
 #endif
 
-fn listed_before(slot: u32) -> u32 { return 0u; }
-
-fn serve(team: Team, local: u32) {
-  let found = delegate_of(team.row, scan_loads(team.row, team.begin + team.lane, team.end, team.stride));
-  choose_none(team, local);
-  let threshold = find_threshold(team, local, found);
-  if (found.index != NO_INDEX && !before(threshold, found)) { choose(team, team.begin + team.lane); }
-  var count = append_survivors(team, threshold);
-  var largest = largest_of_teams(local, count);
-  if (largest > params.places) {
-    count = append_in_steps(team, local, threshold);
-    largest = largest_of_teams(local, count);
-  }
-  put_first(team, local, count, largest);
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
@@ -67,6 +46,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let end = workgroupUniformLoad(&shared_total);
   for (var number = linear_workgroup(workgroup, grid); number < end; number += grid.x * grid.y * grid.z) {
     workgroupBarrier();
-    serve(team_of(number, local), local);
+    select_of_team(team_of(number, local), local);
   }
 }

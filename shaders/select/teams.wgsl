@@ -5,12 +5,7 @@
 // up to. The team finds it, re-reads the subsets with a delegate up to it, sorts the pairs up to
 // it. Exact for every input, as no two pairs are equal. k is at most params.team_bests.
 //   UNROLL  loads under way at once where delegates are found; AGAIN where subsets are read again
-#import thread/scan_loads
-#import workgroup/team_threshold
-#import workgroup/team_survivors
-#import workgroup/team_order
-
-const OWN: u32 = 1u;  // Subsets of an invocation.
+#import workgroup/team_select
 
 fn team_of(workgroup: u32, local: u32) -> Team {
   let slot = slot_of(local);
@@ -27,25 +22,8 @@ fn team_of(workgroup: u32, local: u32) -> Team {
   return Team(slot, lane_of(local), live, sequence, part * params.k, row, begin, end, members, team_size());
 }
 
-fn find_delegate(team: Team) -> Pair {
-  return delegate_of(team.row, scan_loads(team.row, team.begin + team.lane, team.end, team.stride));
-}
-
-fn listed_before(slot: u32) -> u32 { return 0u; }
-
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let team = team_of(linear_workgroup(workgroup, grid), local);
-  let found = find_delegate(team);
-  choose_none(team, local);
-  let threshold = find_threshold(team, local, found);
-  if (found.index != NO_INDEX && !before(threshold, found)) { choose(team, team.begin + team.lane); }
-  var count = append_survivors(team, threshold);
-  var largest = largest_of_teams(local, count);
-  if (largest > params.places) {
-    count = append_in_steps(team, local, threshold);
-    largest = largest_of_teams(local, count);
-  }
-  put_first(team, local, count, largest);
+  select_of_team(team_of(linear_workgroup(workgroup, grid), local), local);
 }

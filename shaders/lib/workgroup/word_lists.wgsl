@@ -4,16 +4,15 @@
 #import thread/word_list
 
 #if TEAM > 1
+#import workgroup/doubts
 
 var<workgroup> least_keys: array<atomic<u32>, TEAMS>;
 var<workgroup> bound_keys: array<atomic<u32>, TEAMS>;
 var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
-var<workgroup> doubts: atomic<u32>;
-var<workgroup> shared_doubts: u32;
 
 // All invocations call it first.
 fn begin_teams(slot: u32, lane: u32, local: u32) {
-  if (local == 0u) { atomicStore(&doubts, 0u); }
+  clear_doubts(local);
   if (lane == 0u) {
     atomicStore(&least_keys[slot], 0xffffffffu);
     atomicStore(&bound_keys[slot], 0u);
@@ -42,14 +41,6 @@ fn merge_team(words: ptr<function, Words>, local: u32) {
 #endfor
     sort_words(words);
   }
-}
-
-// Whether any team of the workgroup doubts, as all of them must go on together then. Once.
-fn any_doubts(local: u32, mine: bool) -> bool {
-  if (mine) { atomicStore(&doubts, 1u); }
-  workgroupBarrier();
-  if (local == 0u) { shared_doubts = atomicLoad(&doubts); }
-  return workgroupUniformLoad(&shared_doubts) != 0u;
 }
 
 #else

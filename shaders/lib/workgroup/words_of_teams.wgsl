@@ -1,17 +1,16 @@
 // What teams of unlike sizes do together with their lists of words: least, largest, first words.
 #import thread/word_list
 #import workgroup/team_sizes
+#import workgroup/doubts
 
 // By the team's first invocation.
 var<workgroup> least_keys: array<atomic<u32>, WORKGROUP>;
 var<workgroup> bound_keys: array<atomic<u32>, WORKGROUP>;
 var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
-var<workgroup> doubts: atomic<u32>;
-var<workgroup> shared_doubts: u32;
 
 // The least of the team's first numbers and the largest of its second ones. All call it together.
 fn range_of_team(local: u32, lane: u32, mine: vec2<u32>) -> vec2<u32> {
-  if (local == 0u) { atomicStore(&doubts, 0u); }
+  clear_doubts(local);
   atomicStore(&least_keys[local], 0xffffffffu);
   atomicStore(&bound_keys[local], 0u);
   workgroupBarrier();
@@ -36,12 +35,4 @@ fn merge_team(words: ptr<function, Words>, local: u32, size: u32, largest: u32) 
       sort_words(words);
     }
   }
-}
-
-// Whether any team of the turn doubts, as all of them must go on together then.
-fn any_doubts(local: u32, mine: bool) -> bool {
-  if (mine) { atomicStore(&doubts, 1u); }
-  workgroupBarrier();
-  if (local == 0u) { shared_doubts = atomicLoad(&doubts); }
-  return workgroupUniformLoad(&shared_doubts) != 0u;
 }
