@@ -6,17 +6,7 @@
 #import io/source
 #import io/sink
 
-#if RAGGED && !SOURCE_PAIRS
 var<workgroup> shared_items: u32;
-
-// Of a sequence, known to be the same for all.
-fn items_for_all(local: u32, row: Row) -> u32 {
-  if (local == 0u) { shared_items = items_of(row); }
-  return workgroupUniformLoad(&shared_items);
-}
-#else
-fn items_for_all(local: u32, row: Row) -> u32 { return params.length; }
-#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -34,9 +24,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #endfor
   // The last load of the first may be no more than skew: another item of it is one of the row's.
-  if (local == 0u) { list[0] = store_of(pair_within(row, 0u)); }
-  workgroupBarrier();
-  sort_carried(local, items_for_all(local, row), CARRIED, &carried, pair_of(list[0]), last_pair());
+  if (local == 0u) {
+    list[0] = store_of(pair_within(row, 0u));
+    shared_items = items_of(row);
+  }
+  let items = workgroupUniformLoad(&shared_items);
+  sort_carried(local, items, &carried, pair_of(list[0]), last_pair());
   if (sequence < params.sequences) {
     let to = target_of(sequence);
     for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }

@@ -31,8 +31,9 @@ class Rule:
 def _few_and_long(p: Problem, a: Algorithms) -> bool:
     """Would a workgroup each leave most of the machine idle? Sooner where k is too large for it."""
     share = a["delegates"].policy.few_length * (1 if p.sequences <= 16 else 4)
-    share //= 1 if p.k <= a["select_radix"].max_k(p.key_words) else 2
-    long = p.length >= max(32 * p.k, share * p.sequences)
+    large = p.k > 2048  # a list that several workgroups sort
+    share //= 4 if large else 2 if p.k >= 1024 else 1
+    long = p.length >= max((12 if large else 32) * p.k, share * p.sequences)
     return p.along and long and p.loads > 2 * power_of_two_above(p.k)
 
 
@@ -46,6 +47,12 @@ def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
     """Would counting take longer than a sort of the whole sequence in workgroup memory?"""
     share = a["row_sort_bitonic"].policy.share * (2 if not p.pairs and not p.columns and p.k >= 32 else 1)
     return p.length <= 64 or share * p.k >= p.length or (by_radix and not p.columns and p.k > 64)
+
+
+def _counts(p: Problem, a: Algorithms) -> bool:
+    """Are pairs so few that to count those before each takes the least?"""
+    policy = a["row_sort_rank"].policy
+    return p.pairs and p.listed <= policy.max_length and p.sequences * p.listed**2 <= policy.max_work
 
 
 def _fits(p: Problem, a: Algorithms) -> bool:
@@ -68,7 +75,9 @@ def _select_rows(p: Problem, a: Algorithms) -> bool:
 
 def _select_networks(p: Problem, a: Algorithms) -> bool:
     policy = a["select_networks"].policy
-    return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length
+    # Networks of short rows of which much is wanted do more than a sort of words.
+    sorts = p.length <= 64 and p.format.bytes < 4 and 2 * p.k > p.length
+    return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length and not sorts
 
 
 def _select_spans(p: Problem, a: Algorithms) -> bool:
@@ -85,16 +94,33 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
     # Pairs of narrow types sort so fast that a threshold must leave few.
     share = 2 if p.format.bytes > 2 else 8
-    return p.along and p.sequences >= a["select_bisect"].policy.min_sequences and share * p.k <= p.length
+    many = p.along and p.sequences >= a["select_bisect"].policy.min_sequences
+    return many and share * p.k <= p.length <= max(1024, 16 * p.k)
+
+
+def _select_digits(p: Problem, a: Algorithms) -> bool:
+    """Would most loads of a row be read again by their delegates, and the row be long to sort?"""
+    dense = p.along and p.k >= 256 and 2048 < p.length <= min(1 << 16, 16 * p.k)
+    return dense and (not _fits(p, a) or (2 * p.length >= 5 * p.k and p.format.bytes > 2))
+
+
+def _narrow_sort(p: Problem) -> bool:
+    """Has the key one digit, and is so much wanted that a pass over all takes less?"""
+    return p.along and p.format.bytes == 1 and p.k > 1024 and 16 * p.k >= p.length > 8192
 
 
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
-    return p.columns and ((p.k <= 64 and p.length >= 16 * p.k) or (p.k <= 512 and p.length >= 256 * p.k))
+    if not p.columns:
+        return False
+    # A copy of few columns takes little.
+    large = p.view.selection.batch[-1].size > 16 or p.sequences * p.length > 1 << 23
+    return (p.k <= 64 and p.length >= 16 * p.k) or (large and p.k <= 512 and p.length >= 256 * p.k)
 
 
 def _few_neighbours(p: Problem) -> bool:
     """Would columns that workgroups read side by side share the lines of memory?"""
-    return p.columns and p.view.selection.batch[-1].size <= 16 and p.length > 8192 and p.k > 64
+    few = p.columns and p.view.selection.batch[-1].size <= 16
+    return few and p.length > max(8192, 16 * p.k) and p.k > 64 and p.sequences >= 128
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
@@ -114,11 +140,12 @@ _REDUCE_AXES = Rule(
 GPU_RULES: tuple[Rule, ...] = (
     _REDUCE_AXES,
     Rule("reduce", lambda p, a: p.k == 1, "k = 1", "one read and a tree"),
+    Rule("row_sort_rank", _counts, "pairs, up to 2048 a sequence and 2^21 comparisons", "counting waits for nothing"),
     Rule(
-        "row_sort_rank",
-        lambda p, a: p.pairs and p.length <= 2048 and p.sequences * p.length <= 32768,
-        "up to 2048 pairs a sequence, 32768 in all",
-        "counting waits for nothing",
+        "row_sort_sample",
+        lambda p, a: a["row_sort_sample"].prefers(p),
+        "pairs, of 256 to 16384 a sequence, 2^17 in all",
+        "several workgroups share a list, and none waits for another",
     ),
     Rule(
         "select_spans",
@@ -137,7 +164,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows and more of up to 2048 items, k up to 512 and half of them, an eighth of 8- and 16-bit types",
+        "640 rows and more of up to 2048 items, of over 1024 up to 16 k; k up to 512 and half, an eighth of 8- and 16-bit types",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -145,6 +172,13 @@ GPU_RULES: tuple[Rule, ...] = (
         lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a),
         "few long rows, k from 96 on",
         "a workgroup each would leave most of the machine idle",
+    ),
+    Rule("radix_sort", lambda p, a: _narrow_sort(p), "8-bit rows of over 8192 items, k over 1024 and a sixteenth", "one digit"),
+    Rule(
+        "select_digits",
+        _select_digits,
+        "rows of over 2048 items with k from a sixteenth to two fifths, up to all of over 8192",
+        "most loads would be read again, and more than once where delegates tell which",
     ),
     Rule(
         "select_radix",
@@ -161,7 +195,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items and more, k up to 64; of 256 k items, k up to 512",
+        "columns of 16 k items and more, k up to 64; of 256 k items, k up to 512, but for few small ones",
         "one read that coalesces",
     ),
     Rule(
@@ -173,7 +207,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_radix",
         lambda p, a: _few_neighbours(p),
-        "up to 16 columns side by side of over 8192 items, k over 64",
+        "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k over 64",
         "they share the lines that they read, and a copy takes longer",
     ),
     Rule(
@@ -200,7 +234,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "pairs, and shorter sequences, of which a quarter and more is wanted",
         "all in order in one read",
     ),
-    Rule("select_teams", lambda p, a: p.k <= 256 and p.length >= 2 * p.k, "k up to 256", "one read and a little"),
+    Rule("select_teams", lambda p, a: p.k <= 256 and p.listed >= 2 * p.k, "k up to 256", "one read and a little"),
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
@@ -212,12 +246,17 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "radix_select",
-        lambda p, a: a["radix_select"].policy.share * p.k <= p.length,
+        lambda p, a: p.k < p.length and a["radix_select"].policy.share * p.k <= p.length,
         "k up to a quarter",
         "a read a digit, and a sort of k",
     ),
     Rule("radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )
+
+
+def _ordered(p: Problem) -> bool:
+    """Are all pairs of a list wanted?"""
+    return p.pairs and p.k == p.listed
 
 
 def _serial_select(p: Problem, a: Algorithms) -> bool:
@@ -237,6 +276,8 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     ),
     Rule("select_radix", lambda p, a: p.segments, "segments of one sequence, any k that fits", "each is read to its own end"),
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
+    Rule("row_sort_rank", lambda p, a: _ordered(p) and _counts(p, a), "up to 512 pairs, all wanted", "counting waits for nothing"),
+    Rule("row_sort_bitonic", lambda p, a: _ordered(p) and _fits(p, a), "pairs that fit a workgroup, all wanted", "one dispatch"),
     Rule(
         "serial_select",
         _serial_select,
@@ -245,7 +286,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "radix_select",
-        lambda p, a: a["radix_select"].policy.share * p.k <= p.length and p.length >= 1 << 15 and p.format.bytes > 2,
+        lambda p, a: a["radix_select"].policy.share * p.k <= p.length > max(p.k, 1 << 15) and p.format.bytes > 2,
         "k up to a quarter of 32768 items and more, of 32 and 64 bits",
         "a read a digit, where a sort has two and a write",
     ),

@@ -38,6 +38,16 @@ class Problem:
         return isinstance(self.source, Pairs)
 
     @property
+    def listed(self) -> int:
+        """Items of a sequence, about: of lists with counts of their own hardly more than k."""
+        return self.k if self.counted else self.length
+
+    @property
+    def counted(self) -> bool:
+        """Items are lists of pairs whose lengths only the device knows."""
+        return isinstance(self.source, Pairs) and self.source.counts is not None
+
+    @property
     def one_axis(self) -> bool:
         """Items are elements along one axis."""
         return isinstance(self.source, View) and self.source.one_axis

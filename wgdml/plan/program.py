@@ -88,6 +88,10 @@ class Program:
 
         ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve.
         """
+        whole = isinstance(source, Pairs) and source.length == k and source.counts is None
+        if whole and not self.selection.sorted and isinstance(source, Pairs) and isinstance(sink, Outputs):
+            self.emit(source, sequences, k, [sink], k)
+            return
         problem = Problem(source, sequences, k, self.selection.format, self.selection.last_index)
         chosen = algorithm or self.choose(problem)
         chosen.check_spans(problem)
@@ -208,6 +212,9 @@ class Program:
             bound |= {"source_keys": source.keys, "source_indices": source.indices}
             constants["SOURCE_PAIRS"] = 1
             constants["SPREAD"] = int(source.spread is not None)
+            if source.counts is not None:
+                bound["source_counts"] = source.counts
+                constants["COUNTED"] = 1
             if source.spread is not None:
                 inner, scale, step, first = source.spread
                 values |= {"spread_inner": inner, "spread_scale": scale, "spread_step": step, "first_index": first}

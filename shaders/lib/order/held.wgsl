@@ -1,6 +1,5 @@
 // Pairs as sorts hold them in registers.
 //   PACKED  1 where a pair is one word: its key has so few bits that its index fits below them
-#import order/pair
 #import order/bits
 
 #if PACKED
@@ -22,8 +21,6 @@ alias Held = Stored;
 fn held_of(pair: Pair) -> Held { return store_of(pair); }
 fn pair_held(held: Held) -> Pair { return pair_of(held); }
 
-// As `before`, without a branch.
-fn comes_first(a: Pair, b: Pair) -> bool { return precedes(a.key, b.key) | (equals(a.key, b.key) & (a.index < b.index)); }
 fn first_held(a: Held, b: Held) -> Held { return select(a, b, comes_first(pair_of(b), pair_of(a))); }
 fn last_held(a: Held, b: Held) -> Held { return select(b, a, comes_first(pair_of(b), pair_of(a))); }
 fn one_held(a: Held, b: Held, first: bool) -> Held { return select(a, b, comes_first(pair_of(b), pair_of(a)) == first); }

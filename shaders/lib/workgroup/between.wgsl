@@ -64,16 +64,14 @@ fn look_at_load(sequence: u32, row: Row, v: u32, data: Load) {
   var near = 0u;  // a bit an item
   if (v >= first_whole(row) && v < end_whole(row)) {
 #for c in PER_LOAD
-    near |= select(0u, 1u << $cu, count_key(key_in(data, $cu)));
+    near |= select(0u, $[1 << c]u, count_key(key_in(data, $cu)));
 #endfor
   } else {
 #for c in PER_LOAD
-    near |= select(0u, 1u << $cu, count_key(item(row, v, data, $cu).key));
+    near |= select(0u, $[1 << c]u, count_key(item(row, v, data, $cu).key));
 #endfor
   }
-  for (; near != 0u; near &= near - 1u) {
-    look_closer(sequence, pair_at(row, v * PER_LOAD + firstTrailingBit(near) - row.skew));
-  }
+  for (; near != 0u; near &= near - 1u) { look_closer(sequence, item(row, v, data, firstTrailingBit(near))); }
 }
 
 // Items of `turns` turns of four loads, from load `first` on.

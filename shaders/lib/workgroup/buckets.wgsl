@@ -1,13 +1,17 @@
 // Buckets of pairs by the first bits that differ. Where one has over CROWDED pairs, each bucket is
 // split into as many parts as it has pairs, so that neither outliers nor exponents matter
 // (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998).
-//   SPLITS  0 where crowded buckets are not split: lists too short to pay for the registers
+//   CARRIED  pairs of an invocation, which stay in its registers
+//   SPLITS   0 where crowded buckets are not split: lists too short to pay for the registers
 #import workgroup/bins
 #import workgroup/merge_list
 
 const CROWDED: u32 = 16u;
 const FRACTION: u32 = 16u * SPLITS;  // bits of a place within a bucket
 const WIDTH: u32 = (CARRIED + 3u) / 4u;  // pairs that a part has on average: 4 parts an invocation
+
+alias Carried = array<Stored, CARRIED>;
+alias Numbers = array<u32, CARRIED>;
 
 var<workgroup> fullest: atomic<u32>;
 var<workgroup> shared_fullest: u32;
@@ -18,22 +22,39 @@ fn distances_of(pair: Pair, last: Pair) -> vec3<u32> {
   return words_of(pair) - vec3<u32>(words_of(last).x + 1u, 0u, 0u);
 }
 
-// The first bits that differ, whatever lies between them: a digit's, and FRACTION more.
-fn code_of(words: vec3<u32>, differing: vec3<u32>) -> u32 {
-  var code = 0u;
-  var room = KTH_DIGIT + FRACTION;
-#for w in 3
-  var rest$w = differing[$w];
-  while (rest$w != 0u && room > 0u) {
-    let high = 32u - countLeadingZeros(rest$w);
-    let low = 32u - countLeadingZeros(~rest$w & ones(high));
-    let size = min(room, high - low);
-    code = (code << size) | ((words[$w] >> (high - size)) & ones(size));
-    room -= size;
-    rest$w &= ones(high - size);
+// Runs of bits that differ, the first four: the word of each, its lowest bit, and its size. They
+// have a digit's bits together, and FRACTION more. The others are left away.
+struct Runs { words: vec4<u32>, shifts: vec4<u32>, sizes: vec4<u32>, room: u32 }
+
+fn runs_of(differing: vec3<u32>) -> Runs {
+  var rest = differing;
+  var runs = Runs(vec4<u32>(), vec4<u32>(), vec4<u32>(), KTH_DIGIT + FRACTION);
+#for r in 4
+  {
+    let word = select(select(2u, 1u, rest.y != 0u), 0u, rest.x != 0u);
+    let bits = word_of_three(rest, word);
+    let high = 32u - countLeadingZeros(bits);
+    let low = 32u - countLeadingZeros(~bits & ones(high));
+    let size = min(runs.room, high - low);
+    runs.words[$r] = word;
+    runs.shifts[$r] = high - size;
+    runs.sizes[$r] = size;
+    runs.room -= size;
+    rest &= select(vec3<u32>(0xffffffffu), vec3<u32>(ones(high - size)), vec3<u32>(0u, 1u, 2u) == vec3<u32>(word));
   }
 #endfor
-  return code << room;
+  return runs;
+}
+
+fn word_of_three(words: vec3<u32>, word: u32) -> u32 { return select(select(words.z, words.y, word == 1u), words.x, word == 0u); }
+
+// The bits of some runs, side by side.
+fn code_of(words: vec3<u32>, runs: Runs) -> u32 {
+  var code = 0u;
+#for r in 4
+  code = (code << runs.sizes[$r]) | ((word_of_three(words, runs.words[$r]) >> runs.shifts[$r]) & ones(runs.sizes[$r]));
+#endfor
+  return code << runs.room;
 }
 
 // Where a bucket begins, or the list ends.
@@ -62,28 +83,27 @@ fn begin_buckets(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_fullest);
 }
 
-alias Numbers = array<u32, CARRIED>;
-
 fn is_carried(stored: Stored) -> bool { return pair_of(stored).index != NO_INDEX; }
 
 // The bits that differ, of the distances of all pairs carried. `any_pair` is one of them.
-fn differing_of(local: u32, held: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
+fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
   let first = distances_of(any_pair, last);
   var mine = vec3<u32>();
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (is_carried((*carried)[c])) { mine |= distances_of(pair_of((*carried)[c]), last) ^ first; }
-  }
+#for c in CARRIED
+  if (is_carried((*carried)[$c])) { mine |= distances_of(pair_of((*carried)[$c]), last) ^ first; }
+#endfor
   if (local == 0u) { atomicStore(&fullest, 0u); }
   return kth_differing(local, mine);
 }
 
 // Codes become bounds: where the pair's bucket begins and, in the high half, where it ends.
-fn bound_by_buckets(length: u32, held: u32, carried: ptr<function, Carried>, codes: ptr<function, Numbers>) {
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (!is_carried((*carried)[c])) { continue; }
-    let bucket = (*codes)[c] >> FRACTION;
-    (*codes)[c] = bucket_begin(bucket, length) | (bucket_begin(bucket + 1u, length) << 16u);
+fn bound_by_buckets(length: u32, carried: ptr<function, Carried>, codes: ptr<function, Numbers>) {
+#for c in CARRIED
+  if (is_carried((*carried)[$c])) {
+    let bucket = (*codes)[$c] >> FRACTION;
+    (*codes)[$c] = bucket_begin(bucket, length) | (bucket_begin(bucket + 1u, length) << 16u);
   }
+#endfor
 }
 
 #if SPLITS
@@ -122,26 +142,28 @@ fn begin_parts(local: u32) -> u32 {
 }
 
 // Codes become bounds of parts, and places those within a part. Returns the most pairs of a part.
-fn split_buckets(local: u32, length: u32, held: u32, carried: ptr<function, Carried>,
+fn split_buckets(local: u32, length: u32, carried: ptr<function, Carried>,
                  codes: ptr<function, Numbers>, places: ptr<function, Numbers>) -> u32 {
   atomicStore(&kth_sums[local], 0u);
   atomicStore(&kth_sums[WORKGROUP + local], 0u);
   workgroupBarrier();
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (!is_carried((*carried)[c])) { continue; }
-    let bucket = (*codes)[c] >> FRACTION;
+#for c in CARRIED
+  if (is_carried((*carried)[$c])) {
+    let bucket = (*codes)[$c] >> FRACTION;
     let begin = bucket_begin(bucket, length);
     let size = bucket_begin(bucket + 1u, length) - begin;
-    let part = (begin + ((((*codes)[c] & ones(FRACTION)) * size) >> FRACTION)) / WIDTH;
-    (*places)[c] = half_of(atomicAdd(&kth_sums[part >> 1u], 1u << (16u * (part & 1u))), part);
-    (*codes)[c] = part;
+    let part = (begin + ((((*codes)[$c] & ones(FRACTION)) * size) >> FRACTION)) / WIDTH;
+    (*places)[$c] = half_of(atomicAdd(&kth_sums[part >> 1u], 1u << (16u * (part & 1u))), part);
+    (*codes)[$c] = part;
   }
+#endfor
   workgroupBarrier();
   let most = begin_parts(local);
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (!is_carried((*carried)[c])) { continue; }
-    (*codes)[c] = part_begin((*codes)[c], length) | (part_begin((*codes)[c] + 1u, length) << 16u);
+#for c in CARRIED
+  if (is_carried((*carried)[$c])) {
+    (*codes)[$c] = part_begin((*codes)[$c], length) | (part_begin((*codes)[$c] + 1u, length) << 16u);
   }
+#endfor
   return most;
 }
 

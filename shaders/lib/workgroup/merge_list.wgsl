@@ -5,9 +5,7 @@
 #import order/pair
 
 const RUN: u32 = 16u;  // these are sorted by counting
-const CARRIED: u32 = (LONGEST + WORKGROUP - 1u) / WORKGROUP;  // pairs of an invocation on their way
-
-alias Carried = array<Stored, CARRIED>;
+const MOVING: u32 = (LONGEST + WORKGROUP - 1u) / WORKGROUP;  // pairs of an invocation on their way
 
 var<workgroup> list: array<Stored, PLACES>;
 
@@ -32,13 +30,13 @@ fn count_all_before(begin: u32, end: u32, pair: Pair) -> u32 {
 // Sorts the list's first `length` pairs in place. All invocations call it together, with the same
 // arguments, after a barrier.
 fn merge_list(local: u32, length: u32) {
-  var carried: Carried;
-  var places: array<u32, CARRIED>;
+  var moving: array<Stored, MOVING>;
+  var places: array<u32, MOVING>;
   for (var run = 1u; run < length; run = max(RUN, 2u * run)) {
-    for (var c = 0u; c < CARRIED && c * WORKGROUP + local < length; c++) {
+    for (var c = 0u; c < MOVING && c * WORKGROUP + local < length; c++) {
       let at = c * WORKGROUP + local;
-      carried[c] = list[at];
-      let mine = pair_of(carried[c]);
+      moving[c] = list[at];
+      let mine = pair_of(moving[c]);
       if (run == 1u) {
         let begin = at / RUN * RUN;
         places[c] = begin + count_all_before(begin, min(begin + RUN, length), mine);
@@ -48,7 +46,7 @@ fn merge_list(local: u32, length: u32) {
       }
     }
     workgroupBarrier();
-    for (var c = 0u; c < CARRIED && c * WORKGROUP + local < length; c++) { list[places[c]] = carried[c]; }
+    for (var c = 0u; c < MOVING && c * WORKGROUP + local < length; c++) { list[places[c]] = moving[c]; }
     workgroupBarrier();
   }
 }

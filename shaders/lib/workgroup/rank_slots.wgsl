@@ -72,10 +72,12 @@ fn clear_bins(local: u32) {
   workgroupBarrier();
 }
 
-// Counts the digit of a pair whose prefix is wanted.
+// Counts the digit of a pair whose prefix is wanted. All pairs have the first digit's, which is the
+// first slot's if any.
 fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
   let words = words_of(pair);
-  let slot = slot_of(words & above);
+  var slot = 0u;
+  if (any(above != vec3<u32>())) { slot = slot_of(words & above); }
   if (all(slots[slot].xyz == (words & above)) && pair.index != NO_INDEX) {
     let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
     atomicAdd(&bins[slot * BINS + bin], 1u);

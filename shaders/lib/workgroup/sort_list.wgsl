@@ -6,52 +6,55 @@
 const FULLEST: u32 = 64u;
 
 // Sorts the `length` pairs carried, all up to `last`, into the list; the first params.k at least.
-// An invocation has them among its first `held`. All invocations call it together, after a barrier
-// behind `kth_of` or `kth_clear`.
-fn sort_carried(local: u32, length: u32, held: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) {
+// All invocations call it together, after a barrier behind `kth_of` or `kth_clear`.
+fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) {
   var places: Numbers;
   var bounds: Numbers;
-  let differing = differing_of(local, held, carried, any_pair, last);
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (!is_carried((*carried)[c])) { continue; }
-    bounds[c] = code_of(distances_of(pair_of((*carried)[c]), last), differing);
-    places[c] = atomicAdd(&kth_bins[bounds[c] >> FRACTION], 1u);
+  let runs = runs_of(differing_of(local, carried, any_pair, last));
+#for c in CARRIED
+  if (is_carried((*carried)[$c])) {
+    bounds[$c] = code_of(distances_of(pair_of((*carried)[$c]), last), runs);
+    places[$c] = atomicAdd(&kth_bins[bounds[$c] >> FRACTION], 1u);
   }
+#endfor
   workgroupBarrier();
   var most = begin_buckets(local);
 #if SPLITS
   if (most > CROWDED) {
-    most = split_buckets(local, length, held, carried, &bounds, &places);
+    most = split_buckets(local, length, carried, &bounds, &places);
   } else {
-    bound_by_buckets(length, held, carried, &bounds);
+    bound_by_buckets(length, carried, &bounds);
   }
 #else
-  bound_by_buckets(length, held, carried, &bounds);
+  bound_by_buckets(length, carried, &bounds);
 #endif
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (is_carried((*carried)[c])) { list[(bounds[c] & 0xffffu) + places[c]] = (*carried)[c]; }
-  }
+#for c in CARRIED
+  if (is_carried((*carried)[$c])) { list[(bounds[$c] & 0xffffu) + places[$c]] = (*carried)[$c]; }
+#endfor
   workgroupBarrier();
   if (most > FULLEST) {
     merge_list(local, length);
     return;
   }
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    let begin = bounds[c] & 0xffffu;
-    if (!is_carried((*carried)[c]) || begin >= params.k) { continue; }
-    places[c] = begin + count_all_before(begin, bounds[c] >> 16u, pair_of((*carried)[c]));
+#for c in CARRIED
+  if (is_carried((*carried)[$c]) && (bounds[$c] & 0xffffu) < params.k) {
+    let begin = bounds[$c] & 0xffffu;
+    places[$c] = begin + count_all_before(begin, bounds[$c] >> 16u, pair_of((*carried)[$c]));
   }
+#endfor
   workgroupBarrier();
-  for (var c = 0u; c < CARRIED && c < held; c++) {
-    if (is_carried((*carried)[c]) && (bounds[c] & 0xffffu) < params.k) { list[places[c]] = (*carried)[c]; }
-  }
+#for c in CARRIED
+  if (is_carried((*carried)[$c]) && (bounds[$c] & 0xffffu) < params.k) { list[places[$c]] = (*carried)[$c]; }
+#endfor
   workgroupBarrier();
 }
 
 // Sorts the list's first `length` pairs in place, as `sort_carried` does.
 fn sort_list(local: u32, length: u32, last: Pair) {
-  let held = (max(length, local) - local + WORKGROUP - 1u) / WORKGROUP;
   var carried: Carried;
-  for (var c = 0u; c < CARRIED && c < held; c++) { carried[c] = list[c * WORKGROUP + local]; }
-  sort_carried(local, length, held, &carried, pair_of(list[0]), last);
+#for c in CARRIED
+  carried[$c] = store_of(last_pair());
+  if ($cu * WORKGROUP + local < length) { carried[$c] = list[$cu * WORKGROUP + local]; }
+#endfor
+  sort_carried(local, length, &carried, pair_of(list[0]), last);
 }

@@ -12,7 +12,9 @@ from .row_sort_bitonic import RowSortBitonic
 from .row_sort_buckets import RowSortBuckets
 from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
+from .row_sort_sample import RowSortSample
 from .select_bisect import SelectBisect
+from .select_digits import SelectDigits
 from .select_lists import SelectLists
 from .select_networks import SelectNetworks
 from .select_radix import SelectRadix
@@ -53,9 +55,11 @@ for _algorithm in (
     SelectTeams,
     SelectRadix,
     SelectBisect,
+    SelectDigits,
     Delegates,
     Transpose,
     RowSortRank,
+    RowSortSample,
     RowSortBitonic,
     RowSortRadix,
     RowSortBuckets,

@@ -39,11 +39,15 @@ class Algorithm(Step):
     summary: ClassVar[str]
     #: Takes spans where items without a part are nothing, not pairs after all others.
     takes_nothing: ClassVar[bool] = False
+    #: Takes lists whose lengths only the device knows.
+    takes_counts: ClassVar[bool] = False
 
     def serves(self, problem: Problem) -> str | None:
         """Why the algorithm does not serve a problem; None where it does."""
         try:
             self.check_spans(problem)
+            if problem.counted and not self.takes_counts:
+                raise Unserved(f"{self.name} takes lists whose {problem.length} pairs are all there")
             self.check(problem)
         except Unserved as refusal:
             return str(refusal)

@@ -301,7 +301,7 @@ class Delegates(Algorithm):
         # One dispatch does the rest where ranking even a full list takes no longer than cutting it.
         # Spans or a payload would be a binding too many.
         beside = problem.ragged or (isinstance(sink, Outputs) and program.selection.payload is not None)
-        if not beside and capacity <= 4096 and sequences * capacity**2 <= self.rank.policy.max_work:
+        if not beside and capacity <= 4096 and sequences * capacity**2 <= 16 * self.rank.policy.max_work:
             program.dispatch(
                 "delegates/rank",
                 sequences * (capacity // _RANK),
@@ -323,8 +323,7 @@ class Delegates(Algorithm):
             constants=constants,
             params=params | {"longest": longest},
         )
-        left = replace(problem, source=replace(lists, length=longest))
         if unsorted and isinstance(sink, Outputs):
             program.emit(replace(lists, length=k), sequences, k, [sink], k)
             return
-        self.rank.build(program, left, sink, lengths)
+        program.run(replace(lists, length=longest, counts=lengths), sequences, k, sink)

@@ -38,13 +38,14 @@ class Pass:
 class RadixPasses(Algorithm):
     """Sequences of any length that lie in one or more segments, of which the first k are kept."""
 
+    takes_counts = True
+
     def check(self, problem: Problem) -> None:
         self.check_first(problem)
 
-    def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
-        self.sort(program, [problem.source], problem.sequences, problem.k, sink, lengths)
+        self.sort(program, [problem.source], problem.sequences, problem.k, sink)
 
     def sort(
         self,
@@ -53,7 +54,6 @@ class RadixPasses(Algorithm):
         sequences: int,
         k: int,
         sink: Sink,
-        lengths: Region | None = None,
     ) -> None:
         """Sorts what lies in the segments, one behind the other.
 
@@ -64,14 +64,12 @@ class RadixPasses(Algorithm):
         if isinstance(sink, Outputs) and program.spans is not None and program.selection.payload is not None:
             # A scatter that looks both up would have a binding too many.
             ordered = program.pairs(sequences, k, windows=True)
-            self._sort(program, segments, sequences, k, ordered, lengths)
+            self._sort(program, segments, sequences, k, ordered)
             program.emit(ordered, sequences, k, [sink], k)
             return
-        self._sort(program, segments, sequences, k, sink, lengths)
+        self._sort(program, segments, sequences, k, sink)
 
-    def _sort(
-        self, program: Program, segments: Sequence[Source], sequences: int, k: int, sink: Sink, lengths: Region | None
-    ) -> None:
+    def _sort(self, program: Program, segments: Sequence[Source], sequences: int, k: int, sink: Sink) -> None:
         n = sum(segment.length for segment in segments)
         form = program.selection.format
         words = form.key_words if isinstance(segments[0], View) else form.key_words + 1
@@ -84,10 +82,8 @@ class RadixPasses(Algorithm):
             last = number == len(digits) - 1
             target = sink if last else buffers[(len(digits) - number) % 2]
             kept = k if last else n
-            counted = {"source_counts": lengths} if lengths is not None and number == 0 else {}
             params = {"k": k, "digit_word": word, "digit_shift": shift, "digit_bits": bits}
-            constants = {"COUNTED": len(counted), "PARTED": 0}
-            here = Pass(segments, sequences, word, params, constants, bind | counted)
+            here = Pass(segments, sequences, word, params, {"PARTED": 0}, bind)
             self.dispatch_pass(program, here, target, kept)
             segments = [piece for piece, _, _ in program.windows(target, kept, sequences) if isinstance(piece, Pairs)]
 
@@ -96,7 +92,7 @@ class RadixPasses(Algorithm):
         bind = self.prepare(program, [[view.length for view in views]], sequences)
         bind |= {"part_keys": at.keys, "part_indices": at.indices}
         params = {"k": n, "chosen": at.length, "digit_bits": 8}
-        self.dispatch_pass(program, Pass(views, sequences, 0, params, {"COUNTED": 0, "PARTED": 1}, bind), sink, n)
+        self.dispatch_pass(program, Pass(views, sequences, 0, params, {"PARTED": 1}, bind), sink, n)
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         """Scratch for counts, by the kernels' names. ``lengths``: of first and later segments."""
@@ -123,6 +119,7 @@ class RadixPasses(Algorithm):
         source, fits = sources[0], sequences * n <= program.pairs_a_binding()
         if fits and isinstance(source, Pairs) and source == replace(source, base=0, step=n, length=n, item_step=1):
             # The first pass writes the new one.
+            source = replace(source, counts=None)
             return [first, source] if passes % 2 else [source, first]
         in_values, in_indices = _runs_of_outputs(sink, sequences, n)
         keys, indices = first.keys.size, first.indices.size

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from ..machine import Machine
 from ..policy import number
 from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digits import digits_of
-from .sorters import PairSorter
+from .sorters import radix_sort_of
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
 #: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.
@@ -50,10 +47,6 @@ class RadixSelect(Algorithm):
     Policy = RadixSelectPolicy
     policy: RadixSelectPolicy
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
-        super().__init__(machine, policies)
-        self.sorter = PairSorter(machine, policies)
-
     def check(self, problem: Problem) -> None:
         self.check_first(problem)
 
@@ -66,7 +59,7 @@ class RadixSelect(Algorithm):
             found = program.pairs(sequences, k)
             (state,) = self._states(program, problem, 1)
             self._find(program, problem, found, state)
-            self.sorter.build(program, replace(problem, source=found), sink)
+            program.run(found, sequences, k, sink)
             return
         # The sample's share of the first k and five standard deviations: a threshold late enough.
         # As many again for room.
@@ -77,7 +70,8 @@ class RadixSelect(Algorithm):
         of_sample, of_all = self._states(program, problem, 2)
         self._find(program, replace(problem, k=rank), candidates, of_sample, sample)
         self._find(program, problem, candidates, of_all, fallback=True)
-        self.sorter.radix_sort.build(program, replace(problem, source=candidates), sink, of_all["listed"])
+        listed = replace(candidates, counts=of_all["listed"])
+        radix_sort_of(self.machine, self.policies).build(program, replace(problem, source=listed), sink)
 
     def _sample(self, source: Source, sequences: int) -> View | None:
         """Runs of elements from all over a long contiguous row."""

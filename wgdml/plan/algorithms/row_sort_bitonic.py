@@ -46,6 +46,7 @@ class RowSortBitonic(Algorithm):
 
     name = "row_sort_bitonic"
     summary = "a bitonic sort of whole short sequences in registers; one read"
+    takes_counts = True
     Policy = RowSortBitonicPolicy
     policy: RowSortBitonicPolicy
 

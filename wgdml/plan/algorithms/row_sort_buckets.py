@@ -40,6 +40,7 @@ class RowSortBuckets(Algorithm):
 
     name = "row_sort_buckets"
     summary = "buckets of whole sequences in workgroup memory, then counting; one read"
+    takes_counts = True
     Policy = RowSortBucketsPolicy
     policy: RowSortBucketsPolicy
 
@@ -78,6 +79,7 @@ class RowSortBuckets(Algorithm):
                 "LOADS": shape.loads,
                 "PLACES": shape.places,
                 "LONGEST": shape.places,
+                "CARRIED": shape.places // shape.workgroup,
                 "SPLITS": 1,
                 "KTH_DIGIT": shape.workgroup.bit_length() - 1,
             },

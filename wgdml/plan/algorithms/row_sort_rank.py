@@ -8,7 +8,7 @@ from ..machine import ceil_div, power_of_two_above
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Region, Sink
+from ..regions import Sink
 from .base import Algorithm
 from .parts import pair_bytes, workgroup_with
 
@@ -21,10 +21,9 @@ class RowSortRankPolicy:
 
     #: Lists of up to this many pairs are counted
     #: (benchmarks/LOG.md#counting-against-sorting-a-list-2026-11-22-32fcc6a).
-    max_length: int = number(8192, 16, 8192)
-    #: All lists together cost up to this many comparisons where another sort would serve
-    #: (the same figures).
-    max_work: int = number(1 << 25, 0, 1 << 62)
+    max_length: int = number(2048, 16, 8192)
+    #: All lists together cost up to this many comparisons (the same figures).
+    max_work: int = number(1 << 21, 0, 1 << 62)
 
 
 class RowSortRank(Algorithm):
@@ -32,6 +31,7 @@ class RowSortRank(Algorithm):
 
     name = "row_sort_rank"
     summary = "pairs placed by counting those before each; work grows with the square of the length"
+    takes_counts = True
     Policy = RowSortRankPolicy
     policy: RowSortRankPolicy
 
@@ -40,8 +40,7 @@ class RowSortRank(Algorithm):
             raise Unserved("row_sort_rank takes pairs only")
         self.check_first(problem)
 
-    def build(self, program: Program, problem: Problem, sink: Sink, lengths: Region | None = None) -> None:
-        """``lengths``: where each sequence's number of pairs is, from k to the source's length."""
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         length = problem.length
         widest = workgroup_with(self.machine, 2 * pair_bytes(problem.key_words) + 8, 512)
@@ -50,11 +49,9 @@ class RowSortRank(Algorithm):
             problem.sequences * ceil_div(length, _ITEMS),
             source=problem.source,
             sink=sink,
-            bind={"source_counts": lengths} if lengths else {},
             constants={
                 "ITEMS": _ITEMS,
                 "WORKGROUP": min(widest, max(self.machine.workgroup, power_of_two_above(length))),
-                "COUNTED": int(lengths is not None),
             },
             params={"k": problem.k},
         )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..machine import Machine, ceil_div, power_of_two_above
+from ..machine import ceil_div, power_of_two_above
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
 from .parts import class_above, pair_bytes, threshold_workgroup
-from .sorters import PairSorter
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -78,10 +76,6 @@ class SelectRadix(Algorithm):
     summary = "delegates, threshold by a radix select and a small sort in a workgroup; one read and a little"
     Policy = SelectRadixPolicy
     policy: SelectRadixPolicy
-
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
-        super().__init__(machine, policies)
-        self.sorter = PairSorter(machine, policies)
 
     def max_k(self, key_words: int) -> int:
         """The largest k whose list workgroup memory has room for."""
@@ -192,7 +186,7 @@ class SelectRadix(Algorithm):
             return
         lists = program.pairs(problem.sequences, shape.capacity)
         self._select(program, problem, shape, lists)
-        self.sorter.build(program, replace(problem, source=replace(lists, length=problem.k)), sink)
+        program.run(replace(lists, length=problem.k), problem.sequences, problem.k, sink)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
         (workgroup, places, chosen, spilled), k = shape.list, problem.k
@@ -215,6 +209,7 @@ class SelectRadix(Algorithm):
                 "EACH": max(shape.own, ceil_div(shape.capacity, workgroup)),
                 "PLACES": shape.capacity,
                 "LONGEST": places,
+                "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
                 "AGAIN": self.occupancy.reread_unroll if again > 1 else 1,
                 "KTH_DIGIT": self._digit(workgroup),

@@ -257,7 +257,7 @@ class SelectRanks(Step):
     ) -> None:
         """Every level's counts."""
         previous = {"previous_word": 0, "previous_shift": 0}
-        constants = levels.constants | {"GATE": gate, "COUNTED": int(gate == 2)}
+        constants = levels.constants | {"GATE": gate}
         for level, (word, shift, bits) in enumerate(levels.digits):
             for source in sources:
                 # As many items as counters: clearing and adding those takes as long.
@@ -349,7 +349,7 @@ class SelectRanks(Step):
             params=_wanted(view, ranks, part) | chosen | {"places": brackets.places},
         )
         gate = {"status": status, "brackets": table}
-        self._count(program, of_lists, [lists], 2, gate | {"source_counts": listed}, chosen)
+        self._count(program, of_lists, [replace(lists, counts=listed)], 2, gate, chosen)
         self._put(program, of_lists, view, sink, part, 2, gate | {"bounds": brackets.bounds_at}, chosen)
         self._begin(program, view, ranks.region, of_all, _wanted(view, ranks, part))
         self._find(program, of_all, [view], view, sink, part, 1, {"status": status})

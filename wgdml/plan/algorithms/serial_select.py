@@ -113,7 +113,7 @@ class SerialSelect(Algorithm):
         if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
             self._rank(program, chosen.pairs, sequences, k, chosen.counts, sink)
         else:
-            self.radix_sort.build(program, replace(problem, source=chosen.pairs), sink, chosen.counts)
+            self.radix_sort.build(program, replace(problem, source=replace(chosen.pairs, counts=chosen.counts)), sink)
 
     def _lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds?"""

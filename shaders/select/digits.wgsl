@@ -1,0 +1,171 @@
+// The first k pairs of every row, in order, by histograms of digits: source -> sink. Two reads.
+//
+// A workgroup serves a row. It counts the first digit of all items, and finds the k-th's bin. Where
+// that has more items than the list has room for, the next digit of those is counted. What is up to
+// the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
+//   SPILLED  1 where the list is the sink's, of exactly k pairs in any order
+//   AGAIN    loads under way at once
+#import io/source
+#import io/sink
+#import order/bits
+#import workgroup/bins
+#if SPILLED
+
+fn enlist(sequence: u32, place: u32, pair: Pair) {
+  if (place < params.k) { put(sequence, place, pair); }
+}
+#else
+#import workgroup/sort_list
+
+fn enlist(sequence: u32, place: u32, pair: Pair) {
+  if (place < PLACES) { list[place] = store_of(pair); }
+}
+#endif
+
+var<workgroup> listed: atomic<u32>;
+var<workgroup> shared_length: u32;
+var<workgroup> found: vec3<u32>;  // the bin, pairs before it, pairs in it
+
+fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
+
+// The lowest bit that is used of a word of pairs, and the one above the highest.
+fn bits_of_word(word: u32) -> vec2<u32> {
+  if (word == KEY_WORDS) { return vec2<u32>(0u, params.index_bits); }
+  return vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
+}
+
+// A digit: its place, and the words of pairs that have it so far.
+struct Digit { word: u32, shift: u32, size: u32, prefix: vec3<u32>, above: vec3<u32> }
+
+fn digit_at(word: u32, shift: u32, size: u32, prefix: vec3<u32>) -> Digit {
+  var above: vec3<u32>;
+#for w in 3
+  above[$w] = select(select(0u, (0xffffffffu << shift) << size, word == $wu), 0xffffffffu, word > $wu);
+#endfor
+  return Digit(word, shift, size, prefix, above);
+}
+
+fn count_digit(pair: Pair, digit: Digit) {
+  let words = words_of(pair);
+  let differing = (words ^ digit.prefix) & digit.above;
+  if ((differing.x | differing.y | differing.z) == 0u && pair.index != NO_INDEX) {
+    atomicAdd(&kth_bins[(word_of(words, digit.word) >> digit.shift) & ones(digit.size)], 1u);
+  }
+}
+
+fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
+#if PER_LOAD > 8
+  // SwiftShader takes over 14 GB to compile a copy for each of so many items.
+  for (var c = 0u; c < PER_LOAD; c++) { count_digit(item(row, v, data, c), digit); }
+#else
+#for c in PER_LOAD
+  count_digit(item(row, v, data, $cu), digit);
+#endfor
+#endif
+}
+
+fn count_row(row: Row, local: u32, digit: Digit) {
+  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
+#for u in AGAIN
+    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
+#endfor
+#for u in AGAIN
+    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, digit); }
+#endfor
+  }
+}
+
+// The bin with the pair of a rank. All bins are left empty. All invocations call it together.
+fn find_bin(local: u32, rank: u32) -> vec3<u32> {
+  workgroupBarrier();
+  var count = 0u;
+  for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
+  var sum = kth_scan(local, count) - count;
+  for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
+    let own = atomicLoad(&kth_bins[b]);
+    if (sum < rank && rank <= sum + own) { found = vec3<u32>(b, sum, own); }
+    sum += own;
+    atomicStore(&kth_bins[b], 0u);
+  }
+  return workgroupUniformLoad(&found);
+}
+
+// The k-th pair, or one that is up to params.slack later.
+fn threshold_of(row: Row, local: u32) -> Pair {
+  var prefix = vec3<u32>();
+  var rank = params.k;
+  var word = 0u;
+  var high = 32u;
+  loop {
+    let low = bits_of_word(word).x;
+    let size = min(high - low, KTH_DIGIT);
+    let digit = digit_at(word, high - size, size, prefix);
+    count_row(row, local, digit);
+    let bin = find_bin(local, rank);
+    rank -= bin.y;
+    high -= size;
+    let settled = bin.z - rank <= params.slack;
+    let placed = (bin.x << high) | select(0u, ones(high), settled);
+#for w in 3
+    prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
+#endfor
+    if (settled) { break; }
+    if (high == low) {
+      word++;
+      if (word > KEY_WORDS) { break; }
+      high = bits_of_word(word).y;
+    }
+  }
+#if KEY_WORDS == 1
+  return Pair(prefix.x, prefix.y);
+#else
+  return Pair(prefix.xy, prefix.z);
+#endif
+}
+
+// Lists what is up to the threshold. An invocation asks for places for several loads together.
+fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
+  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
+#for u in AGAIN
+    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
+#endfor
+    var passing = 0u;  // a bit an item
+#for u in AGAIN
+#for c in PER_LOAD
+    let pair$[u]x$c = item(row, v + $uu * WORKGROUP, data$u, $cu);
+    passing |= select(0u, $[1 << (u * PER_LOAD + c)]u, passes(threshold, pair$[u]x$c));
+#endfor
+#endfor
+    if (passing != 0u) {
+      var at = atomicAdd(&listed, countOneBits(passing));
+#for u in AGAIN
+#for c in PER_LOAD
+      if ((passing & $[1 << (u * PER_LOAD + c)]u) != 0u) {
+        enlist(sequence, at, pair$[u]x$c);
+        at++;
+      }
+#endfor
+#endfor
+    }
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let sequence = linear_workgroup(workgroup, grid);
+  if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
+  kth_clear(local);
+  if (local == 0u) { atomicStore(&listed, 0u); }
+  workgroupBarrier();
+  let threshold = threshold_of(row, local);
+  list_row(sequence, row, local, threshold);
+#if !SPILLED
+  workgroupBarrier();
+  if (local == 0u) { shared_length = atomicLoad(&listed); }
+  sort_list(local, workgroupUniformLoad(&shared_length), threshold);
+  let to = target_of(sequence);
+  for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
+#endif
+}

@@ -1,0 +1,56 @@
+"""Lists of thousands of pairs in order by a sample sort: several workgroups a list, none waits."""
+
+from __future__ import annotations
+
+from ..machine import power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+
+_WORKGROUP = 512  # invocations
+_EACH = 64  # pairs of a part, about, where workgroups are few
+_FEWEST = 4  # pairs of the sample for each part: parts of four times the size are rare
+_MOST = 64  # parts of a list: a sample is ordered by counting, whose work grows with its square
+_ROOM = 768  # pairs of a part that there is room for
+_SMALLEST, _LARGEST = 256, 16384  # pairs of a list
+#: All lists together have up to this many pairs for each processor. Of more a workgroup a list
+#: takes less, as it reads them once.
+_PAIRS = 1024
+
+
+class RowSortSample(Algorithm):
+    """Splitters from a sample, and counting within each part."""
+
+    name = "row_sort_sample"
+    summary = "lists of pairs in parts between the splitters of a sample; each part reads the list"
+    takes_counts = True
+
+    def prefers(self, problem: Problem) -> bool:
+        """Are lists so few that many workgroups for each take less than one?"""
+        return problem.pairs and problem.sequences * problem.listed <= _PAIRS * self.occupancy.processors
+
+    def check(self, problem: Problem) -> None:
+        if not problem.pairs:
+            raise Unserved("row_sort_sample takes pairs only")
+        if not _SMALLEST <= problem.listed <= _LARGEST:
+            raise Unserved(f"row_sort_sample takes lists of {_SMALLEST} to {_LARGEST} pairs, not of {problem.listed}")
+        self.check_first(problem)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        self.check(problem)
+        # Two workgroups for each processor: more would order more samples.
+        most = min(_MOST, 2 * self.occupancy.processors // problem.sequences)
+        parts = power_of_two_below(max(_FEWEST, min(problem.listed // _EACH, most)))
+        program.dispatch(
+            "row_sort/sample",
+            problem.sequences * parts,
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": min(_WORKGROUP, self.machine.widest_workgroup),
+                "SAMPLE": _FEWEST * parts,
+                "ROOM": _ROOM,
+            },
+            params={"k": problem.k, "parts": parts},
+        )

@@ -1,0 +1,89 @@
+"""A workgroup a row, whose k-th is found by histograms of its digits. Some two reads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..machine import ceil_div, power_of_two_above
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Sink
+from .base import Algorithm
+from .parts import class_above, pair_bytes
+
+_LARGEST_K = 8192
+_DIGIT = 11  # bits of a digit, at most
+_EACH = 8  # bins of an invocation, at most
+_NARROWEST, _WIDEST = 64, 512  # invocations
+_ITEMS = 32  # that an invocation counts, about
+_FEWEST = 64  # places of a list, at least
+_LISTS = 4  # sizes of a list from one power of two to the next
+_HELD = 8  # of the k for each invocation, where a workgroup may have so many
+_MOST = 16  # pairs of a list that an invocation sorts, at most
+_UNSPLIT = 2048  # places of a list whose buckets are not split
+_UNROLL = 4  # loads under way at once, of up to four items each
+
+
+class _Shape(NamedTuple):
+    workgroup: int
+    digit: int
+    places: int  # of the list in workgroup memory, or 0
+
+
+class SelectDigits(Algorithm):
+    """The k-th pair digit by digit, what is up to it, and its order, in one workgroup."""
+
+    name = "select_digits"
+    summary = "a threshold by histograms of a row's digits and a small sort in a workgroup; two reads or a few"
+
+    def check(self, problem: Problem) -> _Shape:
+        source, k = problem.view, problem.k
+        if not 1 < k <= _LARGEST_K:
+            raise Unserved(f"select_digits takes k from 2 to {_LARGEST_K}, not k={k}")
+        if not source.one_axis:
+            raise Unserved("select_digits takes elements along one axis")
+        self.check_first(problem)
+        wanted = power_of_two_above(ceil_div(source.length, _ITEMS))
+        wanted = max(_NARROWEST, wanted, power_of_two_above(ceil_div(k, _HELD)))
+        workgroup = min(_WIDEST, self.machine.widest_workgroup, wanted)
+        digit = min(_DIGIT, (_EACH * workgroup).bit_length() - 1)
+        room = (self.memory - (4 << digit) - 8 * workgroup - 256) // pair_bytes(problem.key_words)
+        places = max(_FEWEST, class_above(k * 5 // 4, _LISTS))
+        if places > room:
+            places = class_above(k * 17 // 16, _LISTS)
+        return _Shape(workgroup, digit, places if places <= min(room, _MOST * workgroup) else 0)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self.check(problem)
+        if shape.places:
+            self._select(program, problem, shape, sink)
+            return
+        lists = program.pairs(problem.sequences, problem.k)
+        self._select(program, problem, shape, lists)
+        program.run(lists, problem.sequences, problem.k, sink)
+
+    def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
+        form = problem.format
+        program.dispatch(
+            "select/digits",
+            problem.sequences,
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                "KTH_DIGIT": shape.digit,
+                "SPILLED": int(not shape.places),
+                "PLACES": shape.places,
+                "LONGEST": shape.places,
+                "CARRIED": ceil_div(shape.places, shape.workgroup),
+                "SPLITS": int(shape.places > _UNSPLIT),
+                "AGAIN": _UNROLL if problem.view.per_load <= 4 else 2,
+            },
+            params={
+                "k": problem.k,
+                "least": problem.k,
+                "slack": max(0, shape.places - problem.k),
+                "key_bits": 8 * form.bytes,
+                "index_bits": max(1, (program.selection.length - 1).bit_length()),
+            },
+        )
