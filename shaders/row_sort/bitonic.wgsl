@@ -1,5 +1,5 @@
 // The first k pairs of every short sequence, in order, by a bitonic sort: source -> sink.
-// One read. A workgroup holds a sequence in registers (lib/workgroup/register_sort.wgsl).
+// One read. A team holds a sequence in registers (lib/workgroup/register_sort.wgsl).
 //   LOADS  of an invocation
 #import io/source
 #import workgroup/register_sort
@@ -7,10 +7,11 @@
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP / TEAM) + local / TEAM;
+  let lane = local % TEAM;
   let row = row_of(min(sequence, params.sequences - 1u));
 #for l in LOADS
-  let data$l = load(row, min($lu * WORKGROUP + local, row.loads - 1u));
+  let data$l = load(row, min($lu * TEAM + lane, row.loads - 1u));
 #endfor
   var items: Registers;
 #for i in ITEMS_PER_THREAD
@@ -18,7 +19,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
 #for l in LOADS
 #for c in PER_LOAD
-  items[$[l * PER_LOAD + c]] = held_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
+  items[$[l * PER_LOAD + c]] = held_of(item(row, $lu * TEAM + lane, data$l, $cu));
 #endfor
 #endfor
   put_sorted(sequence, &items, local, lanes_of(local));

@@ -117,6 +117,11 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     return (p.k <= 64 and p.length >= 16 * p.k) or (large and p.k <= 512 and p.length >= 256 * p.k)
 
 
+def _long_columns(p: Problem) -> bool:
+    """Are columns so long, and neighbours so few, that a workgroup each reads as well?"""
+    return p.columns and p.view.selection.batch[-1].size <= 4 and p.length >= 1 << 18 and p.k <= 64
+
+
 def _few_neighbours(p: Problem) -> bool:
     """Would columns that workgroups read side by side share the lines of memory?"""
     few = p.columns and p.view.selection.batch[-1].size <= 16
@@ -191,6 +196,12 @@ GPU_RULES: tuple[Rule, ...] = (
         lambda p, a: p.columns and a["select_teams"].together(p),
         "few short columns, k up to 16",
         "several neighbours a workgroup read all at once",
+    ),
+    Rule(
+        "select_teams",
+        lambda p, a: _long_columns(p),
+        "up to 4 columns side by side of 2^18 items and more, k up to 64",
+        "parts of them read as well, and write less",
     ),
     Rule(
         "delegates",

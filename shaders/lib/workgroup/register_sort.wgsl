@@ -1,6 +1,7 @@
-// Sorts the pairs that a workgroup holds in registers, by a bitonic network.
+// Sorts the pairs that each team of a workgroup holds in registers, by a bitonic network.
 //
 // Invocations exchange pairs by shuffles within a subgroup, and else through `list`.
+//   TEAM   invocations of a team, an aligned run of them; a power of two
 //   MOVES  1, or the words of a pair where only one of them at a time finds room in `list`
 #import thread/network
 #import workgroup/lanes
@@ -51,10 +52,10 @@ fn of_partner(x: ptr<function, Registers>, local: u32, lanes: u32, mask: u32) ->
   return others;
 }
 
-// Sorts all pairs. An invocation has neighbouring ones then. All call it together.
-fn sort_workgroup(x: ptr<function, Registers>, local: u32, lanes: u32) {
+// Sorts each team's pairs. An invocation has neighbouring ones then. All call it together.
+fn sort_teams(x: ptr<function, Registers>, local: u32, lanes: u32) {
   sort_registers(x);
-  for (var reach = 1u; reach < WORKGROUP; reach *= 2u) {
+  for (var reach = 1u; reach < TEAM; reach *= 2u) {
     let mirrored = of_partner(x, local, lanes, 2u * reach - 1u);
 #for i in ITEMS_PER_THREAD
     (*x)[$i] = one_held((*x)[$i], mirrored[$[ITEMS_PER_THREAD - 1 - i]], (local & reach) == 0u);
@@ -69,22 +70,24 @@ fn sort_workgroup(x: ptr<function, Registers>, local: u32, lanes: u32) {
   }
 }
 
-// Sorts all pairs and puts the first k, side by side. All call it together.
+// Sorts each team's pairs and puts the first k, side by side. All call it together.
 fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32, lanes: u32) {
-  sort_workgroup(x, local, lanes);
+  sort_teams(x, local, lanes);
+  let lane = local % TEAM;
+  let home = (local - lane) * (ITEMS_PER_THREAD + 1u);
 #for w in MOVES
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  list[place(local * ITEMS_PER_THREAD + $iu)] = moved((*x)[$i], $wu);
+  list[home + place(lane * ITEMS_PER_THREAD + $iu)] = moved((*x)[$i], $wu);
 #endfor
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  (*x)[$i] = with_moved((*x)[$i], $wu, list[place($iu * WORKGROUP + local)]);
+  (*x)[$i] = with_moved((*x)[$i], $wu, list[home + place($iu * TEAM + lane)]);
 #endfor
 #endfor
   if (sequence >= params.sequences) { return; }
   let to = target_of(sequence);
 #for i in ITEMS_PER_THREAD
-  if ($iu * WORKGROUP + local < params.k) { put_to(to, $iu * WORKGROUP + local, pair_held((*x)[$i])); }
+  if ($iu * TEAM + lane < params.k) { put_to(to, $iu * TEAM + lane, pair_held((*x)[$i])); }
 #endfor
 }

@@ -1,27 +1,27 @@
-// Sums over a workgroup that all of it learn, one after the other.
+// Sums over each team of a workgroup that all of it learn, one after the other.
 //
-// A subgroup adds up first, whatever its size and members. A sum has one barrier; it has none where
-// a subgroup is the workgroup.
+// A subgroup that is a team adds up by itself. Else a sum has one barrier.
+//   TEAM  invocations of a team, an aligned run of them; a power of two
 #import workgroup/lanes
 
-var<workgroup> sums: array<atomic<u32>, 3>;
+const TEAMS: u32 = WORKGROUP / TEAM;
+
+var<workgroup> sums: array<atomic<u32>, 3u * TEAMS>;
 
 // What comes before a barrier ahead of the first sum.
 fn begin_sums(local: u32) {
-  if (local < 3u) { atomicStore(&sums[local], 0u); }
+  if (local < 3u * TEAMS) { atomicStore(&sums[local], 0u); }
 }
 
 // All invocations call it together, for turns 0, 1, 2, 0, 1 and so on.
-fn sum_of_all(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
+fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
 #if SUBGROUPS
-  let sum = subgroupAdd(mine);
-  if (lanes == WORKGROUP) { return sum; }
-  if (subgroupExclusiveAdd(1u) == 0u) { atomicAdd(&sums[turn], sum); }
-#else
-  atomicAdd(&sums[turn], mine);
+  if (lanes == TEAM) { return subgroupAdd(mine); }
 #endif
+  let own = local / TEAM * 3u;
+  atomicAdd(&sums[own + turn], mine);
   // All have read the sum of two turns ago, whose place is the next turn's.
-  if (local == 0u) { atomicStore(&sums[select(turn + 1u, 0u, turn == 2u)], 0u); }
+  if (local % TEAM == 0u) { atomicStore(&sums[own + select(turn + 1u, 0u, turn == 2u)], 0u); }
   workgroupBarrier();
-  return atomicLoad(&sums[turn]);
+  return atomicLoad(&sums[own + turn]);
 }

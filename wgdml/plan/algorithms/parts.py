@@ -23,6 +23,15 @@ def network(items: int) -> dict[str, int]:
     return {"ITEMS_PER_THREAD": items, "ITEM_BITS": items.bit_length() - 1, "HALF": items // 2, "MOVES": 1}
 
 
+def teams_of_workgroup(machine: Machine, team: int, bytes_each: int, most: int) -> int:
+    """Teams of a subgroup or so that share a workgroup, each with so much memory; 1 of larger ones.
+
+    Processors hold only so many workgroups at once: those of single subgroups fill half of one.
+    """
+    room = machine.max_compute_workgroup_storage_size // bytes_each
+    return power_of_two_below(min(most, machine.workgroup // team, room)) if team < 64 else 1
+
+
 def parts_of_rows(machine: Machine, occupancy: OccupancyPolicy, source: Source, sequences: int) -> int:
     """Ordinary workgroups that read a sequence together: with four loads an invocation or more."""
     return parts_for_loads(machine, occupancy, source.loads, sequences)

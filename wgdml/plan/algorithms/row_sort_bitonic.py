@@ -11,9 +11,10 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, Source, View
 from .base import Algorithm
-from .parts import network, pair_bytes
+from .parts import network, pair_bytes, teams_of_workgroup
 
 _FEWEST = 32  # invocations: most subgroups are as large, and exchange by shuffles
+_TEAMS = 2  # of a workgroup, where they are no larger
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class RowSortBitonicPolicy:
 class _Shape(NamedTuple):
     source: Source
     items: int  # of an invocation
-    workgroup: int
+    team: int
 
     @property
     def size(self) -> int:
-        return self.items * self.workgroup
+        return self.items * self.team
 
 
 class RowSortBitonic(Algorithm):
@@ -77,17 +78,21 @@ class RowSortBitonic(Algorithm):
         return _Shape(source, power_of_two_above(ceil_div(loads, workgroup) * source.per_load), workgroup)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        source, items, workgroup = self.check(problem)
+        source, items, team = self.check(problem)
+        pairs = (items + 1) * team
+        moves = 1 if self._fits(program, problem, pairs) else problem.key_words + 1
+        teams = teams_of_workgroup(self.machine, team, pair_bytes(problem.key_words) * pairs, _TEAMS)
         program.dispatch(
             "row_sort/bitonic",
-            problem.sequences,
+            ceil_div(problem.sequences, teams),
             source=source,
             sink=sink,
             constants=network(items)
             | {
-                "WORKGROUP": workgroup,
-                "LOADS": ceil_div(source.most_loads, workgroup),
-                "MOVES": 1 if self._fits(program, problem, items * workgroup + workgroup) else problem.key_words + 1,
+                "TEAM": team,
+                "WORKGROUP": teams * team,
+                "LOADS": ceil_div(source.most_loads, team),
+                "MOVES": moves,
             },
             params={"k": problem.k},
         )

@@ -10,9 +10,10 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import class_tile, network
+from .parts import class_tile, network, teams_of_workgroup
 
 _TEAM = 32  # invocations: more would wait for each other at every step
+_TEAMS = 4  # of a workgroup; half as many of 64-bit types
 _SIZES = 4  # of register tiles from one power of two to the next
 #: An invocation has up to this many words of keys
 #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
@@ -24,7 +25,7 @@ _MAX_K = 512
 
 @dataclass(frozen=True)
 class SelectBisectPolicy:
-    """A workgroup of 32 invocations a row, whose keys stay in registers."""
+    """A team of 32 invocations a row, whose keys stay in registers."""
 
     #: Bisection pays from this many rows on. Fewer wait for each step
     #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
@@ -53,13 +54,17 @@ class SelectBisect(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         tile = self.check(problem)
+        items = power_of_two_above(ceil_div(problem.k, _TEAM))
+        teams = teams_of_workgroup(
+            self.machine, _TEAM, 8 * problem.key_words * (items + 1) * _TEAM + 64, _TEAMS // problem.key_words
+        )
         program.dispatch(
             "select/bisect",
-            problem.sequences,
+            ceil_div(problem.sequences, teams),
             source=problem.source,
             sink=sink,
             constants=tile
-            | network(power_of_two_above(ceil_div(problem.k, _TEAM)))
-            | {"TEAM": _TEAM, "WORKGROUP": _TEAM, "KEYS": tile["LOADS"] * problem.view.per_load},
+            | network(items)
+            | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": tile["LOADS"] * problem.view.per_load},
             params={"k": problem.k},
         )

@@ -18,7 +18,6 @@ _FEWEST_BESTS = 32
 _MOST_LISTED = 4096  # places of all lists of a workgroup
 _UNROLL = 4  # loads under way at once
 _COLUMN_UNROLL = 8  # down columns
-_PARTED = 2  # times the loads that an invocation should have, where a sequence is cut in parts
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class SelectTeams(Algorithm):
             team = max(bests, min(team, large // p.columns))
         if not side_by_side and team > self.machine.workgroup:
             team = large  # Each size of a workgroup is a kernel.
-        parts = self._parts(problem, team, team * _PARTED * each) if team == large else 1
+        parts = self._parts(problem, team, team * each) if team == large else 1
         workgroup = min(large, p.columns * team) if side_by_side else max(team, self.machine.workgroup)
         places = places_of(self.machine, problem, team, workgroup, 1)
         return _Shape(team, bests, parts, workgroup, places, side_by_side)
