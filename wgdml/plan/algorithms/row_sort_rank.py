@@ -20,7 +20,7 @@ class RowSortRankPolicy:
     """Sorting by counting, whose work grows with the square of the length."""
 
     #: Lists of up to this many pairs are counted
-    #: (benchmarks/LOG.md#counting-against-sorting-a-list-2026-11-22-32fcc6a).
+    #: (benchmarks/LOG.md#lists-by-a-sample-sort-2026-11-25-3042fb8).
     max_length: int = number(2048, 16, 8192)
     #: All lists together cost up to this many comparisons (the same figures).
     max_work: int = number(1 << 21, 0, 1 << 62)

@@ -15,7 +15,7 @@ _MOST = 64  # parts of a list: a sample is ordered by counting, whose work grows
 _ROOM = 768  # pairs of a part that there is room for
 _SMALLEST, _LARGEST = 256, 16384  # pairs of a list
 #: All lists together have up to this many pairs for each processor. Of more a workgroup a list
-#: takes less, as it reads them once.
+#: takes less, as it reads them once (benchmarks/LOG.md#lists-by-a-sample-sort-2026-11-25-3042fb8).
 _PAIRS = 1024
 
 

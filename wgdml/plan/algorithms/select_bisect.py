@@ -13,7 +13,9 @@ from .base import Algorithm
 from .parts import class_tile, network, teams_of_workgroup
 
 _TEAM = 32  # invocations: more would wait for each other at every step
-_TEAMS = 4  # of a workgroup; half as many of 64-bit types
+#: Teams of a workgroup; half as many of 64-bit types
+#: (benchmarks/LOG.md#several-rows-a-workgroup-2026-11-25-e32f064).
+_TEAMS = 4
 _SIZES = 4  # of register tiles from one power of two to the next
 #: An invocation has up to this many words of keys
 #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
