@@ -21,6 +21,7 @@ sys.path[:0] = [str(ROOT / "demos" / "web"), str(ROOT / "tests")]
 
 import oracle  # noqa: E402
 import serve  # noqa: E402
+from planning import SPANS, STEPS  # noqa: E402
 from variants import judged_by_tint, uses_subgroups  # noqa: E402
 
 from wgdml.plan import ALGORITHMS  # noqa: E402
@@ -113,8 +114,12 @@ def test_every_answer_is_exact(site, report):
 
 
 def test_every_algorithm_runs_in_the_page():
-    """All but one that reads pairs alone, which serves the others, and one that reads lengths."""
-    assert set(serve.algorithm_cases()) == set(ALGORITHMS) - {"row_sort_rank", "select_spans"}
+    """All but those that read pairs alone, which serve the others, and those that read lengths."""
+    assert set(serve.algorithm_cases()) == set(ALGORITHMS) - STEPS - SPANS
+    assert {"row_sort_rank", "row_sort_sample"} == STEPS
+    texts = [dispatch["text"] for each in serve.all_cases() for dispatch in each["dispatches"]]
+    for own in ("fn rank_block(", "fn find_bounds("):
+        assert any(own in text for text in texts), own
 
 
 def test_the_cases_with_subgroups_use_them():
