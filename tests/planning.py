@@ -31,8 +31,15 @@ STEPS = frozenset({"row_sort_rank", "row_sort_sample"})
 SPANS = frozenset({"select_spans"})
 #: Those that serve neighbouring columns alone.
 COLUMNS = frozenset({"select_lists", "transpose"})
-#: Those that software adapters choose from, but for segments of one sequence.
-SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {"reduce", "select_teams", "select_radix"}
+#: Those that software adapters choose from. The others that they take are GPUs', too.
+SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {
+    "reduce",
+    "row_sort_bitonic",
+    "row_sort_rank",
+    "select_digits",
+    "select_radix",
+    "select_teams",
+}
 
 #: Kernels that a device of the tests keeps.
 KEPT = 128

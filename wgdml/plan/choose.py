@@ -104,6 +104,12 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     return dense and (not _fits(p, a) or (2 * p.length >= 5 * p.k and p.format.bytes > 2))
 
 
+def _serial_digits(p: Problem, a: Algorithms) -> bool:
+    """Are rows so long that a sort, or counting among k, takes more than two reads?"""
+    wide = p.along and p.format.bytes > 2 and p.k >= 256 and max(4096, 4 * p.k) <= p.length <= 1 << 17
+    return wide and a["select_digits"].serves(p) is None and a["select_digits"].check(p).places > 0
+
+
 def _narrow_sort(p: Problem) -> bool:
     """Has the key one digit, and is so much wanted that a pass over all takes less?"""
     return p.along and p.format.bytes == 1 and p.k > 1024 and 16 * p.k >= p.length > 8192
@@ -289,6 +295,12 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule("row_sort_rank", lambda p, a: _ordered(p) and _counts(p, a), "up to 512 pairs, all wanted", "counting waits for nothing"),
     Rule("row_sort_bitonic", lambda p, a: _ordered(p) and _fits(p, a), "pairs that fit a workgroup, all wanted", "one dispatch"),
+    Rule(
+        "select_digits",
+        _serial_digits,
+        "rows of 4096 to 2^17 items of 32 and 64 bits, k from 256 up to a quarter, whose lists fit a workgroup",
+        "two reads in one dispatch",
+    ),
     Rule(
         "serial_select",
         _serial_select,
