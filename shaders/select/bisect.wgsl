@@ -89,10 +89,10 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
   var bit = first_bit(bits.some & ~bits.every);
   var found = 0u;
   var turn = 0u;
-  var round = 0u;
+  var look = 0u;
   // A team that has found k keys, or has no bit left, counts as many as before in later rounds.
-  while (any_open(local, any_bit(bit) & (found != params.k), round)) {
-    round = 1u - round;
+  while (any_open(local, any_bit(bit) & (found != params.k), look)) {
+    look = 1u - look;
 #for s in 4
     let guess$s = key | bit;
     let count$s = sum_of_team(local, lanes, count_before(keys, guess$s), turn);
@@ -102,7 +102,7 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
     bit = next_bit(bit);
 #endfor
   }
-  if (!any_open(local, found != params.k, 1u - round)) { return Threshold(key, 0u); }
+  if (!any_open(local, found != params.k, 1u - look)) { return Threshold(key, 0u); }
   // Keys before the last one are fewer than k; those equal to it are enough.
   let wanted = params.k - found;
   var end = 0u;
