@@ -13,7 +13,7 @@ def sorter(device):
     """Makes a device that finds the first k and has a sample sort order them, and its planner."""
 
     def make(algorithm="radix_select", **limits):
-        return planned_device(device, algorithm, limits=limits, row_sort_rank={"max_length": 16})
+        return planned_device(device, algorithm, limits=limits, row_sort_rank={"max_length": 16, "max_work": 1})
 
     return make
 
