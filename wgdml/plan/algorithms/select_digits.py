@@ -47,11 +47,14 @@ class SelectDigits(Algorithm):
         wanted = max(_NARROWEST, wanted, power_of_two_above(ceil_div(k, _HELD)))
         workgroup = min(_WIDEST, self.machine.widest_workgroup, wanted)
         digit = min(_DIGIT, (_EACH * workgroup).bit_length() - 1)
-        room = (self.memory - (4 << digit) - 8 * workgroup - 256) // pair_bytes(problem.key_words)
-        places = max(_FEWEST, class_above(k * 5 // 4, _LISTS))
-        if places > room:
-            places = class_above(k * 17 // 16, _LISTS)
-        return _Shape(workgroup, digit, places if places <= min(room, _MOST * workgroup) else 0)
+        fewest = max(digit - 2, workgroup.bit_length() - 1)
+        # A list with little to spare takes digits more, and so do narrow ones.
+        for bits, least in ((digit, k * 5 // 4), (digit, k * 17 // 16), (fewest, k * 17 // 16)):
+            places = max(_FEWEST, class_above(least, _LISTS))
+            room = (self.memory - (4 << bits) - 8 * workgroup - 256) // pair_bytes(problem.key_words)
+            if places <= min(room, _MOST * workgroup):
+                return _Shape(workgroup, bits, places)
+        return _Shape(workgroup, digit, 0)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
