@@ -105,8 +105,8 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
 
 
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
-    """Are rows so long that a sort, or counting among k, takes more than two reads?"""
-    wide = p.along and p.format.bytes > 2 and p.k >= 256 and max(4096, 4 * p.k) <= p.length <= 1 << 17
+    """Are sequences so long that a sort, or counting among k, takes more than two reads?"""
+    wide = p.one_axis and p.format.bytes > 2 and p.k >= 256 and max(4096, 4 * p.k) <= p.length <= 1 << 17
     return wide and a["select_digits"].serves(p) is None and a["select_digits"].check(p).places > 0
 
 
@@ -298,7 +298,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _serial_digits,
-        "rows of 4096 to 2^17 items of 32 and 64 bits, k from 256 up to a quarter, whose lists fit a workgroup",
+        "one axis of 4096 to 2^17 items of 32 and 64 bits, k from 256 up to a quarter, whose lists fit a workgroup",
         "two reads in one dispatch",
     ),
     Rule(
