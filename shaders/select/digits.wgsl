@@ -24,7 +24,6 @@ fn enlist(sequence: u32, place: u32, pair: Pair) {
 
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
-var<workgroup> found: vec3<u32>;  // the bin, pairs before it, pairs in it
 
 fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
 
@@ -75,21 +74,6 @@ fn count_row(row: Row, local: u32, digit: Digit) {
   }
 }
 
-// The bin with the pair of a rank. All bins are left empty. All invocations call it together.
-fn find_bin(local: u32, rank: u32) -> vec3<u32> {
-  workgroupBarrier();
-  var count = 0u;
-  for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
-  var sum = kth_scan(local, count) - count;
-  for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
-    let own = atomicLoad(&kth_bins[b]);
-    if (sum < rank && rank <= sum + own) { found = vec3<u32>(b, sum, own); }
-    sum += own;
-    atomicStore(&kth_bins[b], 0u);
-  }
-  return workgroupUniformLoad(&found);
-}
-
 // The k-th pair, or one that is up to params.slack later.
 fn threshold_of(row: Row, local: u32) -> Pair {
   var prefix = vec3<u32>();
@@ -101,7 +85,7 @@ fn threshold_of(row: Row, local: u32) -> Pair {
     let size = min(high - low, KTH_DIGIT);
     let digit = digit_at(word, high - size, size, prefix);
     count_row(row, local, digit);
-    let bin = find_bin(local, rank);
+    let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;
     let settled = bin.z - rank <= params.slack;

@@ -61,3 +61,21 @@ fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
 fn kth_clear(local: u32) {
   for (var b = 0u; b < KTH_EACH; b++) { atomicStore(&kth_bins[local * KTH_EACH + b], 0u); }
 }
+
+var<workgroup> kth_found: vec3<u32>;
+
+// The digit whose bin has the pair of a rank, the pairs below that bin, and those in it. All bins
+// are left empty. All invocations call it together, after the last count.
+fn kth_bin(local: u32, rank: u32) -> vec3<u32> {
+  workgroupBarrier();
+  var count = 0u;
+  for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
+  var sum = kth_scan(local, count) - count;
+  for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
+    let own = atomicLoad(&kth_bins[b]);
+    if (sum < rank && rank <= sum + own) { kth_found = vec3<u32>(b, sum, own); }
+    sum += own;
+    atomicStore(&kth_bins[b], 0u);
+  }
+  return workgroupUniformLoad(&kth_found);
+}

@@ -4,8 +4,6 @@
 
 alias Items = array<Pair, EACH>;
 
-var<workgroup> kth_found: vec3<u32>;                 // digit, pairs below its bin, pairs in it
-
 // All invocations call it together, with k pairs or more among them, LAST_PAIR not counted.
 // `any_pair` is the same for all; bits in common with theirs spare digits. As many as `slack` pairs
 // more may precede or equal the pair returned, where that spares digits. All bins are left empty.
@@ -41,17 +39,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
     let digit$i = (word_of(words$i, word) >> shift) & ones(size);
     if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
-    workgroupBarrier();
-    var count = 0u;
-    for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
-    var sum = kth_scan(local, count) - count;
-    for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
-      let own = atomicLoad(&kth_bins[b]);
-      if (sum < rank && rank <= sum + own) { kth_found = vec3<u32>(b, sum, own); }
-      sum += own;
-      atomicStore(&kth_bins[b], 0u);
-    }
-    let place = workgroupUniformLoad(&kth_found);
+    let place = kth_bin(local, rank);
     rank -= place.y;
     // Where all of them are wanted, or nearly all, every later bit may be a one.
     let settled = place.z - rank <= slack;
