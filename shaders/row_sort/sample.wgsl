@@ -6,7 +6,7 @@
 // precede its part, collects those in it, and places them by counting. A part that outgrows its
 // room is taken in pieces.
 //   SAMPLE  pairs of the sample, a power of two up to WORKGROUP
-//   ROOM    pairs that a workgroup collects, at least WORKGROUP
+//   ROOM    pairs that a workgroup collects, at least WORKGROUP; a multiple of eight
 #import io/source
 #import io/sink
 #import order/bits
@@ -108,7 +108,7 @@ fn collect_between(local: u32, row: Row, length: u32, low: Pair, high: Pair) -> 
 fn halve(local: u32) {
   for (var i = local; i < ROOM; i += WORKGROUP) {
     let mine = collected[i];
-    if (count_collected(ROOM / SPARE * SPARE, pair_of(mine), 0u, 1u) == ROOM / 2u) { shared_high = mine; }
+    if (count_collected(ROOM, pair_of(mine), 0u, 1u) == ROOM / 2u) { shared_high = mine; }
   }
   workgroupBarrier();
 }

@@ -7,6 +7,7 @@
 //   AGAIN    loads under way at once
 #import io/source
 #import io/sink
+#import io/used_bits
 #import order/bits
 #import workgroup/bins
 #if SPILLED
@@ -26,12 +27,6 @@ var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
 
 fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
-
-// The lowest bit that is used of a word of pairs, and the one above the highest.
-fn bits_of_word(word: u32) -> vec2<u32> {
-  if (word == KEY_WORDS) { return vec2<u32>(0u, params.index_bits); }
-  return vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
-}
 
 // A digit: its place, and the words of pairs that have it so far.
 struct Digit { word: u32, shift: u32, size: u32, prefix: vec3<u32>, above: vec3<u32> }
@@ -100,11 +95,7 @@ fn threshold_of(row: Row, local: u32) -> Pair {
       high = bits_of_word(word).y;
     }
   }
-#if KEY_WORDS == 1
-  return Pair(prefix.x, prefix.y);
-#else
-  return Pair(prefix.xy, prefix.z);
-#endif
+  return pair_from(prefix);
 }
 
 // Lists what is up to the threshold. An invocation asks for places for several loads together.

@@ -4,6 +4,7 @@
 // from every bracket's keys, which then tell all: two comparisons a bracket.
 //   BRACKETS  of a sequence
 #import io/source
+#import order/words
 
 var<private> lows: array<Pair, BRACKETS>;
 var<private> highs: array<Pair, BRACKETS>;
@@ -12,20 +13,12 @@ var<private> counts: array<u32, BRACKETS>;  // an invocation's items before each
 var<workgroup> sums: array<atomic<u32>, BRACKETS>;   // of all invocations
 var<workgroup> found: array<atomic<u32>, BRACKETS>;  // items of each bracket; the kernel's
 
-fn pair_of_words(words: vec3<u32>) -> Pair {
-#if KEY_WORDS == 1
-  return Pair(words.x, words.y);
-#else
-  return Pair(words.xy, words.z);
-#endif
-}
-
 // The kernel's `bracket_end(sequence, end)` gives the words of a bracket's first pair (2 b) and of
 // its last (2 b + 1). All of a workgroup together.
 fn begin_brackets(local: u32, sequence: u32) {
 #for b in BRACKETS
-  lows[$b] = pair_of_words(bracket_end(sequence, $[2 * b]u));
-  highs[$b] = pair_of_words(bracket_end(sequence, $[2 * b + 1]u));
+  lows[$b] = pair_from(bracket_end(sequence, $[2 * b]u));
+  highs[$b] = pair_from(bracket_end(sequence, $[2 * b + 1]u));
 #endfor
   if (local < BRACKETS) {
     atomicStore(&sums[local], 0u);

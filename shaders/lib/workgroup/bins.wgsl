@@ -1,6 +1,6 @@
 // A workgroup's counters of digits, their prefix sums, and the bits of pairs that differ.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
-#import order/pair
+#import order/words
 
 const KTH_BINS: u32 = 1u << KTH_DIGIT;
 const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
@@ -9,14 +9,6 @@ var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
 var<workgroup> kth_sums: array<atomic<u32>, 2u * WORKGROUP>;
 var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
 var<workgroup> kth_words: vec3<u32>;
-
-fn words_of(pair: Pair) -> vec3<u32> {
-#if KEY_WORDS == 1
-  return vec3<u32>(pair.key, pair.index, 0u);
-#else
-  return vec3<u32>(pair.key, pair.index);
-#endif
-}
 
 fn word_of(words: vec3<u32>, word: u32) -> u32 {
 #if KEY_WORDS == 1

@@ -32,7 +32,7 @@ fn runs_of(differing: vec3<u32>) -> Runs {
 #for r in 4
   {
     let word = select(select(2u, 1u, rest.y != 0u), 0u, rest.x != 0u);
-    let bits = word_of_three(rest, word);
+    let bits = word_of(rest, word);
     let high = 32u - countLeadingZeros(bits);
     let low = 32u - countLeadingZeros(~bits & ones(high));
     let size = min(runs.room, high - low);
@@ -46,13 +46,11 @@ fn runs_of(differing: vec3<u32>) -> Runs {
   return runs;
 }
 
-fn word_of_three(words: vec3<u32>, word: u32) -> u32 { return select(select(words.z, words.y, word == 1u), words.x, word == 0u); }
-
 // The bits of some runs, side by side.
 fn code_of(words: vec3<u32>, runs: Runs) -> u32 {
   var code = 0u;
 #for r in 4
-  code = (code << runs.sizes[$r]) | ((word_of_three(words, runs.words[$r]) >> runs.shifts[$r]) & ones(runs.sizes[$r]));
+  code = (code << runs.sizes[$r]) | ((word_of(words, runs.words[$r]) >> runs.shifts[$r]) & ones(runs.sizes[$r]));
 #endfor
   return code << runs.room;
 }

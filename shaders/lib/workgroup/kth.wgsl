@@ -53,9 +53,5 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
 #endfor
     high = shift;
   }
-#if KEY_WORDS == 1
-  return Pair(found.x, found.y);
-#else
-  return Pair(found.xy, found.z);
-#endif
+  return pair_from(found);
 }

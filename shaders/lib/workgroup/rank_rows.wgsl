@@ -1,13 +1,8 @@
 // Several ranks by one workgroup, which counts digit after digit.
 #import workgroup/rank_slots
+#import io/used_bits
 
 fn counted(sequence: u32, slot: u32, bin: u32) -> u32 { return atomicLoad(&bins[slot * BINS + bin]); }
-
-// The lowest bit of a word of pairs that is used, and the one above its highest.
-fn bits_of_word(word: u32) -> vec2<u32> {
-  if (word == KEY_WORDS) { return vec2<u32>(0u, params.index_bits); }
-  return vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
-}
 
 // Every slot's pair, of what the kernel's `count_items(kind, local, sequence, digit)` counts. All
 // of a workgroup call it together, after the slots were set.

@@ -2,7 +2,7 @@
 // prefix that its pair begins with, and its rank among those with that prefix.
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import order/pair
+#import order/words
 #import io/source
 #import workgroup/scan
 
@@ -21,22 +21,6 @@ var<workgroup> open_count: u32;
 const SETTLED: u32 = 0u;
 
 struct Digit { word: u32, shift: u32, bits: u32 }
-
-fn words_of(pair: Pair) -> vec3<u32> {
-#if KEY_WORDS == 1
-  return vec3<u32>(pair.key, pair.index, 0u);
-#else
-  return vec3<u32>(pair.key, pair.index);
-#endif
-}
-
-fn pair_from(words: vec3<u32>) -> Pair {
-#if KEY_WORDS == 1
-  return Pair(words.x, words.y);
-#else
-  return Pair(words.xy, words.z);
-#endif
-}
 
 fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool {
   return (a.x < b.x) | ((a.x == b.x) & ((a.y < b.y) | ((a.y == b.y) & (a.z < b.z))));

@@ -1,0 +1,8 @@
+// Which bits of a word of pairs are used.
+#import io/params
+
+// The lowest bit of a word that is used, and the one above its highest.
+fn bits_of_word(word: u32) -> vec2<u32> {
+  if (word == KEY_WORDS) { return vec2<u32>(0u, params.index_bits); }
+  return vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
+}
