@@ -223,7 +223,7 @@ class Selection:
     @property
     def packed(self) -> bool:
         """A pair fits one word: the key is so narrow that an index finds room below it."""
-        return self.format.bytes < 4 and self.length < 1 << (32 - 8 * self.format.bytes)
+        return self.format.bytes < 4 and self.length < 1 << (32 - 8 * self.format.bytes) and not self.last_index
 
 
 def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:

@@ -4,9 +4,11 @@
 //   LOADS  of an invocation
 #import workgroup/sort_list
 #import io/source
-#import io/sink
+#import io/put_ranks
 
 var<workgroup> shared_items: u32;
+
+fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -20,18 +22,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var carried: Carried;
 #for l in LOADS
 #for c in PER_LOAD
-  carried[$lu * PER_LOAD + $cu] = store_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
+  carried[$lu * PER_LOAD + $cu] = held_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
 #endfor
 #endfor
   // The last load of the first may be no more than skew: another item of it is one of the row's.
   if (local == 0u) {
-    list[0] = store_of(pair_within(row, 0u));
+    list[0] = held_of(pair_within(row, 0u));
     shared_items = items_of(row);
   }
   let items = workgroupUniformLoad(&shared_items);
-  sort_carried(local, items, &carried, pair_of(list[0]), last_pair());
-  if (sequence < params.sequences) {
-    let to = target_of(sequence);
-    for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
-  }
+  sort_carried(local, items, &carried, pair_held(list[0]), last_pair());
+  put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);
 }

@@ -9,6 +9,9 @@
 //   FETCH  1 where the output has keys that are not in the last words
 #import io/source
 #import io/sink
+#if NARROW
+#import io/put_ranks
+#endif
 #import workgroup/block_radix
 
 const TEAMS: u32 = WORKGROUP / TEAM;
@@ -16,6 +19,8 @@ const KEY_BITS: u32 = 8u * ELEMENT_BYTES;
 const INDEX_BITS: u32 = 13u;
 
 alias Keys = array<Key, ITEMS_PER_THREAD>;
+
+var<private> first_sequence: u32;  // of the workgroup
 
 fn key_word(key: Key, w: u32) -> u32 {
 #if KEY_WORDS == 1
@@ -147,14 +152,27 @@ fn keys_of(words: ptr<function, Words>, keys: ptr<function, Keys>, local: u32) -
   return sorted;
 }
 
+#if NARROW
+// The last pass has left the words in order. A narrow key is one part, which they hold.
+fn ranked(slot: u32, rank: u32) -> Pair {
+  let word = room[slot * TEAM * COLUMN_ROOM + place(rank)];
+  let row = row_of(first_sequence + slot);
+  return Pair((word >> INDEX_BITS) << (32u - KEY_BITS), index_at(row, word & ((1u << INDEX_BITS) - 1u)));
+}
+#endif
+
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let t = local % TEAM;
-  let sequence = linear_workgroup(workgroup, grid) * TEAMS + local / TEAM;
+  first_sequence = linear_workgroup(workgroup, grid) * TEAMS;
+  let sequence = first_sequence + local / TEAM;
   let row = row_of(min(sequence, params.sequences - 1u));
   var keys = read_keys(row, local);
   var words = sort_words(&keys, local);
+#if NARROW
+  put_ranks(first_sequence, min(max(params.sequences, first_sequence) - first_sequence, TEAMS), local);
+#else
   let sorted = keys_of(&words, &keys, local);
   let positions = positions_of(&words);
   let to = target_of(sequence);
@@ -163,4 +181,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     put_to(to, $iu * TEAM + t, Pair(sorted[$i], index_at(row, positions[$i])));
   }
 #endfor
+#endif
 }

@@ -64,10 +64,10 @@ fn merge_row(local: u32, sequence: u32, row: u32, count: u32) {
   if (j$h < params.k) {
     entry$h = Entry(bits_kept(row, j$h), id_kept(row, j$h));
     // What stands beyond the pairs that are kept gives way to all that arrive.
-    rank$h = j$h + select(count, count_before(0u, count, Pair(kept_keys[j$h], 0u)), j$h < held);
+    rank$h = j$h + select(count, count_before(0u, count, held_of(Pair(kept_keys[j$h], 0u))), j$h < held);
   }
   if (j$h < count) {
-    let pair = pair_of(list[j$h]);
+    let pair = pair_held(list[j$h]);
     place$h = j$h + kept_before(held, pair.key);
     new$h = entry_at(sequence, pair.index, row);
   }
@@ -102,7 +102,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     count = same_for_all(local, atomicLoad(&kept));
   }
   if (count > 0u) {
-    for (var i = local; i < count; i += WORKGROUP) { list[i] = store_of(listed(start, i)); }
+    for (var i = local; i < count; i += WORKGROUP) { list[i] = held_of(listed(start, i)); }
     workgroupBarrier();
     merge_list(local, count);
     merge_row(local, sequence, row, min(count, params.k));

@@ -146,18 +146,26 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   passing[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, precedes(keys[$i], threshold.key) | equal$i);
 #endfor
   let home = (local - lane) * ITEMS_PER_THREAD;
-  var at = home + reserve(local, lanes, countOneBits(passing[0]) + countOneBits(passing[1]));
-#for i in KEYS
-  if ((passing[$[i >> 5]] & $[1 << (i & 31)]u) != 0u) {
-    list[at] = held_of(Pair(keys[$i], index_at(row, position_of(row, $iu, lane))));
-    at++;
-  }
-#endfor
-  workgroupBarrier();
+  let first = home + reserve(local, lanes, countOneBits(passing[0]) + countOneBits(passing[1]));
   var items: Registers;
 #for i in ITEMS_PER_THREAD
   items[$i] = nothing_held();
-  if ($iu * TEAM + lane < params.k) { items[$i] = list[home + $iu * TEAM + lane]; }
+#endfor
+#for w in HELD_WORDS
+#if $w > 0
+  workgroupBarrier();
+#endif
+  var at$w = first;
+#for i in KEYS
+  if ((passing[$[i >> 5]] & $[1 << (i & 31)]u) != 0u) {
+    list[at$w] = word_held(held_of(Pair(keys[$i], index_at(row, position_of(row, $iu, lane)))), $wu);
+    at$w++;
+  }
+#endfor
+  workgroupBarrier();
+#for i in ITEMS_PER_THREAD
+  if ($iu * TEAM + lane < params.k) { items[$i] = with_word_held(items[$i], $wu, list[home + $iu * TEAM + lane]); }
+#endfor
 #endfor
   put_sorted(sequence, &items, local, lanes);
 }

@@ -17,9 +17,12 @@ fn enlist(sequence: u32, place: u32, pair: Pair) {
 }
 #else
 #import workgroup/sort_list
+#import io/put_ranks
+
+fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
-  if (place < PLACES) { list[place] = store_of(pair); }
+  if (place < PLACES) { list[place] = held_of(pair); }
 }
 #endif
 
@@ -140,7 +143,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   workgroupBarrier();
   if (local == 0u) { shared_length = atomicLoad(&listed); }
   sort_list(local, workgroupUniformLoad(&shared_length), threshold);
-  let to = target_of(sequence);
-  for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
+  put_ranks(sequence, 1u, local);
 #endif
 }

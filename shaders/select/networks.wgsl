@@ -13,6 +13,9 @@
 //   FETCH   loads that are read again at a time; AGAIN fours of items are in them
 #import thread/row_keys
 #import io/sink
+#if NARROW
+#import io/put_ranks
+#endif
 #import thread/packed_words
 #import workgroup/word_lists
 
@@ -20,6 +23,7 @@ const TEAMS: u32 = WORKGROUP / TEAM;
 
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
+var<private> first_sequence: u32;  // of the workgroup
 var<workgroup> loose: array<u32, TEAMS>;  // 0: words hold whole keys; else 1 + first words in doubt
 
 fn use_bits(keys: ptr<function, Keys>) {
@@ -122,7 +126,23 @@ fn rank_among_alike(row: Row, pair: Pair, e: u32, begin: u32, stop: u32) -> u32 
   return rank;
 }
 
+#if NARROW
+
+// Words hold whole keys of narrow types.
+fn ranked(slot: u32, rank: u32) -> Pair {
+  let word = best_words[slot * K + rank];
+  let row = row_of(first_sequence + slot);
+  return Pair((bases[slot] + (word >> PLACE_BITS)) << UNUSED, index_at(row, (word & PLACES) - row.skew));
+}
+
 // All results of the workgroup, side by side.
+fn put_words(first: u32, local: u32) {
+  first_sequence = first;
+  put_ranks(first, min(max(params.sequences, first) - first, TEAMS), local);
+}
+
+#else
+
 fn put_words(first: u32, local: u32) {
   let end = min(max(params.sequences, first) - first, TEAMS) * K;
   for (var e = local; e < end; e += WORKGROUP) {
@@ -143,6 +163,8 @@ fn put_words(first: u32, local: u32) {
     if (rank < params.k) { put_to(target_of(first + owner), rank, pair); }
   }
 }
+
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

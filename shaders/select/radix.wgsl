@@ -23,9 +23,11 @@ fn pair_in_list(sequence: u32, place: u32) -> Pair {
 fn set_in_list(sequence: u32, place: u32, pair: Pair) { put(sequence, place, pair); }
 #else
 #import workgroup/sort_list
+#import io/put_ranks
 
-fn pair_in_list(sequence: u32, place: u32) -> Pair { return pair_of(list[place]); }
-fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = store_of(pair); }
+fn pair_in_list(sequence: u32, place: u32) -> Pair { return pair_held(list[place]); }
+fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = held_of(pair); }
+fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 #endif
 
 #if CUT
@@ -135,9 +137,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   sort_list(local, length, last);
 #endif
 #if !SPILLED
-  if (sequence < params.sequences) {
-    let to = target_of(sequence);
-    for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, pair_of(list[rank])); }
-  }
+  put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);
 #endif
 }

@@ -23,8 +23,9 @@ def forced(forced):
 
 
 def most(device: wgdml.Device, name: str = "float32") -> int:
-    """The largest k that this device's workgroups have room for."""
-    return device.planner.planner.algorithms["select_radix"].max_k(max(1, oracle.DTYPES[name].itemsize // 4))
+    """The largest k that this device's workgroups have room for; narrow pairs take a word."""
+    size = oracle.DTYPES[name].itemsize
+    return device.planner.planner.algorithms["select_radix"].max_k(2 * size if size > 2 else 4)
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])

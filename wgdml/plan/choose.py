@@ -88,7 +88,10 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
-    return p.columns and p.sequences >= policy.min_sequences and 4 * p.k <= p.length <= policy.max_length
+    # Longer lists take longer for every item.
+    dense = p.k > policy.max_k // 2
+    most = policy.max_length // 2 if dense else policy.max_length
+    return p.columns and p.sequences >= policy.min_sequences and p.length <= most and (dense or 4 * p.k <= p.length)
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
@@ -118,8 +121,11 @@ def _narrow_sort(p: Problem) -> bool:
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     if not p.columns:
         return False
-    # A copy of few columns takes little.
-    large = p.view.selection.batch[-1].size > 16 or p.sequences * p.length > 1 << 23
+    # A copy of few columns takes little, and they share few lines of memory.
+    few = p.view.selection.batch[-1].size <= 16
+    if few and p.length < 1 << 14:
+        return False
+    large = not few or p.sequences * p.length > 1 << 23
     return (p.k <= 64 and p.length >= 16 * p.k) or (large and p.k <= 512 and p.length >= 256 * p.k)
 
 
@@ -136,7 +142,7 @@ def _few_neighbours(p: Problem) -> bool:
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
     large = p.k > 64 or p.sequences * p.length > 1 << 19
-    return p.columns and large and (p.length <= 8192 or 4 * p.k <= p.length)
+    return p.columns and large and (p.length <= 1 << 14 or 4 * p.k <= p.length)
 
 
 # The tables
@@ -171,7 +177,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "one dispatch, a threshold among the loads",
     ),
     Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
-    Rule("select_lists", _select_lists, "8192 columns and more of up to 256 items, k up to 16", "one dispatch and one read"),
+    Rule(
+        "select_lists",
+        _select_lists,
+        "8192 columns and more of up to 256 items, k up to 16; of up to 128, k up to 32",
+        "one dispatch and one read",
+    ),
     Rule(
         "select_bisect",
         _select_bisect,
@@ -212,7 +223,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items and more, k up to 64; of 256 k items, k up to 512, but for few small ones",
+        "columns of 16 k items and more, k up to 64; of 256 k items, k up to 512; of few neighbours from 16384 on",
         "one read that coalesces",
     ),
     Rule(
@@ -230,7 +241,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "transpose",
         _transpose,
-        "columns with k over 64 or 2^19 items in all, but for k over a quarter of more than 8192",
+        "columns with k over 64 or 2^19 items in all, but for k over a quarter of more than 16384",
         "rows have faster ways than a copy takes",
     ),
     Rule(

@@ -22,6 +22,7 @@ class Problem:
     k: int
     format: ElementFormat  #: Of the input's elements, whose keys the pairs have too.
     last_index: bool = False  #: The last of equal items wins.
+    packed: bool = False  #: A pair fits one word.
 
     @property
     def length(self) -> int:

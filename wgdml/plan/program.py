@@ -92,7 +92,8 @@ class Program:
         if whole and not self.selection.sorted and isinstance(source, Pairs) and isinstance(sink, Outputs):
             self.emit(source, sequences, k, [sink], k)
             return
-        problem = Problem(source, sequences, k, self.selection.format, self.selection.last_index)
+        s = self.selection
+        problem = Problem(source, sequences, k, s.format, s.last_index, s.packed)
         chosen = algorithm or self.choose(problem)
         chosen.check_spans(problem)
         self.algorithms.append(chosen.name)
@@ -183,7 +184,9 @@ class Program:
             # Fewer could leave ranks without a pair.
             values["least"] = min(max(values["k"], params.get("least", 0)), values.get("length", 0))
         block = pack(values, view.selection.batch if view else (), view)
-        self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound | dict(bind), used | dict(constants), block))
+        used |= constants
+        used.setdefault("TEAM", used["WORKGROUP"])
+        self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound | dict(bind), used, block))
 
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
@@ -245,9 +248,9 @@ class Program:
         if isinstance(sink, Pairs):
             bound |= {"sink_keys": sink.keys, "sink_indices": sink.indices}
             values |= {"sink_base": sink.base, "sink_step": sink.step, "sink_item_step": sink.item_step}
-            return {"SINK_PAIRS": 1, "MANY_BOXES": 0}
+            return {"SINK_PAIRS": 1, "MANY_BOXES": 0, "NARROW": 0}
         if sink is None:
-            return {"SINK_PAIRS": 0, "MANY_BOXES": 0}
+            return {"SINK_PAIRS": 0, "MANY_BOXES": 0, "NARROW": 0}
         shape = sink.view.selection
         if s.has_values:
             offset = shape.value_offset + sink.first_rank * s.value_step
@@ -268,7 +271,8 @@ class Program:
         values["first_rank"] = values["earlier_ranks"] = sink.first_rank
         values["nothing_high"], values["nothing_low"] = s.format.last(s.order.largest_first)
         payload = 0 if shape.payload is None else self._payload(shape, shape.payload, bound, values)
-        return {"SINK_PAIRS": 0, "MANY_BOXES": int(sink.view.covered < shape.length), "PAYLOAD": payload}
+        boxes, narrow = sink.view.covered < shape.length, s.has_values and s.format.bytes < 4
+        return {"SINK_PAIRS": 0, "MANY_BOXES": int(boxes), "NARROW": int(narrow and not boxes), "PAYLOAD": payload}
 
     @staticmethod
     def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> int:
@@ -374,8 +378,10 @@ def _format_constants(s: Selection) -> dict[str, int]:
         "DIRECTION": f.key_mask if s.order.largest_first else 0,
         "INDEX_FLIP": 0xFFFFFFFF if s.last_index else 0,
         "ELEMENT_BYTES": f.bytes,
+        "WORD_RANKS": max(1, 4 // f.bytes),
         "HAS_VALUES": int(s.has_values),
         "PACKED": int(s.packed),
+        "HELD_WORDS": 1 if s.packed else f.key_words + 1,
     }
 
 

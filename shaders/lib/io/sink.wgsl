@@ -32,10 +32,11 @@ fn put_to(start: Target, rank: u32, pair: Pair) {
 @group(0) @binding(4) var<storage, read_write> values: array<atomic<u32>>;
 
 // Several elements share a word. Each is owned by one invocation, which flips its bits alone.
-fn put_bits(word: u32, shift: u32, mask: u32, bits: u32) {
-  let old = atomicLoad(&values[word]);
-  atomicXor(&values[word], (((old >> shift) ^ bits) & mask) << shift);
-}
+fn put_bits(word: u32, mask: u32, bits: u32) { atomicXor(&values[word], (atomicLoad(&values[word]) ^ bits) & mask); }
+
+// Where an element's bits, left-aligned, lie in its word.
+fn shift_in_word(offset: u32) -> u32 { return 8u * ELEMENT_BYTES * (offset % (4u / ELEMENT_BYTES)); }
+fn bits_for_word(offset: u32, bits: u32) -> u32 { return (bits >> (32u - 8u * ELEMENT_BYTES)) << shift_in_word(offset); }
 #endif
 
 fn put_value(offset: u32, bits: Key) {
@@ -46,11 +47,8 @@ fn put_value(offset: u32, bits: Key) {
 #if ELEMENT_BYTES == 4
   values[offset] = bits;
 #endif
-#if ELEMENT_BYTES == 2
-  put_bits(offset >> 1u, 16u * (offset & 1u), 0xffffu, bits >> 16u);
-#endif
-#if ELEMENT_BYTES == 1
-  put_bits(offset >> 2u, 8u * (offset & 3u), 0xffu, bits >> 24u);
+#if 4 > ELEMENT_BYTES
+  put_bits(offset / (4u / ELEMENT_BYTES), bits_for_word(offset, 0xffffffffu), bits_for_word(offset, bits));
 #endif
 }
 #endif
@@ -68,17 +66,6 @@ fn target_of(sequence: u32) -> Target { return Target(sequence_offsets(sequence)
 
 #if RAGGED
 #import io/span_table
-
-fn put_nothing(to: Target, rank: u32) {
-#if HAS_VALUES
-#if KEY_WORDS == 1
-  put_value(to.offsets.y + rank * params.value_step, params.nothing_high);
-#else
-  put_value(to.offsets.y + rank * params.value_step, Key(params.nothing_high, params.nothing_low));
-#endif
-#endif
-  put_index(to.offsets.z + rank * params.index_step, vec2<u32>(0xffffffffu));
-}
 #endif
 #if PAYLOAD
 #import io/payload
@@ -86,28 +73,43 @@ fn put_nothing(to: Target, rank: u32) {
 fn payload_of(sequence: u32, index: u32) -> vec2<u32> { return vec2<u32>(index, 0u); }
 #endif
 
-// Writes the pair as rank `rank` of the sequence. The key tells the value's bits, except of NaNs
-// and zeros: those are read again from the input.
-fn put_to(to: Target, rank: u32, pair: Pair) {
+// What a rank gets: the bits of its value and its index. Others have it where it is not `here`.
+struct Result { here: bool, bits: Key, index: vec2<u32> }
+
+// Of a pair. The key tells the value's bits, except of NaNs and zeros: those are read again.
+fn result_of(to: Target, rank: u32, pair: Pair) -> Result {
   var index = pair.index ^ INDEX_FLIP;
 #if RAGGED
   let span = spans[to.sequence];
   if (index >= span.y || rank + params.earlier_ranks >= span.z) {
-    put_nothing(to, rank);
-    return;
+#if KEY_WORDS == 1
+    return Result(true, params.nothing_high, vec2<u32>(0xffffffffu));
+#else
+    return Result(true, Key(params.nothing_high, params.nothing_low), vec2<u32>(0xffffffffu));
+#endif
   }
   index += span.x;
 #endif
+  var bits = pair.key;
 #if HAS_VALUES
 #if MANY_BOXES
   let place = place_of(index);
-  if (!place.inside) { return; }
+  if (!place.inside) { return Result(false, bits, vec2<u32>()); }
 #endif
-  var bits = bits_from(pair.key);
+  bits = bits_from(pair.key);
   if (!bits_are_known(pair.key, bits)) { bits = element_at(to.offsets.x + place_of(index).offset); }
-  put_value(to.offsets.y + rank * params.value_step, bits);
 #endif
-  put_index(to.offsets.z + rank * params.index_step, payload_of(to.sequence, index));
+  return Result(true, bits, payload_of(to.sequence, index));
+}
+
+// Writes the pair as rank `rank` of the sequence.
+fn put_to(to: Target, rank: u32, pair: Pair) {
+  let result = result_of(to, rank, pair);
+  if (!result.here) { return; }
+#if HAS_VALUES
+  put_value(to.offsets.y + rank * params.value_step, result.bits);
+#endif
+  put_index(to.offsets.z + rank * params.index_step, result.index);
 }
 
 #endif

@@ -1,12 +1,12 @@
 // A workgroup's counters of digits, their prefix sums, and the bits of pairs that differ.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import order/words
+#import workgroup/scan
 
 const KTH_BINS: u32 = 1u << KTH_DIGIT;
 const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
 
 var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
-var<workgroup> kth_sums: array<atomic<u32>, 2u * WORKGROUP>;
 var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
 var<workgroup> kth_words: vec3<u32>;
 
@@ -19,21 +19,6 @@ fn word_of(words: vec3<u32>, word: u32) -> u32 {
 }
 
 fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
-
-// Sums over the invocations up to this one. Latency bounds it: few steps, four sums at a time.
-fn kth_scan(local: u32, mine: u32) -> u32 {
-  var sum = mine;
-  var page = 0u;
-  for (var reach = 1u; reach < WORKGROUP; reach *= 4u) {
-    atomicStore(&kth_sums[page + local], sum);
-    workgroupBarrier();
-#for j in 3
-    if (local >= $[j + 1]u * reach) { sum += atomicLoad(&kth_sums[page + local - $[j + 1]u * reach]); }
-#endfor
-    page = WORKGROUP - page;
-  }
-  return sum;
-}
 
 // The bits of each word that differ for any invocation. All call it together.
 fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
@@ -62,7 +47,7 @@ fn kth_bin(local: u32, rank: u32) -> vec3<u32> {
   workgroupBarrier();
   var count = 0u;
   for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
-  var sum = kth_scan(local, count) - count;
+  var sum = inclusive_sum(local, count) - count;
   for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
     let own = atomicLoad(&kth_bins[b]);
     if (sum < rank && rank <= sum + own) { kth_found = vec3<u32>(b, sum, own); }

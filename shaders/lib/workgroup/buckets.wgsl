@@ -10,7 +10,7 @@ const CROWDED: u32 = 16u;
 const FRACTION: u32 = 16u * SPLITS;  // bits of a place within a bucket
 const WIDTH: u32 = (CARRIED + 3u) / 4u;  // pairs that a part has on average: 4 parts an invocation
 
-alias Carried = array<Stored, CARRIED>;
+alias Carried = array<Held, CARRIED>;
 alias Numbers = array<u32, CARRIED>;
 
 var<workgroup> fullest: atomic<u32>;
@@ -71,7 +71,7 @@ fn begin_buckets(local: u32) -> u32 {
     most = max(most, own);
   }
   atomicMax(&fullest, most);
-  var begin = kth_scan(local, count) - count;
+  var begin = inclusive_sum(local, count) - count;
   for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
     let own = atomicLoad(&kth_bins[b]);
     atomicStore(&kth_bins[b], begin);
@@ -81,14 +81,14 @@ fn begin_buckets(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_fullest);
 }
 
-fn is_carried(stored: Stored) -> bool { return pair_of(stored).index != NO_INDEX; }
+fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
 
 // The bits that differ, of the distances of all pairs carried. `any_pair` is one of them.
 fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
   let first = distances_of(any_pair, last);
   var mine = vec3<u32>();
 #for c in CARRIED
-  if (is_carried((*carried)[$c])) { mine |= distances_of(pair_of((*carried)[$c]), last) ^ first; }
+  if (is_carried((*carried)[$c])) { mine |= distances_of(pair_held((*carried)[$c]), last) ^ first; }
 #endfor
   if (local == 0u) { atomicStore(&fullest, 0u); }
   return kth_differing(local, mine);
@@ -108,33 +108,26 @@ fn bound_by_buckets(length: u32, carried: ptr<function, Carried>, codes: ptr<fun
 
 fn half_of(word: u32, part: u32) -> u32 { return (word >> (16u * (part & 1u))) & 0xffffu; }
 
-// Where a part begins, or the list ends. The counts of two parts share a word of `kth_sums`.
+// Where a part begins, or the list ends. The counts of two parts share a word of `scan_words`.
 fn part_begin(part: u32, length: u32) -> u32 {
   if (part == 4u * WORKGROUP) { return length; }
-  return half_of(atomicLoad(&kth_sums[part >> 1u]), part);
+  return half_of(atomicLoad(&scan_words[part >> 1u]), part);
 }
 
-// Counts of parts become their beginnings. The buckets' are lost. Returns the most pairs of any.
+// Counts of parts become their beginnings. Returns the most pairs of any.
 fn begin_parts(local: u32) -> u32 {
-  let low = atomicLoad(&kth_sums[2u * local]);
-  let high = atomicLoad(&kth_sums[2u * local + 1u]);
+  let low = atomicLoad(&scan_words[2u * local]);
+  let high = atomicLoad(&scan_words[2u * local + 1u]);
   let sizes = vec4<u32>(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
   let count = sizes.x + sizes.y + sizes.z + sizes.w;
   atomicMax(&fullest, max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
-  var sum = count;
-  for (var reach = 1u; reach < WORKGROUP; reach *= 4u) {
-    atomicStore(&kth_bins[local], sum);
-    workgroupBarrier();
-#for j in 3
-    if (local >= $[j + 1]u * reach) { sum += atomicLoad(&kth_bins[local - $[j + 1]u * reach]); }
-#endfor
-    workgroupBarrier();
-  }
-  let begin = sum - count;
+  workgroupBarrier();
+  let begin = inclusive_sum(local, count) - count;
+  workgroupBarrier();
   let second = begin + sizes.x;
   let third = second + sizes.y;
-  atomicStore(&kth_sums[2u * local], begin | (second << 16u));
-  atomicStore(&kth_sums[2u * local + 1u], third | ((third + sizes.z) << 16u));
+  atomicStore(&scan_words[2u * local], begin | (second << 16u));
+  atomicStore(&scan_words[2u * local + 1u], third | ((third + sizes.z) << 16u));
   if (local == 0u) { shared_fullest = atomicLoad(&fullest); }
   return workgroupUniformLoad(&shared_fullest);
 }
@@ -142,8 +135,8 @@ fn begin_parts(local: u32) -> u32 {
 // Codes become bounds of parts, and places those within a part. Returns the most pairs of a part.
 fn split_buckets(local: u32, length: u32, carried: ptr<function, Carried>,
                  codes: ptr<function, Numbers>, places: ptr<function, Numbers>) -> u32 {
-  atomicStore(&kth_sums[local], 0u);
-  atomicStore(&kth_sums[WORKGROUP + local], 0u);
+  atomicStore(&scan_words[local], 0u);
+  atomicStore(&scan_words[WORKGROUP + local], 0u);
   workgroupBarrier();
 #for c in CARRIED
   if (is_carried((*carried)[$c])) {
@@ -151,7 +144,7 @@ fn split_buckets(local: u32, length: u32, carried: ptr<function, Carried>,
     let begin = bucket_begin(bucket, length);
     let size = bucket_begin(bucket + 1u, length) - begin;
     let part = (begin + ((((*codes)[$c] & ones(FRACTION)) * size) >> FRACTION)) / WIDTH;
-    (*places)[$c] = half_of(atomicAdd(&kth_sums[part >> 1u], 1u << (16u * (part & 1u))), part);
+    (*places)[$c] = half_of(atomicAdd(&scan_words[part >> 1u], 1u << (16u * (part & 1u))), part);
     (*codes)[$c] = part;
   }
 #endfor

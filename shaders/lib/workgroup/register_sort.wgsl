@@ -1,29 +1,18 @@
 // Sorts the pairs that each team of a workgroup holds in registers, by a bitonic network.
 //
-// Invocations exchange pairs by shuffles within a subgroup, and else through `list`.
-//   TEAM   invocations of a team, an aligned run of them; a power of two
-//   MOVES  1, or the words of a pair where only one of them at a time finds room in `list`
+// Invocations exchange pairs by shuffles within a subgroup, and else through `list`. That has room
+// for a word of each pair: what one workgroup takes, others of its processor lack.
+//   TEAM  invocations of a team, an aligned run of them; a power of two
 #import thread/network
 #import workgroup/lanes
 #import io/sink
-
-#if MOVES == 1
-alias Moved = Held;
-fn moved(held: Held, w: u32) -> Moved { return held; }
-fn with_moved(held: Held, w: u32, part: Moved) -> Held { return part; }
-#else
-alias Moved = u32;
-fn moved(held: Held, w: u32) -> Moved { return held[w]; }
-fn with_moved(held: Held, w: u32, part: Moved) -> Held {
-  var changed = held;
-  changed[w] = part;
-  return changed;
-}
+#if NARROW && PACKED
+#import io/put_ranks
 #endif
 
 const SORTED: u32 = ITEMS_PER_THREAD * WORKGROUP;
 
-var<workgroup> list: array<Moved, SORTED + WORKGROUP>;
+var<workgroup> list: array<u32, SORTED + WORKGROUP>;
 
 // A spare place after each invocation's keeps the banks apart.
 fn place(rank: u32) -> u32 { return rank + (rank >> ITEM_BITS); }
@@ -39,14 +28,14 @@ fn of_partner(x: ptr<function, Registers>, local: u32, lanes: u32, mask: u32) ->
     return others;
   }
 #endif
-#for w in MOVES
+#for w in HELD_WORDS
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  list[$iu * WORKGROUP + local] = moved((*x)[$i], $wu);
+  list[$iu * WORKGROUP + local] = word_held((*x)[$i], $wu);
 #endfor
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  others[$i] = with_moved(others[$i], $wu, list[$iu * WORKGROUP + (local ^ mask)]);
+  others[$i] = with_word_held(others[$i], $wu, list[$iu * WORKGROUP + (local ^ mask)]);
 #endfor
 #endfor
   return others;
@@ -70,24 +59,37 @@ fn sort_teams(x: ptr<function, Registers>, local: u32, lanes: u32) {
   }
 }
 
-// Sorts each team's pairs and puts the first k, side by side. All call it together.
+#if NARROW && PACKED
+fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(Held(list[slot * TEAM * (ITEMS_PER_THREAD + 1u) + place(rank)])); }
+#endif
+
+// Sorts each team's pairs and puts the first k, side by side. `sequence` is the invocation's. All
+// call it together.
 fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32, lanes: u32) {
   sort_teams(x, local, lanes);
   let lane = local % TEAM;
   let home = (local - lane) * (ITEMS_PER_THREAD + 1u);
-#for w in MOVES
+#for w in HELD_WORDS
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  list[home + place(lane * ITEMS_PER_THREAD + $iu)] = moved((*x)[$i], $wu);
+  list[home + place(lane * ITEMS_PER_THREAD + $iu)] = word_held((*x)[$i], $wu);
 #endfor
   workgroupBarrier();
+#if NARROW && PACKED
+#else
 #for i in ITEMS_PER_THREAD
-  (*x)[$i] = with_moved((*x)[$i], $wu, list[home + place($iu * TEAM + lane)]);
+  (*x)[$i] = with_word_held((*x)[$i], $wu, list[home + place($iu * TEAM + lane)]);
 #endfor
+#endif
 #endfor
+#if NARROW && PACKED
+  let first = sequence - local / TEAM;
+  put_ranks(first, min(max(params.sequences, first) - first, WORKGROUP / TEAM), local);
+#else
   if (sequence >= params.sequences) { return; }
   let to = target_of(sequence);
 #for i in ITEMS_PER_THREAD
   if ($iu * TEAM + lane < params.k) { put_to(to, $iu * TEAM + lane, pair_held((*x)[$i])); }
 #endfor
+#endif
 }

@@ -1,66 +1,40 @@
-// Exclusive prefix sums over each team of a workgroup: of runs of 16 invocations, then of the runs.
-//   TEAM  invocations of a team, a multiple of 16; WORKGROUP where the whole workgroup is one
+// Prefix sums over each team of a workgroup, in the order of its invocations.
+//
+// A step adds up four sums, TEAM invocations take log4(TEAM) steps, and each has a barrier (Hillis
+// and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986, by fours).
+//   TEAM  invocations of a team, which divides WORKGROUP; the planner's default is all of it
+var<workgroup> scan_words: array<atomic<u32>, 2u * WORKGROUP>;
+var<private> scan_page: u32;  // Steps take two pages by turns: a step may write while another reads.
 
-const SCAN_RUNS: u32 = WORKGROUP / 16u;
-
-var<workgroup> scan_words: array<u32, WORKGROUP + SCAN_RUNS>;  // a spare place a run: banks differ
-var<workgroup> scan_runs: array<u32, SCAN_RUNS>;
+// The sum over the team's invocations up to this one. All of a workgroup call it together.
+fn inclusive_sum(local: u32, mine: u32) -> u32 {
+  let lane = local % TEAM;
+  var sum = mine;
+  for (var reach = 1u; reach < TEAM; reach *= 4u) {
+    atomicStore(&scan_words[scan_page + local], sum);
+    workgroupBarrier();
+#for j in 3
+    if (lane >= $[j + 1]u * reach) { sum += atomicLoad(&scan_words[scan_page + local - $[j + 1]u * reach]); }
+#endfor
+    scan_page = WORKGROUP - scan_page;
+  }
+  return sum;
+}
 
 struct Scan { exclusive: u32, total: u32 }
 
-fn sum_runs(local: u32, mine: u32) {
-  scan_words[local + local / 16u] = mine;
-  workgroupBarrier();
-  if (local < SCAN_RUNS) {
-    var sum = 0u;
-#for i in 16
-    sum += scan_words[local * 17u + $iu];
-#endfor
-    scan_runs[local] = sum;
-  }
-  workgroupBarrier();
-}
-
-// The sum of a team's runs before one, and of all of them.
-fn scan_runs_of_team(run: u32) -> Scan {
-  let first = run - run % (TEAM / 16u);
-  var sums = Scan();
-  for (var r = first; r < first + TEAM / 16u; r++) {
-    if (r == run) { sums.exclusive = sums.total; }
-    sums.total += scan_runs[r];
-  }
-  return sums;
-}
-
-// The sums within a run, in place of its words.
-fn scan_run(run: u32, start: u32) {
-  var exclusive = start;
-#for i in 16
-  let word$i = scan_words[run * 17u + $iu];
-  scan_words[run * 17u + $iu] = exclusive;
-  exclusive += word$i;
-#endfor
-}
-
-// All invocations call it together. It has three barriers, and may be called again at once.
+// The sum over the invocations before this one, and over all. All call it together.
 fn scan(local: u32, mine: u32) -> Scan {
-  sum_runs(local, mine);
-  if (local < SCAN_RUNS) {
-    let sums = scan_runs_of_team(local);
-    scan_run(local, sums.exclusive);
-    scan_words[local * 17u + 16u] = sums.total;
-  }
+  let sum = inclusive_sum(local, mine);
+  atomicStore(&scan_words[scan_page + local], sum);
   workgroupBarrier();
-  return Scan(scan_words[local + local / 16u], scan_words[local / 16u * 17u + 16u]);
+  let total = atomicLoad(&scan_words[scan_page + local - local % TEAM + (TEAM - 1u)]);
+  scan_page = WORKGROUP - scan_page;
+  return Scan(sum - mine, total);
 }
 
 // The same of words of two 16-bit sums each, of which all low ones come before the high ones.
 fn scan_halves(local: u32, mine: u32) -> u32 {
-  sum_runs(local, mine);
-  if (local < SCAN_RUNS) {
-    let sums = scan_runs_of_team(local);
-    scan_run(local, sums.exclusive + (sums.total << 16u));
-  }
-  workgroupBarrier();
-  return scan_words[local + local / 16u];
+  let sums = scan(local, mine);
+  return sums.exclusive + (sums.total << 16u);
 }

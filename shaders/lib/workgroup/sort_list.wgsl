@@ -13,7 +13,7 @@ fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pa
   let runs = runs_of(differing_of(local, carried, any_pair, last));
 #for c in CARRIED
   if (is_carried((*carried)[$c])) {
-    bounds[$c] = code_of(distances_of(pair_of((*carried)[$c]), last), runs);
+    bounds[$c] = code_of(distances_of(pair_held((*carried)[$c]), last), runs);
     places[$c] = atomicAdd(&kth_bins[bounds[$c] >> FRACTION], 1u);
   }
 #endfor
@@ -39,7 +39,7 @@ fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pa
 #for c in CARRIED
   if (is_carried((*carried)[$c]) && (bounds[$c] & 0xffffu) < params.k) {
     let begin = bounds[$c] & 0xffffu;
-    places[$c] = begin + count_all_before(begin, bounds[$c] >> 16u, pair_of((*carried)[$c]));
+    places[$c] = begin + count_all_before(begin, bounds[$c] >> 16u, (*carried)[$c]);
   }
 #endfor
   workgroupBarrier();
@@ -53,8 +53,8 @@ fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pa
 fn sort_list(local: u32, length: u32, last: Pair) {
   var carried: Carried;
 #for c in CARRIED
-  carried[$c] = store_of(last_pair());
+  carried[$c] = nothing_held();
   if ($cu * WORKGROUP + local < length) { carried[$c] = list[$cu * WORKGROUP + local]; }
 #endfor
-  sort_carried(local, length, &carried, pair_of(list[0]), last);
+  sort_carried(local, length, &carried, pair_held(list[0]), last);
 }

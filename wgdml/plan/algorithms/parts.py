@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..occupancy import OccupancyPolicy
+from ..problem import Problem
 from ..regions import Source, View
 
 
 def pair_bytes(key_words: int) -> int:
-    """Bytes of a pair in workgroup memory: three words are padded to four."""
+    """Bytes of a pair in workgroup memory, unless packed: three words are padded to four."""
     return 8 * key_words
+
+
+def held_bytes(problem: Problem) -> int:
+    """Bytes of a pair that workgroup memory holds as ``lib/order/held.wgsl`` has it."""
+    return 4 if problem.packed else pair_bytes(problem.key_words)
 
 
 def workgroup_with(machine: Machine, bytes_each: int, besides: int) -> int:
@@ -20,7 +26,7 @@ def workgroup_with(machine: Machine, bytes_each: int, besides: int) -> int:
 
 def network(items: int) -> dict[str, int]:
     """The constants of ``lib/workgroup/register_sort.wgsl`` for so many pairs of an invocation."""
-    return {"ITEMS_PER_THREAD": items, "ITEM_BITS": items.bit_length() - 1, "HALF": items // 2, "MOVES": 1}
+    return {"ITEMS_PER_THREAD": items, "ITEM_BITS": items.bit_length() - 1, "HALF": items // 2}
 
 
 def teams_of_workgroup(machine: Machine, team: int, bytes_each: int, most: int) -> int:

@@ -131,7 +131,7 @@ class RadixSelect(Algorithm):
         sequences, source = problem.sequences, problem.source
         digits = self._digits(program, problem)
         workgroup = self.machine.workgroup
-        constants = {"BINS": self._bins, "EACH_BINS": self._bins // workgroup, "TEAM": workgroup}
+        constants = {"BINS": self._bins, "EACH_BINS": self._bins // workgroup}
         params = {"k": problem.k, "fallback": int(fallback), "places": found.length}
         previous = {"previous_word": 0, "previous_shift": 0}
         read = sample or source

@@ -109,7 +109,7 @@ class RadixSort(RadixPasses):
                 params={"groups": sum(groups)},
             )
         kernel = "radix_sort/scatter_subgroups" if s.subgroups else "radix_sort/scatter"
-        team = {} if s.subgroups else {"TEAM": self.machine.workgroup, "COUNTERS": 8}
+        team = {} if s.subgroups else {"COUNTERS": 8}
         for segment, first, own_tiles in zip(here.segments, first_tiles, tiles, strict=True):
             for piece, first_rank, ranks in program.windows(target, kept, here.sequences):
                 program.dispatch(

@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, Source, View
 from .base import Algorithm
-from .parts import network, pair_bytes, teams_of_workgroup
+from .parts import network, teams_of_workgroup
 
 _FEWEST = 32  # invocations: most subgroups are as large, and exchange by shuffles
 _TEAMS = 2  # of a workgroup, where they are no larger
@@ -79,9 +79,7 @@ class RowSortBitonic(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, items, team = self.check(problem)
-        pairs = (items + 1) * team
-        moves = 1 if self._fits(program, problem, pairs) else problem.key_words + 1
-        teams = teams_of_workgroup(self.machine, team, pair_bytes(problem.key_words) * pairs, _TEAMS)
+        teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, _TEAMS)
         program.dispatch(
             "row_sort/bitonic",
             ceil_div(problem.sequences, teams),
@@ -92,11 +90,6 @@ class RowSortBitonic(Algorithm):
                 "TEAM": team,
                 "WORKGROUP": teams * team,
                 "LOADS": ceil_div(source.most_loads, team),
-                "MOVES": moves,
             },
             params={"k": problem.k},
         )
-
-    def _fits(self, program: Program, problem: Problem, pairs: int) -> bool:
-        """Has workgroup memory room for so many pairs?"""
-        return pairs * (4 if program.selection.packed else pair_bytes(problem.key_words)) <= self.memory

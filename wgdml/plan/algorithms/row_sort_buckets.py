@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import pair_bytes
+from .parts import held_bytes
 
 _WORDS = 4  # of keys that an invocation carries: more of them wait for each other in its registers
 _WORKGROUP = 64  # invocations at least
@@ -62,7 +62,7 @@ class RowSortBuckets(Algorithm):
         loads = ceil_div(source.most_loads, workgroup)
         shape = _Shape(workgroup, loads, loads * workgroup * source.per_load)
         # The list, and a counter and two words an invocation of `lib/workgroup/bins.wgsl`.
-        room = pair_bytes(problem.key_words) * shape.places + 12 * workgroup + 64
+        room = held_bytes(problem) * shape.places + 12 * workgroup + 64
         if workgroup > self.machine.widest_workgroup or room > self.memory:
             raise Unserved(f"row_sort_buckets takes sequences that fit this adapter's workgroup memory, not {problem.length} items")
         return shape

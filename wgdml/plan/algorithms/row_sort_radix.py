@@ -57,8 +57,8 @@ class RowSortRadix(Algorithm):
         team = max(32, power_of_two_above(ceil_div(length, _ITEMS)))
         if team >= 128 and team * 3 // 4 * _ITEMS >= length:
             team = team * 3 // 4
-        # An invocation's counters or words, whichever are more, and its sum among 16.
-        room = 4 * max(_ITEMS + 1, 1 << (digit - 1)) * team + 4 * team + 8 * (team // 16)
+        # An invocation's counters or words, whichever are more, and two words to scan.
+        room = 4 * max(_ITEMS + 1, 1 << (digit - 1)) * team + 8 * team
         most = self.memory - 32
         if room > most or team > m.max_compute_invocations_per_workgroup:
             raise Unserved(f"row_sort_radix takes rows that fit this adapter's workgroup memory, not {length} items")

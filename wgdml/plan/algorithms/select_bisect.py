@@ -13,9 +13,10 @@ from .base import Algorithm
 from .parts import class_tile, network, teams_of_workgroup
 
 _TEAM = 32  # invocations: more would wait for each other at every step
-#: Teams of a workgroup; half as many of 64-bit types
-#: (benchmarks/LOG.md#several-rows-a-workgroup-2026-11-25-e32f064).
+#: Teams of a workgroup, twice as many of many rows of over _LARGE words an invocation; half as many
+#: of 64-bit types (benchmarks/LOG.md#several-rows-a-workgroup-2026-11-25-e32f064).
 _TEAMS = 4
+_LARGE = 32
 _SIZES = 4  # of register tiles from one power of two to the next
 #: An invocation has up to this many words of keys
 #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
@@ -57,9 +58,10 @@ class SelectBisect(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         tile = self.check(problem)
         items = power_of_two_above(ceil_div(problem.k, _TEAM))
-        teams = teams_of_workgroup(
-            self.machine, _TEAM, 8 * problem.key_words * (items + 1) * _TEAM + 64, _TEAMS // problem.key_words
-        )
+        keys = tile["LOADS"] * problem.view.per_load
+        many = keys * problem.key_words > _LARGE and problem.sequences * _TEAM >= 4 * self.occupancy.invocations
+        most = _TEAMS * (2 if many else 1) // problem.key_words
+        teams = teams_of_workgroup(self.machine, _TEAM, 4 * (items + 1) * _TEAM + 64, most)
         program.dispatch(
             "select/bisect",
             ceil_div(problem.sequences, teams),
@@ -67,6 +69,6 @@ class SelectBisect(Algorithm):
             sink=sink,
             constants=tile
             | network(items)
-            | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": tile["LOADS"] * problem.view.per_load},
+            | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": keys},
             params={"k": problem.k},
         )

@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import class_above, pair_bytes
+from .parts import class_above, held_bytes
 
 _LARGEST_K = 8192
 _DIGIT = 11  # bits of a digit, at most
@@ -51,7 +51,7 @@ class SelectDigits(Algorithm):
         # A list with little to spare takes digits more, and so do narrow ones.
         for bits, least in ((digit, k * 5 // 4), (digit, k * 17 // 16), (fewest, k * 17 // 16)):
             places = max(_FEWEST, class_above(least, _LISTS))
-            room = (self.memory - (4 << bits) - 8 * workgroup - 256) // pair_bytes(problem.key_words)
+            room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
             if places <= min(room, _MOST * workgroup):
                 return _Shape(workgroup, bits, places)
         return _Shape(workgroup, digit, 0)

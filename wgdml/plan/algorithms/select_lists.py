@@ -21,9 +21,10 @@ _UNROLL = 4  # loads under way at once
 class SelectListsPolicy:
     """Many short columns."""
 
-    #: Lists serve k up to this: a list fills registers, and insertions take as long
+    #: Lists serve k up to this: a list fills registers, and insertions take as long. Over half of it
+    #: they serve columns of half the length
     #: (benchmarks/LOG.md#sorted-lists-in-registers-2026-11-21-f928ca9).
-    max_k: int = number(16, 1, 64)
+    max_k: int = number(32, 1, 64)
     #: Lists pay from this many columns on (the same figures).
     min_sequences: int = number(8192, 1, 1 << 24)
     #: Lists serve columns of up to this many items (the same figures).

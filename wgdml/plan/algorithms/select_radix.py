@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
-from .parts import class_above, pair_bytes, threshold_workgroup
+from .parts import class_above, held_bytes, threshold_workgroup
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -20,15 +20,16 @@ _ORDERED = 1024
 _SMALLEST_CLASS = 64  # of k
 _NARROWED = 257  # items of a row whose loads may be narrowed
 _UNSPLIT = 2048  # places of a list whose buckets are not split
-#: Classes of k from one power of two to the next, and places of a list for each of the k. A list
-#: has some 1.2 k pairs of random data
-#: (benchmarks/LOG.md#buckets-within-buckets-2026-11-24-79fda52).
-_LISTS = ((1, 2.0), (4, 1.375))
+_CLASSES = 2  # of k from one power of two to the next: each is a kernel
+_LARGE_K = 1024  # from which on there are twice as many classes, as workgroup memory ends there
+#: Places of a list for each of the k: of random data it has some 1.2 k pairs. What more one
+#: workgroup takes, others of its processor lack.
+_PLACES = 1.375
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
 _HELD = 16  # of a list in workgroup memory
 _OWN_SIZES = 4  # of an invocation's subsets from one power of two to the next
 _DIGIT = 8  # bits of a digit, at least
-_FILL = 32  # loads of an invocation at least where sequences are too few to fill the machine
+_FILL = 64  # loads of an invocation at least where sequences are too few to fill the machine
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,10 @@ class SelectRadix(Algorithm):
     Policy = SelectRadixPolicy
     policy: SelectRadixPolicy
 
-    def max_k(self, key_words: int) -> int:
-        """The largest k whose list workgroup memory has room for."""
+    def max_k(self, pair: int) -> int:
+        """The largest k for whose list of pairs of so many bytes workgroup memory has room."""
         classes = (size << octave for octave in range(13)[::-1] for size in (7, 6, 5, 4))
-        return next(k for k in classes if k <= _LARGEST_K and self._list_in(k, self.machine.widest_workgroup, key_words))
+        return next(k for k in classes if k <= _LARGEST_K and self._list_in(k, self.machine.widest_workgroup, pair))
 
     def prefers(self, problem: Problem) -> bool:
         """Is k so large that counting, whose work grows with its square, is slower?"""
@@ -118,7 +119,7 @@ class SelectRadix(Algorithm):
         # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
         few = not spilled and problem.sequences * workgroup <= self.occupancy.invocations
         whole = min(4, source.per_load) * places // 2 if few else 0
-        fits = whole <= min(self._room(workgroup, survivors.chosen, problem.key_words), _EACH * workgroup)
+        fits = whole <= min(self._room(workgroup, survivors.chosen, held_bytes(problem)), _EACH * workgroup)
         loads = source.most_loads
         # Where half of the subsets would be read again, twice as many.
         subsets = self.policy.subsets * (2 if 4 * k > self.policy.subsets * workgroup else 1)
@@ -130,28 +131,27 @@ class SelectRadix(Algorithm):
 
     def _list(self, problem: Problem) -> _List:
         """In workgroup memory where it has room, by fewer invocations if need be; else scratch."""
-        k, key_words = problem.k, problem.key_words
-        workgroup = min(threshold_workgroup(self.machine, key_words), self._wanted(problem))
+        k, pair = problem.k, held_bytes(problem)
+        workgroup = min(threshold_workgroup(self.machine, problem.key_words), self._wanted(problem))
         smallest = min(workgroup, self.policy.min_workgroup)
-        found = self._list_in(k, workgroup, key_words)
+        found = self._list_in(k, workgroup, pair)
         if found is not None:
             return found
         k = power_of_two_above(k)
-        while workgroup > smallest and self._room(workgroup, k * 17 // 16, key_words) < 0:
+        while workgroup > smallest and self._room(workgroup, k * 17 // 16, pair) < 0:
             workgroup //= 2
-        if self._room(workgroup, k * 17 // 16, key_words) < 0:
+        if self._room(workgroup, k * 17 // 16, pair) < 0:
             raise Unserved(f"select_radix takes k whose subsets' numbers fit this adapter's workgroup memory, not k={problem.k}")
         return _List(workgroup, 2 * k, k * 17 // 16, True)
 
-    def _list_in(self, k: int, workgroup: int, key_words: int) -> _List | None:
+    def _list_in(self, k: int, workgroup: int, pair: int) -> _List | None:
         """A list in the memory of a workgroup of so many invocations, or of fewer."""
-        for steps, places in _LISTS:
-            size = class_above(max(k, _SMALLEST_CLASS), steps)
-            chosen, listed, threads = size * 17 // 16, int(size * places), workgroup
-            while listed <= _HELD * threads:
-                if self._room(threads, chosen, key_words) >= listed:
-                    return _List(threads, listed, chosen)
-                threads //= 2
+        size = class_above(max(k, _SMALLEST_CLASS), _CLASSES if k <= _LARGE_K else 2 * _CLASSES)
+        chosen, listed, threads = size * 17 // 16, int(size * _PLACES), workgroup
+        while listed <= _HELD * threads:
+            if self._room(threads, chosen, pair) >= listed:
+                return _List(threads, listed, chosen)
+            threads //= 2
         return None
 
     def _wanted(self, problem: Problem) -> int:
@@ -168,10 +168,10 @@ class SelectRadix(Algorithm):
             team = max(team, min(m.workgroup, power_of_two_above(2 * k)))
         return max(team, min(power_of_two_above(invocations // sequences), power_of_two_above(loads // _FILL)))
 
-    def _room(self, workgroup: int, chosen: int, key_words: int) -> int:
+    def _room(self, workgroup: int, chosen: int, pair: int) -> int:
         """Pairs that workgroup memory has room for, beside the numbers of chosen subsets."""
         counters = (4 << self._digit(workgroup)) + 8 * workgroup
-        return (self.memory - 256 - counters - 4 * chosen) // pair_bytes(key_words)
+        return (self.memory - 256 - counters - 4 * chosen) // pair
 
     @staticmethod
     def _digit(workgroup: int) -> int:

@@ -87,7 +87,8 @@ class SelectTeams(Algorithm):
         p = self.policy
         team = largest_team(self.machine, problem.key_words) // p.columns
         at_once = problem.sequences * team <= self.occupancy.invocations and problem.length <= team * p.columns_loads
-        return at_once and problem.k <= p.columns_k and problem.length >= 2 * problem.k
+        beside = problem.view.selection.batch[-1].size >= p.columns
+        return at_once and beside and problem.k <= p.columns_k and problem.length >= 2 * problem.k
 
     def check(self, problem: Problem) -> _Shape:
         o, p, source = self.occupancy, self.policy, problem.source
