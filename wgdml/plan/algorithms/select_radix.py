@@ -23,7 +23,8 @@ _UNSPLIT = 2048  # places of a list whose buckets are not split
 _CLASSES = 2  # of k from one power of two to the next: each is a kernel
 _LARGE_K = 1024  # from which on there are twice as many classes, as workgroup memory ends there
 #: Places of a list for each of the k: of random data it has some 1.2 k pairs. What more one
-#: workgroup takes, others of its processor lack.
+#: workgroup takes, others of its processor lack
+#: (benchmarks/LOG.md#what-workgroups-of-a-processor-share-2026-11-25-a6c9897).
 _PLACES = 1.375
 _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked for
 _HELD = 16  # of a list in workgroup memory
