@@ -2,28 +2,40 @@
 // runs of invocations in order, of one size.
 #if SUBGROUPS
 
+// The size of an invocation's subgroup where that is such a run, else 3. The bits of all are the
+// same power of two where all subgroups are.
+fn own_lanes(local: u32) -> u32 {
+  let ballot = subgroupBallot(true);
+  let votes = countOneBits(ballot);
+  let size = votes.x + votes.y + votes.z + votes.w;
+  // The ballot's bits are invocations by their numbers in the subgroup, which shuffles go by.
+  let in_words = min(vec4<u32>(size) - min(vec4<u32>(size), vec4<u32>(0u, 32u, 64u, 96u)), vec4<u32>(32u));
+  let dense = all(votes == in_words) && all(firstLeadingBit(ballot) + 1u == in_words);
+  let in_order = subgroupShuffle(local, local & (size - 1u)) == local;
+  let together = subgroupBroadcastFirst(local / size) == local / size;
+  return select(3u, size, dense && in_order && together && countOneBits(size) == 1u);
+}
+
+// What the bits of all say: invocations that exchange by shuffles, an aligned run of so many, or 1.
+fn lanes_from(widths: u32) -> u32 { return select(1u, widths, countOneBits(widths) == 1u); }
+
 var<workgroup> lane_widths: atomic<u32>;  // Of all subgroups: the sizes of the regular, else odd.
 var<workgroup> lane_width: u32;
 
-// Invocations that exchange by shuffles: an aligned run of so many, or 1. All call it together.
+// The same of a workgroup whose invocations call it together.
 fn lanes_of(local: u32) -> u32 {
   if (local == 0u) { atomicStore(&lane_widths, 0u); }
   workgroupBarrier();
-  let size = subgroupAdd(1u);
-  let rank = subgroupExclusiveAdd(1u);
-  let in_order = subgroupBroadcastFirst(local) + rank == local && (local & (size - 1u)) == rank;
-  // The ballot's bits are invocations by their numbers in the subgroup, which shuffles go by.
-  let in_words = min(vec4<u32>(size) - min(vec4<u32>(size), vec4<u32>(0u, 32u, 64u, 96u)), vec4<u32>(32u));
-  let dense = all(countOneBits(subgroupBallot(true)) == in_words) && all(firstLeadingBit(subgroupBallot(true)) + 1u == in_words);
-  atomicOr(&lane_widths, select(3u, size, in_order && dense));
+  atomicOr(&lane_widths, own_lanes(local));
   workgroupBarrier();
   if (local == 0u) { lane_width = atomicLoad(&lane_widths); }
-  let width = workgroupUniformLoad(&lane_width);
-  return select(1u, width, countOneBits(width) == 1u);
+  return lanes_from(workgroupUniformLoad(&lane_width));
 }
 
 #else
 
+fn own_lanes(local: u32) -> u32 { return 3u; }
+fn lanes_from(widths: u32) -> u32 { return 1u; }
 fn lanes_of(local: u32) -> u32 { return 1u; }
 
 #endif
