@@ -338,14 +338,7 @@ def take_selection(element: str, source: Layout, axis: int, values: Layout, indi
     return Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
 
 
-OperatorDesc = (
-    contract.TopKOperatorDesc
-    | contract.TopK1OperatorDesc
-    | contract.ArgmaxOperatorDesc
-    | contract.ArgminOperatorDesc
-    | contract.ReduceOperatorDesc
-    | contract.SelectOperatorDesc
-)
+OperatorDesc = contract.OperatorDesc | contract.SelectOperatorDesc
 
 
 def _layout(desc: contract.TensorDesc) -> Layout:
