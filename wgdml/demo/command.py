@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import MofNCompleteColumn
+
+from wgdml.terminal import progress
 
 if TYPE_CHECKING:
     from .stage import Stage
@@ -83,9 +84,8 @@ def demo_command(
                 stage.run(show, frames)
                 return
             frames = frames or 60
-            columns = (TextColumn("frames"), BarColumn(), MofNCompleteColumn())
-            with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-                task = bar.add_task("", total=frames)
+            with progress(6, MofNCompleteColumn()) as bar:
+                task = bar.add_task("frames", total=frames)
                 image = stage.pictures(show, frames, progress=lambda done: bar.update(task, completed=done))
             _say(stage, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {k} points")
     except NoDisplayError as problem:
