@@ -27,6 +27,7 @@ from .arguments import (
     with_nan,
 )
 from .besides import Besides, argument_of, check_besides
+from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
 from .results import SortResult, TopKResult
@@ -462,7 +463,7 @@ class _Problem:
         return [(name, dtype) for name, dtype in dtypes if dtype is not None]
 
     def with_axes(self, strides: tuple[int, ...]) -> tuple[int, ...]:
-        """The strides of a result with the axes kept."""
+        """The strides of a result, or of what lies beside x, with the axes kept."""
         steps = iter(strides)
         dropped = self.axes if len(strides) < len(self.rows) else ()
         return tuple(0 if d in dropped else next(steps) for d in range(len(self.rows)))
@@ -513,8 +514,7 @@ class _Reduce(NamedTuple):
     def problem(self) -> _Problem:
         shape = self.elements.shape
         axes = as_axes(self.axis, shape, self.has_values)
-        rows = tuple(1 if d in axes else n for d, n in enumerate(shape))
-        result = rows if self.keepdims else tuple(n for d, n in enumerate(shape) if d not in axes)
+        rows, result = batch_of(shape, axes, True), batch_of(shape, axes, self.keepdims)
         return _Problem(axes, 1, self.order, self.last_index, rows, result, self.has_values, self.index_dtype)
 
 
@@ -705,12 +705,11 @@ def _selection(
     ``besides``: those beside the input, of x's shape, or that of the batch.
     """
     steps = packed_strides(x.shape) if x.strides is None else x.strides
-    one = () if problem.axes else (1,)  # Without axes every element is a sequence of its own.
-    layouts = {name: Layout(problem.rows + one, places + one) for name, places in strides.items()}
+    layouts = {name: Layout(problem.rows, places) for name, places in strides.items()}
     return make_selection(
         element_name(x.dtype),
-        Layout(x.shape + one, steps + one),
-        problem.axes or (len(x.shape),),
+        Layout(x.shape, steps),
+        problem.axes,
         problem.k,
         problem.order,
         values=layouts.get("values"),
@@ -725,11 +724,7 @@ def _selection(
 
 def _beside_of(beside: Elements, problem: _Problem) -> tuple[Beside, Layout]:
     """A tensor beside the input, and its layout, of size 1 along the axes if it has none."""
-    steps = beside.strides or ()
-    if len(steps) < len(problem.rows):
-        rest = iter(steps)
-        steps = tuple(0 if d in problem.axes else next(rest) for d in range(len(problem.rows)))
-    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, steps)
+    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, problem.with_axes(beside.strides or ()))
 
 
 def _run_beside(x: Any, request: _Select | _Reduce, out: Any, device: Device | None, given: Mapping[str, Any]) -> list[Any]:
@@ -759,21 +754,18 @@ def _placed(given: Mapping[str, Any], beside: Besides, device: Executor) -> tupl
     """x and what comes with it, on the device and in the shapes that belong together."""
     placed = {name: asarray(t, device=device) for name, t in given.items()}
     source = placed.pop("x").broadcast_to(beside.shape)
-    batch = tuple(n for d, n in enumerate(beside.shape) if d not in beside.axes)
+    batch = batch_of(beside.shape, beside.axes)
     return source, {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
 
 
 def _request_beside(request: _Select | _Reduce, beside: Besides) -> _Select | _Reduce:
     """The request for the shape that x has then, whose indices are of the ids' data type."""
-    elements = Elements(request.elements.dtype, beside.shape)
-    flat = len(beside.shape) > len(request.elements.shape)
-    if isinstance(request, _Reduce):
-        axis = beside.axes if flat else request.axis
-        return _Reduce(elements, axis, request.keepdims, request.last_index, request.order, request.has_values, request.index_dtype)
-    ids = beside.tensors.get("payload")
-    dtype = request.index_dtype if ids is None else ids.dtype
-    along = beside.axes[0] if flat else request.axis
-    return _Select(elements, request.k, along, request.order, request.has_values, dtype, request.in_order)
+    changes: dict[str, Any] = {"elements": Elements(request.elements.dtype, beside.shape)}
+    if len(beside.shape) > len(request.elements.shape):
+        changes["axis"] = beside.axes[0]
+    if "payload" in beside.tensors:
+        changes["index_dtype"] = beside.tensors["payload"].dtype
+    return request._replace(**changes)
 
 
 def _run_into(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
-from .lines import first_pairs
+from .lines import batch_of, first_pairs
 from .results import TopKResult
 from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
@@ -167,7 +167,7 @@ def _reduce(
     axes = as_axes(axis, x.shape)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
     values, indices = select(x, Wanted(axes, 1, order, last, has_values, as_index_dtype(index_dtype)), *how)
-    shape = indices.shape if keeps else tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    shape = indices.shape if keeps else batch_of(x.shape, axes)
     return None if values is None else values.reshape(shape), indices.reshape(shape)
 
 

@@ -17,23 +17,6 @@ from typing import Any
 
 from . import contract
 
-__all__ = [
-    "BESIDES",
-    "FORMATS",
-    "AxisDim",
-    "BatchDim",
-    "Beside",
-    "ElementFormat",
-    "Layout",
-    "Order",
-    "Selection",
-    "lower",
-    "make_selection",
-    "packed_strides",
-    "reshaped_strides",
-    "take_selection",
-]
-
 
 @dataclass(frozen=True)
 class ElementFormat:
@@ -282,6 +265,7 @@ def make_selection(
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
+    Without axes every element is a sequence of its own.
     ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
     ``besides``: lengths, starts, counts and payload, by these names, where there are any. Their
     layouts are broadcast to the source's, but for the size of the axes.
