@@ -87,7 +87,7 @@ def bench_command(
     numbers = _numbers(policies)
     _check_files(json_file, plot_file)
     device = wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
-    software = device.adapter_info["adapter_type"] == "CPU"
+    software = device.machine.software
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
     if table.name == "any":
         table = _drawn(table, seed, count, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size))
@@ -302,6 +302,6 @@ def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
 
 def _probe(cases: list[Case], device: Device) -> Tensor:
     """What the ceiling is measured on: as much as the largest case reads, more than caches hold."""
-    least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
+    least, most = (1 << 20, 1 << 24) if device.machine.software else (1 << 26, 1 << 28)
     longest = max(case.bytes for case in cases) // 4
     return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)

@@ -40,7 +40,6 @@ class Peer:
     """A library, imported by ``start`` and bound to an input by ``bind``."""
 
     name = ""
-    clock = "host clock"  #: How its calls are timed.
     on_gpu = False  #: Takes large inputs and every kind of data; others get small and random ones.
 
     def start(self) -> str:
@@ -104,7 +103,6 @@ class TorchPeer(Peer):
         self.device = device
         self.name = "torch" if device == "cuda" else "torch-cpu"
         self.on_gpu = device == "cuda"
-        self.clock = "CUDA events" if self.on_gpu else "host clock"
 
     def start(self) -> str:
         import torch
@@ -163,15 +161,16 @@ def _by_events(call: Call, wait: Call, event: Call, milliseconds: Callable[[Any,
 
 
 class OnnxRuntimePeer(Peer):
-    """ONNX's ArgMax and TopK (also for a sort) by ONNX Runtime."""
+    """ONNX's ArgMax and TopK (also for a sort) by ONNX Runtime.
+
+    Inputs lie on the device, outputs are read back.
+    """
 
     def __init__(self, name: str, provider: str, device: str) -> None:
         self.name = name
         self.provider = provider
         self.device = device
         self.kept: Any = None
-        if device != "cpu":
-            self.clock = "host clock, input on the device, outputs read back"
 
     def start(self) -> str:
         import onnx
@@ -287,7 +286,6 @@ class CupyPeer(Peer):
     """``cupy.argmax``; argpartition, then a sort of the k; ``cupy.argsort``."""
 
     name = "cupy"
-    clock = "CUDA events"
     on_gpu = True
 
     def start(self) -> str:

@@ -76,7 +76,6 @@ class _Bench:
 
     def __init__(self, clock: timing.Clock) -> None:
         self.clock, self.device = clock, clock.device
-        self.software = self.device.machine.software
         self.workgroup = self.device.machine.workgroup
         self.sink = self.device.gpu_device.create_buffer(size=64 << 10, usage=STORAGE)
 
@@ -85,9 +84,7 @@ class _Bench:
         return pipeline, group, (workgroups, 1, 1)
 
     def seconds(self, *steps: Any) -> float:
-        record = partial(record_steps, steps=list(steps))
-        seconds, times = self.clock.median(record, budget=_BUDGET)
-        return min(times) if self.software else seconds
+        return self.clock.seconds(partial(record_steps, steps=list(steps)), _BUDGET)
 
     def work(self, besides: str = "", words: int = 256, work: int = 1, turns: int = _TURNS, workgroups: int = 1) -> float:
         code = _WORK.format(besides=besides, words=words, work=work, turns=turns, workgroup=self.workgroup)
@@ -98,16 +95,13 @@ class _Bench:
         return max(0.0, self.work(besides) - self.work()) / _TURNS * 1e9
 
     def reads(self, buffer: Any) -> dict[str, dict[str, float]]:
-        most = 4 << 20 if self.software else self.device.limits["max-storage-buffer-binding-size"]
+        most = 4 << 20 if self.clock.software else self.device.limits["max-storage-buffer-binding-size"]
         size = min(buffer.size, most) // 256 * 256
-        counts = [1 << n for n in (range(0, 7) if self.software else range(3, 15))]
+        counts = [1 << n for n in (range(0, 7) if self.clock.software else range(3, 15))]
         found: dict[str, dict[str, float]] = {}
         for unroll in (1, 4, 8):
             reading = timing.reads(self.device, buffer, size, unroll)
-            rates = found[str(unroll)] = {}
-            for count in counts:
-                seconds, times = self.clock.median(reading(count), budget=_BUDGET)
-                rates[str(count)] = size / max(min(times) if self.software else seconds, 1e-9)
+            found[str(unroll)] = {str(n): size / max(self.clock.seconds(reading(n), _BUDGET), 1e-9) for n in counts}
         return found
 
     def at_once(self) -> int:
@@ -122,7 +116,7 @@ class _Bench:
         """The same work, many workgroups of it, with more and more memory each."""
         most = self.device.machine.max_compute_workgroup_storage_size - 16
         sizes = [n for n in (1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 48 << 10) if n <= most + 16]
-        count = 32 if self.software else 4096
+        count = 32 if self.clock.software else 4096
         return {str(n): self.work(words=min(n, most) // 4, workgroups=count) * 1e6 for n in sizes}
 
     def subgroups(self) -> tuple[int, ...]:
