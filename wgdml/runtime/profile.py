@@ -19,8 +19,6 @@ from .._version import __version__
 from ..files import write_json
 from ..plan import Machine, Planner, Profile, adjusted, family_of
 
-__all__ = ["Found", "ProfileWarning", "document", "files_of", "find", "path_of", "policies_of", "read", "write"]
-
 _VARIABLE = "WGDML_PROFILE"
 _LARGEST = 1 << 20  # bytes of a file
 

@@ -24,8 +24,6 @@ from .context import Context
 from .process import interruptible, uninterrupted
 from .promises import outliving
 
-__all__ = ["CHUNK", "Span", "Transfers", "UploadRing"]
-
 CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
 _KEPT_BYTES = 8 * CHUNK  # for each direction
