@@ -311,6 +311,8 @@ def lexsort(
         raise ValueError("keys must have at least one")
     if other := next((key.shape for key in given if key.shape != given[0].shape), None):
         raise ValueError(f"keys must have one shape, not {tuple(given[0].shape)} and {tuple(other)}")
+    if not given[0].shape:
+        raise ValueError("keys must have at least one dimension each")
     along = as_axis(axis, len(given[0].shape))
     executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
     order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)

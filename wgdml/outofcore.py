@@ -164,10 +164,10 @@ def _reduce(
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices of first pairs. ``how``: device, bytes a block, progress."""
     _check_source(x)
-    axes = as_axes(axis, x.shape)
+    axes = as_axes(axis, x.shape, has_values)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
     values, indices = select(x, Wanted(axes, 1, order, last, has_values, as_index_dtype(index_dtype)), *how)
-    shape = indices.shape if keeps else batch_of(x.shape, axes)
+    shape = batch_of(x.shape, axes, keeps)
     return None if values is None else values.reshape(shape), indices.reshape(shape)
 
 
@@ -299,7 +299,7 @@ class _Reduction:
         block = np.asarray(self.x[tuple(part[d] for d in range(len(part)))])
         shape = tuple(part[d].stop - part[d].start for d in range(len(part)))
         if block.shape != shape or block.dtype != self.x.dtype:
-            raise ValueError(f"x gave {block.dtype.name}{list(block.shape)} for a block of {self.dtype.name}{list(shape)}")
+            raise ValueError(f"x gave {block.dtype}{list(block.shape)} for a block of {self.dtype}{list(shape)}")
         return block.astype(self.dtype, copy=False).transpose(self.memory_order)
 
     def tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:
