@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 from rich.table import Table
 
+from .files import write_json
+
 
 def output_of(width: int, **options: Any) -> Console:
     """Standard output: as wide as the terminal or ``COLUMNS`` says, else ``width``."""
@@ -34,6 +36,16 @@ def table_of(columns: Sequence[str], left: Sequence[str], folded: Sequence[str] 
     for column in columns:
         table.add_column(column, justify="left" if column in left else "right", no_wrap=column not in folded)
     return table
+
+
+def write_document(file: str | None, document: dict[str, Any]) -> None:
+    """What a command measured, as JSON."""
+    if file is None:
+        return
+    try:
+        write_json(file, document)
+    except OSError as problem:
+        raise click.UsageError(f"cannot write {file}: {problem.strerror or problem}") from None
 
 
 def check_folder(file: str | None) -> None:

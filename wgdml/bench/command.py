@@ -16,10 +16,9 @@ from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
 import wgdml
 from wgdml import Device, Tensor
-from wgdml.files import write_json
 from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
 from wgdml.selftest import facts_of
-from wgdml.terminal import check_folder, output_of, progress
+from wgdml.terminal import check_folder, output_of, progress, write_document
 
 from . import host, report, run, summary, timing
 from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, draw, with_dtypes
@@ -181,7 +180,7 @@ def _measure(
             bar.advance(task)
             run.hold_against(results, ceiling, document["empty_pass_us"])
             document["cases"] = results
-            _write(file, document)  # what is done stays, whatever becomes of the rest
+            write_document(file, document)  # what is done stays, whatever becomes of the rest
 
         starting("the adapter's fastest read")
         clock = timing.Clock(device)
@@ -204,13 +203,8 @@ def _measure(
     run.hold_against(document["cases"], ceiling, document["empty_pass_us"])
     document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
     document |= {"seconds": time.perf_counter() - started, "complete": True}
-    _write(file, document)
+    write_document(file, document)
     return ceiling
-
-
-def _write(file: str | None, document: dict[str, Any]) -> None:
-    if file is not None:
-        write_json(file, document)
 
 
 def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich.progress import MofNCompleteColumn
 
+from wgdml.files import write_whole
 from wgdml.terminal import progress
 
 if TYPE_CHECKING:
@@ -93,10 +94,8 @@ def demo_command(
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
     if screenshot is not None:
-        png = io.BytesIO()
-        save_picture(image, png)
         try:
-            Path(screenshot).write_bytes(png.getvalue())
+            write_whole(screenshot, partial(save_picture, image))
         except OSError as problem:
             raise click.UsageError(f"cannot write {screenshot}: {problem.strerror}") from None
         click.echo(f"wrote {screenshot}")

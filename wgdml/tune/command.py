@@ -15,13 +15,12 @@ from rich.progress import TaskProgressColumn, TimeElapsedColumn
 import wgdml
 from wgdml import Device
 from wgdml.bench import timing
-from wgdml.files import write_json
 from wgdml.plan import Machine, Planner, numbers_of, ranges
 from wgdml.plan.profiles import FAMILIES, changes, smaller
 from wgdml.plan.profiles.software import SOFTWARE
 from wgdml.runtime import profile
 from wgdml.selftest import facts_of
-from wgdml.terminal import check_folder, output_of, progress, table_of
+from wgdml.terminal import check_folder, output_of, progress, table_of, write_document
 
 from .machine import Facts, measure
 from .meter import DeviceMeter, problems
@@ -77,8 +76,7 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
         task = bar.add_task("the adapter", total=1.0)
         effort = Effort.of(device.machine.software, quick)
         document = tuned(device, effort, lambda doing, share: bar.update(task, description=doing, completed=share))
-    if json_file:
-        write_json(json_file, document)
+    write_document(json_file, document)
     _print(document)
     if document["wrong"]:
         return 1
