@@ -195,7 +195,6 @@ def found(monkeypatch, tmp_path, device):
             "barrier_ns": 200.0,
             "atomic_ns": 300.0,
             "workgroups_at_once": 2,
-            "memory_us": {},
             "subgroup_sizes": (8,),
         },
         "numbers": {"serial_select.counted": 16},

@@ -18,7 +18,7 @@ _TURNS = 64
 
 #: Arithmetic that a compiler cannot leave out, and something besides in each turn.
 _WORK = """
-const WORDS = {words}u;
+const WORDS = 256u;
 var<workgroup> memory: array<u32, WORDS>;
 var<workgroup> counter: atomic<u32>;
 @group(0) @binding(0) var<storage, read_write> sink: array<u32>;
@@ -57,7 +57,6 @@ class Facts:
     barrier_ns: float
     atomic_ns: float  #: An atomic addition of each of a workgroup's invocations to one word.
     workgroups_at_once: int  #: Of as many invocations as an ordinary workgroup has.
-    memory_us: dict[str, float]  #: Time of the same work by bytes of workgroup memory.
     subgroup_sizes: tuple[int, ...]  #: Seen. Empty without subgroup operations.
 
     @property
@@ -86,8 +85,8 @@ class _Bench:
     def seconds(self, *steps: Any) -> float:
         return self.clock.seconds(partial(record_steps, steps=list(steps)), _BUDGET)
 
-    def work(self, besides: str = "", words: int = 256, work: int = 1, turns: int = _TURNS, workgroups: int = 1) -> float:
-        code = _WORK.format(besides=besides, words=words, work=work, turns=turns, workgroup=self.workgroup)
+    def work(self, besides: str = "", work: int = 1, workgroups: int = 1) -> float:
+        code = _WORK.format(besides=besides, work=work, turns=_TURNS, workgroup=self.workgroup)
         return self.seconds(self.step(code, workgroups))
 
     def turn(self, besides: str) -> float:
@@ -111,13 +110,6 @@ class _Bench:
         while count < 1 << 14 and self.work(work=256, workgroups=2 * count) < 1.5 * alone:
             count *= 2
         return count
-
-    def memory(self) -> dict[str, float]:
-        """The same work, many workgroups of it, with more and more memory each."""
-        most = self.device.machine.max_compute_workgroup_storage_size - 16
-        sizes = [n for n in (1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 48 << 10) if n <= most + 16]
-        count = 32 if self.clock.software else 4096
-        return {str(n): self.work(words=min(n, most) // 4, workgroups=count) * 1e6 for n in sizes}
 
     def subgroups(self) -> tuple[int, ...]:
         if not self.device.machine.subgroups:
@@ -144,6 +136,5 @@ def measure(clock: timing.Clock, buffer: Any, told: Callable[[str], None]) -> Fa
         barrier_ns=bench.turn("workgroupBarrier();"),
         atomic_ns=bench.turn("atomicAdd(&counter, 1u);"),
         workgroups_at_once=bench.at_once(),
-        memory_us=bench.memory(),
         subgroup_sizes=bench.subgroups(),
     )
