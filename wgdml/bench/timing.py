@@ -183,6 +183,19 @@ class Clock:
         return min(times) if self.software else median
 
 
+def by_host(call: Callable[[], Any]) -> list[float]:
+    """Seconds of many calls, by the host's clock, after a first one."""
+    started = time.perf_counter()
+    call()
+    first = time.perf_counter() - started
+    times = []
+    for _ in range(int(min(max(3, 0.3 / max(first, 1e-7)), 50)) if first < 2 else 1):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return times
+
+
 def small_kernel(gpu: Any, code: str, buffers: Sequence[Any]) -> tuple[Any, Any]:
     """Pipeline and bind group of a small kernel of the benchmark's own, over (buffer, size)."""
     pipeline = gpu.create_compute_pipeline(

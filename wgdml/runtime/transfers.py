@@ -73,8 +73,8 @@ class UploadRing:
         if self._mapping[turn] is None:
             self._mapping[turn] = outliving(self._staging[turn].map_async(wgpu.MapMode.WRITE))
 
-    def write(self, data: NDArray[np.uint8], target: Any, offset: int = 0, *, more: bool = False) -> None:
-        """Bytes to a buffer, before all work that is submitted later.
+    def write(self, data: NDArray[np.uint8], target: Any, *, more: bool = False) -> None:
+        """Bytes to a buffer's start, before all work that is submitted later.
 
         ``more``: other data will follow these.
         """
@@ -94,7 +94,7 @@ class UploadRing:
             staging.unmap()
             self._mapping[turn] = None
             encoder = self._gpu.create_command_encoder()
-            encoder.copy_buffer_to_buffer(staging, 0, target, offset + start, -(-part.size // 4) * 4)
+            encoder.copy_buffer_to_buffer(staging, 0, target, start, -(-part.size // 4) * 4)
             # It may call wgpu-py back for the other buffer, and cffi drops what is raised there.
             uninterrupted(self._gpu.queue.submit, [encoder.finish()])
 
