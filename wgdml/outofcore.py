@@ -281,9 +281,8 @@ class _Reduction:
         largest = builtins.min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
         budget = builtins.min(_BLOCK_BYTES, largest // 8) if block_bytes is None else int(block_bytes)
         self.budget = builtins.min(builtins.max(budget, item), largest)
-        along = wanted.k if len(self.axes) == 1 else 1
         #: The shape of the result, every dimension kept.
-        self.result_shape = tuple(along if d in self.axes else n for d, n in enumerate(self.shape))
+        self.result_shape = tuple(wanted.k if d in self.axes else n for d, n in enumerate(self.shape))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
