@@ -232,6 +232,10 @@ def _joined(dims: Iterable[BatchDim]) -> list[BatchDim]:
     return joined
 
 
+def _axis_dims(dims: Iterable[BatchDim]) -> tuple[AxisDim, ...]:
+    return tuple(AxisDim(d.size, d.input_stride) for d in _joined(dims)) or (AxisDim(1, 1),)
+
+
 def _check_rank(name: str, layout: Layout, left: int) -> None:
     if left > 8:
         raise ValueError(
@@ -271,8 +275,7 @@ def make_selection(
         if d not in chosen
     ]
     merged_batch = merged_dims(batch)
-    joined = _joined(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
-    merged_axes = tuple(AxisDim(d.size, d.input_stride) for d in joined) or (AxisDim(1, 1),)
+    merged_axes = _axis_dims(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
     _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
     tensors: dict[str, Any] = {name: beside for name, (beside, _) in besides.items()}
