@@ -14,29 +14,6 @@ from .contract import DataType
 from .quantiles import METHODS
 from .selection import FORMATS, Order
 
-__all__ = [
-    "as_axes",
-    "as_axis",
-    "as_dtype",
-    "as_flag",
-    "as_index_dtype",
-    "as_indices",
-    "as_int",
-    "as_ints",
-    "as_k",
-    "as_omit",
-    "as_order",
-    "as_parts",
-    "as_quantiles",
-    "as_rank",
-    "as_sizes",
-    "check_indices",
-    "check_payload",
-    "element_name",
-    "taken_shape",
-    "with_nan",
-]
-
 
 def as_int(name: str, value: SupportsIndex) -> int:
     """An integer of any library; no bool, which in Python is one too."""

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import as_int
+from .lines import batch_of
 from .runtime.tensor import Tensor, as_numpy
-
-__all__ = ["Besides", "argument_of", "check_besides"]
 
 #: What callers name what plans call the payload.
 _ARGUMENTS = {"payload": "indices"}
@@ -36,7 +35,7 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
     """
     tensors = {name: _as_tensor(name, value) for name, value in given.items() if value is not None}
     length = prod(shape[a] for a in axes)
-    batch = tuple(n for d, n in enumerate(shape) if d not in axes)
+    batch = batch_of(shape, axes)
     spans = {name: t for name, t in tensors.items() if name != "payload"}
     flat = len(shape) == 1
     if flat:

@@ -735,13 +735,7 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
         _check_value_type("output_tensor", output, source)
         return
-    last_index = math.prod(source.sizes[axis] for axis in axes) - 1
-    largest = int(np.iinfo(output.data_type.numpy_dtype).max)
-    if last_index > largest:
-        raise ValueError(
-            f"output_tensor.data_type is {output.data_type.name}, which holds indices up to {largest}; "
-            f"it must hold {last_index}, the last index over axes {axes} of input_tensor"
-        )
+    _check_holds("output_tensor", output, source.sizes, axes)
 
 
 def _check_select(desc: SelectOperatorDesc) -> None:
@@ -801,13 +795,7 @@ def _check_select_inputs(desc: SelectOperatorDesc) -> None:
         return
     if desc.payload_tensor is None:
         _check_type("output_index_tensor", desc.output_index_tensor, _ARG_INDICES)
-        last = math.prod(desc.sizes[axis] for axis in desc.axes) - 1
-        largest = int(np.iinfo(desc.output_index_tensor.data_type.numpy_dtype).max)
-        if last > largest:
-            raise ValueError(
-                f"output_index_tensor.data_type is {desc.output_index_tensor.data_type.name}, which holds indices up to "
-                f"{largest}; it must hold {last}, the last index over axes {desc.axes} of input_tensor"
-            )
+        _check_holds("output_index_tensor", desc.output_index_tensor, desc.sizes, desc.axes)
         return
     payload = _as_tensor("payload_tensor", desc.payload_tensor)
     if len(desc.axes) > 1:
@@ -815,6 +803,17 @@ def _check_select_inputs(desc: SelectOperatorDesc) -> None:
     _check_type("payload_tensor", payload, tuple(t for t in DataType if t.itemsize >= 4))
     _check_broadcast("payload_tensor", payload, desc.sizes)
     _check_type("output_index_tensor", desc.output_index_tensor, (payload.data_type,))
+
+
+def _check_holds(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Refuse a type that does not hold the last index over the axes."""
+    last = math.prod(sizes[axis] for axis in axes) - 1
+    largest = int(np.iinfo(indices.data_type.numpy_dtype).max)
+    if last > largest:
+        raise ValueError(
+            f"{field}.data_type is {indices.data_type.name}, which holds indices up to {largest}; "
+            f"it must hold {last}, the last index over axes {axes} of input_tensor"
+        )
 
 
 def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...]) -> None:

@@ -80,7 +80,7 @@ def argmax(
     split_every: int | None = None,
 ) -> Any:
     """``wgdml.argmax`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
-    return _first(x, Order.MAXIMUM, axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
+    return _first(x, with_nan(Order.MAXIMUM, nan), axis, keepdims, select_last_index, False, index_dtype, split_every)[1]
 
 
 def argmin(
@@ -95,7 +95,7 @@ def argmin(
     split_every: int | None = None,
 ) -> Any:
     """``wgdml.argmin`` of a Dask array: a Dask array. ``split_every`` as of ``top_k`` here."""
-    return _first(x, Order.MINIMUM, axis, keepdims, select_last_index, nan, index_dtype, split_every)[1]
+    return _first(x, with_nan(Order.MINIMUM, nan), axis, keepdims, select_last_index, False, index_dtype, split_every)[1]
 
 
 def max(
@@ -111,7 +111,7 @@ def max(
 ) -> Any:
     """``wgdml.max`` of a Dask array: a Dask array, or two. ``split_every`` as of ``top_k`` here."""
     both = as_flag("return_indices", return_indices)
-    found = _first(x, Order.MAXIMUM, axis, keepdims, False, nan, index_dtype, split_every)
+    found = _first(x, with_nan(Order.MAXIMUM, nan), axis, keepdims, False, True, index_dtype, split_every)
     return TopKResult(*found) if both else found[0]
 
 
@@ -128,7 +128,7 @@ def min(
 ) -> Any:
     """``wgdml.min`` of a Dask array: a Dask array, or two. ``split_every`` as of ``top_k`` here."""
     both = as_flag("return_indices", return_indices)
-    found = _first(x, Order.MINIMUM, axis, keepdims, False, nan, index_dtype, split_every)
+    found = _first(x, with_nan(Order.MINIMUM, nan), axis, keepdims, False, True, index_dtype, split_every)
     return TopKResult(*found) if both else found[0]
 
 
@@ -237,20 +237,20 @@ def _checked(x: Any) -> Any:
         raise TypeError(f"x cannot become a Dask array: {error}") from None
     if any(np.isnan(n) for n in array.shape):
         raise ValueError(f"x has chunks of unknown size {array.chunks}: compute_chunk_sizes() finds them")
-    element_name(array.dtype)
-    return array
+    native = array.dtype.newbyteorder("=")
+    element_name(native)
+    return array.astype(native)
 
 
 def _first(
-    x: Any, order: Order, axis: Axes, keepdims: bool, last: bool, nan: Nan, index_dtype: DTypeLike, split_every: int | None
+    x: Any, order: Order, axis: Axes, keepdims: bool, last: bool, has_values: bool, index_dtype: DTypeLike, split_every: int | None
 ) -> tuple[Any, Any]:
     """The value and the index of the first pair."""
     array = _checked(x)
-    order = with_nan(order, nan)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last)
-    axes, dtype = as_axes(axis, array.shape), as_index_dtype(index_dtype)
+    axes, dtype = as_axes(axis, array.shape, has_values), as_index_dtype(index_dtype)
     if not axes:
-        return array, da.zeros((), dtype=dtype)
+        return array, da.zeros(array.shape, chunks=array.chunks, dtype=dtype)
     return _reduce(array, _Pick(axes, array.shape, 1, order, last), keeps, dtype, split_every)
 
 

@@ -27,6 +27,7 @@ from .arguments import (
     with_nan,
 )
 from .besides import Besides, argument_of, check_besides
+from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
 from .results import SortResult, TopKResult
@@ -123,9 +124,7 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside: dict[str, Any] | None = None
-    if lengths is not None or starts is not None or counts is not None or indices is not None or longest is not None:
-        beside = {"lengths": lengths, "starts": starts, "counts": counts, "payload": indices, "longest": longest}
+    beside = _beside(lengths, starts, longest, counts, indices)
     return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order, beside))
 
 
@@ -310,6 +309,8 @@ def lexsort(
         raise ValueError("keys must have at least one")
     if other := next((key.shape for key in given if key.shape != given[0].shape), None):
         raise ValueError(f"keys must have one shape, not {tuple(given[0].shape)} and {tuple(other)}")
+    if not given[0].shape:
+        raise ValueError("keys must have at least one dimension each")
     along = as_axis(axis, len(given[0].shape))
     executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
     order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
@@ -390,11 +391,13 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _beside(lengths: Any, starts: Any = None, longest: Any = None) -> dict[str, Any] | None:
+def _beside(
+    lengths: Any, starts: Any = None, longest: Any = None, counts: Any = None, payload: Any = None
+) -> dict[str, Any] | None:
     """What is given beside x, by the names of a selection; None where nothing is."""
-    if lengths is None and starts is None and longest is None:
+    if lengths is None and starts is None and longest is None and counts is None and payload is None:
         return None
-    return {"lengths": lengths, "starts": starts, "longest": longest}
+    return {"lengths": lengths, "starts": starts, "counts": counts, "payload": payload, "longest": longest}
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
@@ -402,7 +405,7 @@ def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
     return with_nan(Order.DESCENDING if as_flag("descending", descending) else Order.ASCENDING, nan)
 
 
-def _on_one_device(tensors: Mapping[str, Any], device: Device | None) -> Executor:
+def _on_one_device(tensors: Mapping[str, Any], device: Executor | None) -> Executor:
     """The device of the first Tensor among them, or the one named: of one GPU device with all."""
     found = {name: t for name, t in tensors.items() if isinstance(t, Tensor)}
     executor = as_device(next((t.device for t in found.values()), None) if device is None else device)
@@ -423,7 +426,7 @@ def _sort_pairs(
     along = as_axis(axis, len(keys.shape))
     check_payload(follows.dtype, follows.shape, keys.shape)
     executor = _on_one_device({"x": keys, "payload": follows}, device)
-    beside = {"payload": follows, "lengths": lengths}
+    beside = _beside(lengths, payload=follows)
     return SortResult(*_select(keys, None, along, order, True, None, None, cast(Device, executor), beside=beside))
 
 
@@ -446,82 +449,69 @@ def _streams(x: Any, device: Executor) -> bool:
 class _Problem:
     """What a request means for its array: checked, with every number settled."""
 
+    request: _Request
     axes: tuple[int, ...]
     k: int
-    order: Order
-    last_index: bool
     rows: tuple[int, ...]  #: The shape of the result with the axes kept.
     shape: tuple[int, ...]  #: The shape that the caller gets.
-    has_values: bool
-    index_dtype: np.dtype[Any] | None
-    in_order: bool = True
 
-    def results(self, x: Elements) -> list[tuple[str, np.dtype[Any]]]:
-        """Names in the plan, and data types, of what is wanted."""
-        dtypes = ("values", x.dtype if self.has_values else None), ("indices", self.index_dtype)
-        return [(name, dtype) for name, dtype in dtypes if dtype is not None]
+    @property
+    def results(self) -> dict[str, np.dtype[Any]]:
+        """Data types of what is wanted, by the names in the plan."""
+        own = self.request
+        values = {"values": own.elements.dtype} if own.has_values else {}
+        return values if own.index_dtype is None else values | {"indices": own.index_dtype}
+
+    @property
+    def wanted(self) -> list[tuple[np.dtype[Any], tuple[int, ...]]]:
+        """Data types and shapes of the results."""
+        return [(dtype, self.shape) for dtype in self.results.values()]
 
     def with_axes(self, strides: tuple[int, ...]) -> tuple[int, ...]:
-        """The strides of a result with the axes kept."""
+        """The strides of a result, or of what lies beside x, with the axes kept."""
         steps = iter(strides)
         dropped = self.axes if len(strides) < len(self.rows) else ()
         return tuple(0 if d in dropped else next(steps) for d in range(len(self.rows)))
 
 
-# Requests are what calls are kept under. As frozen dataclasses they would take 1 us more, of 10.
+class _Request(NamedTuple):
+    """The first k along an axis, or the first pair over some axes.
 
-
-class _Select(NamedTuple):
-    """The first k (all, for None) along an axis."""
+    Calls are kept under it. As a frozen dataclass it would take 1 us more, of 10.
+    """
 
     elements: Elements
-    k: int | None
-    axis: int
+    k: int | None  #: None: all.
+    axis: int | tuple[int, ...] | None  #: None: all are reduced.
     order: Order
     has_values: bool
     index_dtype: np.dtype[Any] | None  #: None where indices are not wanted.
-    in_order: bool
+    in_order: bool = True
+    last_index: bool = False
+    keepdims: bool | None = None  #: None where no axis is reduced.
 
     @property
     def in_blocks(self) -> bool:
         """Can it be done block by block? A sort needs all of the array."""
-        return self.k is not None
+        return self.k is not None and self.axis != ()
 
     def problem(self) -> _Problem:
-        shape = self.elements.shape
-        axis = as_axis(self.axis, len(shape))
-        k = shape[axis] if self.k is None else as_k(self.k, shape[axis])
-        result = (*shape[:axis], k, *shape[axis + 1 :])
-        return _Problem((axis,), k, self.order, False, result, result, self.has_values, self.index_dtype, self.in_order)
-
-
-class _Reduce(NamedTuple):
-    """The first pair over some axes (all, for None)."""
-
-    elements: Elements
-    axis: int | tuple[int, ...] | None
-    keepdims: bool
-    last_index: bool
-    order: Order
-    has_values: bool
-    index_dtype: np.dtype[Any] | None
-
-    @property
-    def in_blocks(self) -> bool:
-        return self.axis != ()
-
-    def problem(self) -> _Problem:
-        shape = self.elements.shape
-        axes = as_axes(self.axis, shape, self.has_values)
-        rows = tuple(1 if d in axes else n for d, n in enumerate(shape))
-        result = rows if self.keepdims else tuple(n for d, n in enumerate(shape) if d not in axes)
-        return _Problem(axes, 1, self.order, self.last_index, rows, result, self.has_values, self.index_dtype)
+        shape, k = self.elements.shape, self.k
+        axes: tuple[int, ...]
+        if self.keepdims is None:
+            axes = (as_axis(cast(int, self.axis), len(shape)),)
+            k = shape[axes[0]] if k is None else as_k(k, shape[axes[0]])
+        else:
+            axes, k = as_axes(self.axis, shape, self.has_values), 1
+        rows = tuple(k if d in axes else n for d, n in enumerate(shape))
+        result = batch_of(shape, axes) if self.keepdims is False else rows
+        return _Problem(self, axes, k, rows, result)
 
 
 class _Into(NamedTuple):
     """A request whose results go into tensors that exist."""
 
-    request: _Select | _Reduce
+    request: _Request
     tensors: tuple[Elements, ...]  #: The input, as it lies on the device, the results, and others.
     shared_input: bool
     beside: tuple[str, ...]  #: The names of the others.
@@ -566,7 +556,7 @@ def _select(
     operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
     axis = axis if type(axis) is int else as_int("axis", axis)
-    request = _Select(elements, k, axis, order, has_values, index_dtype, in_order)
+    request = _Request(elements, k, axis, order, has_values, index_dtype, in_order)
     return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
 
 
@@ -586,7 +576,7 @@ def _reduce(
     operand, elements = _operand(x)
     axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
-    request = _Reduce(elements, axis, keeps, last, order, has_values, index_dtype)
+    request = _Request(elements, 1, axis, order, has_values, index_dtype, True, last, keeps)
     return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
 
 
@@ -619,7 +609,7 @@ def _operand(x: Any) -> tuple[Any, Elements]:
     return array, Elements(array.dtype, array.shape)
 
 
-def _run(x: Any, request: _Select | _Reduce, out: Any, device: Device | None) -> list[Any]:
+def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any]:
     """Tensors from a Tensor, arrays from an array; or the tensors of ``out``."""
     executor: Executor
     if isinstance(x, Tensor):
@@ -639,23 +629,23 @@ def _run(x: Any, request: _Select | _Reduce, out: Any, device: Device | None) ->
         return _run_into(x, executor, request, out)
     call: _Call | None = executor.kept.get(request)
     if call is None:
-        call = _prepare(executor, request.elements, request.problem())
+        call = _prepare(executor, request.problem())
         executor.kept.put(request, call)
     return _run_on_tensor(x, executor, call) if isinstance(x, Tensor) else _run_on_array(x, executor, call)
 
 
-def _in_blocks(x: Any, request: _Select | _Reduce, out: Any) -> bool:
+def _in_blocks(x: Any, request: _Request, out: Any) -> bool:
     """May the array go through the device block by block?"""
     return out is None and request.in_blocks and _is_long(x)
 
 
-def _check(x: Any, request: _Select | _Reduce, out: Any) -> None:
+def _check(x: Any, request: _Request, out: Any) -> None:
     """Refuses what no device could do."""
     if not _in_blocks(x, request, out):
         _check_size(request.elements)
-    results = request.problem().results(request.elements)
+    wanted = request.problem().wanted
     if out is not None:
-        check_out(out, [(dtype, request.problem().shape) for _, dtype in results])
+        check_out(out, wanted)
 
 
 def _device_of(out: Any) -> Executor | None:
@@ -663,22 +653,23 @@ def _device_of(out: Any) -> Executor | None:
     return next((t.device for t in (out if isinstance(out, Sequence) else [out]) if isinstance(t, Tensor)), None)
 
 
-def _run_in_blocks(x: Any, device: Executor, request: _Select | _Reduce) -> list[Any]:
+def _run_in_blocks(x: Any, device: Executor, request: _Request) -> list[Any]:
     from . import outofcore
 
     problem = request.problem()
-    dtype = problem.index_dtype or np.dtype(np.int64)
-    wanted = outofcore.Wanted(problem.axes, problem.k, problem.order, problem.last_index, problem.has_values, dtype)
+    dtype = request.index_dtype or np.dtype(np.int64)
+    wanted = outofcore.Wanted(problem.axes, problem.k, request.order, request.last_index, request.has_values, dtype)
     values, indices = outofcore.select(x, wanted, device)
-    found = [values, None if problem.index_dtype is None else indices]
+    found = [values, None if request.index_dtype is None else indices]
     return [part.reshape(problem.shape) for part in found if part is not None]
 
 
-def _prepare(device: Executor, x: Elements, problem: _Problem) -> _Call:
+def _prepare(device: Executor, problem: _Problem) -> _Call:
+    x = problem.request.elements
     _check_size(x)
     input_memory = device.buffers.class_of("x", prod(x.shape) * x.dtype.itemsize) if x.strides is None else 0
     outputs: list[_Output] = []
-    for name, dtype in problem.results(x):
+    for name, dtype in problem.results.items():
         memory = device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize)
         outputs.append(_Output(name, dtype, problem.shape, packed_strides(problem.shape), memory))
     if not prod(problem.shape):
@@ -704,20 +695,19 @@ def _selection(
 
     ``besides``: those beside the input, of x's shape, or that of the batch.
     """
-    steps = packed_strides(x.shape) if x.strides is None else x.strides
-    one = () if problem.axes else (1,)  # Without axes every element is a sequence of its own.
-    layouts = {name: Layout(problem.rows + one, places + one) for name, places in strides.items()}
+    request, steps = problem.request, packed_strides(x.shape) if x.strides is None else x.strides
+    layouts = {name: Layout(problem.rows, places) for name, places in strides.items()}
     return make_selection(
         element_name(x.dtype),
-        Layout(x.shape + one, steps + one),
-        problem.axes or (len(x.shape),),
+        Layout(x.shape, steps),
+        problem.axes,
         problem.k,
-        problem.order,
+        request.order,
         values=layouts.get("values"),
         indices=layouts.get("indices"),
-        index_bytes=4 if problem.index_dtype is None else problem.index_dtype.itemsize,
-        last_index=problem.last_index,
-        in_order=problem.in_order,
+        index_bytes=4 if request.index_dtype is None else request.index_dtype.itemsize,
+        last_index=request.last_index,
+        in_order=request.in_order,
         besides={name: _beside_of(elements, problem) for name, elements in (besides or {}).items()},
         longest=longest,
     )
@@ -725,14 +715,10 @@ def _selection(
 
 def _beside_of(beside: Elements, problem: _Problem) -> tuple[Beside, Layout]:
     """A tensor beside the input, and its layout, of size 1 along the axes if it has none."""
-    steps = beside.strides or ()
-    if len(steps) < len(problem.rows):
-        rest = iter(steps)
-        steps = tuple(0 if d in problem.axes else next(rest) for d in range(len(problem.rows)))
-    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, steps)
+    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, problem.with_axes(beside.strides or ()))
 
 
-def _run_beside(x: Any, request: _Select | _Reduce, out: Any, device: Device | None, given: Mapping[str, Any]) -> list[Any]:
+def _run_beside(x: Any, request: _Request, out: Any, device: Device | None, given: Mapping[str, Any]) -> list[Any]:
     """Runs a request with lengths and others; arrays where all that is given are arrays."""
     x = x if isinstance(x, Tensor) else as_numpy(x)
     _check_size(request.elements)
@@ -741,15 +727,15 @@ def _run_beside(x: Any, request: _Select | _Reduce, out: Any, device: Device | N
     beside = check_besides(x.shape, problem.axes, problem.k, tensors, given.get("longest"))
     request = _request_beside(request, beside)
     problem = request.problem()
-    wanted = [(dtype, problem.shape) for _, dtype in problem.results(request.elements)]
     if out is not None:
-        check_out(out, wanted)
+        check_out(out, problem.wanted)
     all_given: dict[str, Any] = {"x": x, **beside.tensors}
-    resident = [t.device for t in all_given.values() if isinstance(t, Tensor)]
-    executor: Executor = as_device(next(iter(resident), _device_of(out)) if device is None else device)
+    resident = any(isinstance(t, Tensor) for t in all_given.values())
+    named = {argument_of(name): t for name, t in all_given.items()}
+    executor = _on_one_device(named, device if device is not None or resident else _device_of(out))
     source, besides = _placed(all_given, beside, executor)
     if out is None:
-        made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in wanted]
+        made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in problem.wanted]
         found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, beside.longest)
         return found if resident else list(to_numpy(*found))
     return _run_into(source, executor, request, out, besides, beside.longest)
@@ -759,27 +745,24 @@ def _placed(given: Mapping[str, Any], beside: Besides, device: Executor) -> tupl
     """x and what comes with it, on the device and in the shapes that belong together."""
     placed = {name: asarray(t, device=device) for name, t in given.items()}
     source = placed.pop("x").broadcast_to(beside.shape)
-    batch = tuple(n for d, n in enumerate(beside.shape) if d not in beside.axes)
+    batch = batch_of(beside.shape, beside.axes)
     return source, {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
 
 
-def _request_beside(request: _Select | _Reduce, beside: Besides) -> _Select | _Reduce:
+def _request_beside(request: _Request, beside: Besides) -> _Request:
     """The request for the shape that x has then, whose indices are of the ids' data type."""
-    elements = Elements(request.elements.dtype, beside.shape)
-    flat = len(beside.shape) > len(request.elements.shape)
-    if isinstance(request, _Reduce):
-        axis = beside.axes if flat else request.axis
-        return _Reduce(elements, axis, request.keepdims, request.last_index, request.order, request.has_values, request.index_dtype)
-    ids = beside.tensors.get("payload")
-    dtype = request.index_dtype if ids is None else ids.dtype
-    along = beside.axes[0] if flat else request.axis
-    return _Select(elements, request.k, along, request.order, request.has_values, dtype, request.in_order)
+    changes: dict[str, Any] = {"elements": Elements(request.elements.dtype, beside.shape)}
+    if len(beside.shape) > len(request.elements.shape):
+        changes["axis"] = beside.axes[0]
+    if "payload" in beside.tensors:
+        changes["index_dtype"] = beside.tensors["payload"].dtype
+    return request._replace(**changes)
 
 
 def _run_into(
     x: Tensor | NDArray[Any],
     device: Executor,
-    request: _Select | _Reduce,
+    request: _Request,
     out: Any,
     besides: Mapping[str, Tensor] | None = None,
     longest: int = 0,
@@ -789,12 +772,10 @@ def _run_into(
         besides = {}
         _check_size(request.elements)
     problem = request.problem()
-    results = problem.results(request.elements)
-    checked = check_out(out, [(dtype, problem.shape) for _, dtype in results])
-    given = [moved("out", tensor, device) for tensor in checked]
-    outputs = {name: tensor for (name, _), tensor in zip(results, given, strict=True)}
+    given = [moved("out", tensor, device) for tensor in check_out(out, problem.wanted)]
+    outputs = dict(zip(problem.results, given, strict=True))
     tensors = {"x": x} if isinstance(x, Tensor) else {}
-    named = {"out" if len(results) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}
+    named = {"out" if len(outputs) == 1 else f"out's {name}": tensor for name, tensor in outputs.items()}
     tensors |= named
     check_apart(tensors)
     for name, tensor in besides.items():  # which may share memory with x, and with each other
@@ -805,14 +786,13 @@ def _run_into(
             check_alive(name, tensor)
         source = x if isinstance(x, Tensor) else asarray(x, device=device)
         places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **besides}.items()}
-        prepared = _prepare_into(device, request, problem, places, tuple(besides), longest)
+        prepared = _prepare_into(device, problem, places, tuple(besides), longest)
         device.run(prepared, {n: (p.buffer, p.start) for n, p in places.items()})
-    return [out] if len(results) == 1 else list(out)  # not ``given``, which may stand for others
+    return [out] if len(outputs) == 1 else list(out)  # not ``given``, which may stand for others
 
 
 def _prepare_into(
     device: Executor,
-    request: _Select | _Reduce,
     problem: _Problem,
     places: Mapping[str, Bound],
     beside: tuple[str, ...],
@@ -824,7 +804,7 @@ def _prepare_into(
     shared = any(output.buffer is source.buffer for output in outputs)
     if "payload" in beside:
         shared = shared or any(output.buffer is places["payload"].buffer for output in outputs)
-    key = _Into(request, tuple(place.elements for place in places.values()), shared, beside, longest)
+    key = _Into(problem.request, tuple(place.elements for place in places.values()), shared, beside, longest)
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
         left = {name: place.elements.rest for name, place in places.items() if name not in beside}

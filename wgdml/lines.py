@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -14,10 +15,8 @@ from .runtime.bindings import Placement
 from .runtime.tensor import Tensor, bound, packed_tensor
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
-__all__ = ["batch_of", "first_pairs", "line_selection"]
 
-
-def batch_of(shape: tuple[int, ...], axes: tuple[int, ...], keeps: bool = False) -> tuple[int, ...]:
+def batch_of(shape: Sequence[int], axes: Sequence[int], keeps: bool = False) -> tuple[int, ...]:
     """A shape without the axes, or with size 1 in their places."""
     return tuple(1 if d in axes else n for d, n in enumerate(shape) if keeps or d not in axes)
 
@@ -40,12 +39,11 @@ def line_selection(
     """
     places = iter(packed_strides((*batch_of(x.shape, axes), k)))
     steps = tuple(0 if d in axes else next(places) for d in range(x.ndim))
-    one = () if axes else (1,)  # Without axes every element is a sequence of its own.
-    result = Layout(batch_of(x.shape, axes, True) + one, steps + one)
+    result = Layout(batch_of(x.shape, axes, True), steps)
     selection = make_selection(
         element_name(x.dtype),
-        Layout(x.shape + one, x.strides + one),
-        axes or (x.ndim,),
+        Layout(x.shape, x.strides),
+        axes,
         k,
         order,
         values=values or result,

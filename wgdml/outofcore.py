@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
-from .lines import first_pairs
+from .lines import batch_of, first_pairs
 from .results import TopKResult
 from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
@@ -164,10 +164,10 @@ def _reduce(
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices of first pairs. ``how``: device, bytes a block, progress."""
     _check_source(x)
-    axes = as_axes(axis, x.shape)
+    axes = as_axes(axis, x.shape, has_values)
     keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
     values, indices = select(x, Wanted(axes, 1, order, last, has_values, as_index_dtype(index_dtype)), *how)
-    shape = indices.shape if keeps else tuple(n for d, n in enumerate(x.shape) if d not in axes)
+    shape = batch_of(x.shape, axes, keeps)
     return None if values is None else values.reshape(shape), indices.reshape(shape)
 
 
@@ -281,9 +281,8 @@ class _Reduction:
         largest = builtins.min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
         budget = builtins.min(_BLOCK_BYTES, largest // 8) if block_bytes is None else int(block_bytes)
         self.budget = builtins.min(builtins.max(budget, item), largest)
-        along = wanted.k if len(self.axes) == 1 else 1
         #: The shape of the result, every dimension kept.
-        self.result_shape = tuple(along if d in self.axes else n for d, n in enumerate(self.shape))
+        self.result_shape = tuple(wanted.k if d in self.axes else n for d, n in enumerate(self.shape))
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -299,7 +298,7 @@ class _Reduction:
         block = np.asarray(self.x[tuple(part[d] for d in range(len(part)))])
         shape = tuple(part[d].stop - part[d].start for d in range(len(part)))
         if block.shape != shape or block.dtype != self.x.dtype:
-            raise ValueError(f"x gave {block.dtype.name}{list(block.shape)} for a block of {self.dtype.name}{list(shape)}")
+            raise ValueError(f"x gave {block.dtype}{list(block.shape)} for a block of {self.dtype}{list(shape)}")
         return block.astype(self.dtype, copy=False).transpose(self.memory_order)
 
     def tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:

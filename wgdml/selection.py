@@ -9,30 +9,13 @@ Pure data: no GPU, no NumPy arrays. A ``Selection`` is what ``wgdml.plan`` plans
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import prod
 from typing import Any
 
 from . import contract
-
-__all__ = [
-    "BESIDES",
-    "FORMATS",
-    "AxisDim",
-    "BatchDim",
-    "Beside",
-    "ElementFormat",
-    "Layout",
-    "Order",
-    "Selection",
-    "lower",
-    "make_selection",
-    "packed_strides",
-    "reshaped_strides",
-    "take_selection",
-]
 
 
 @dataclass(frozen=True)
@@ -113,6 +96,11 @@ class BatchDim:
     value_stride: int = 0
     index_stride: int = 0
     besides: tuple[int, int, int, int] = (0, 0, 0, 0)  #: Of lengths, starts, counts and payload.
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Those of every tensor."""
+        return self.input_stride, self.value_stride, self.index_stride, *self.besides
 
 
 @dataclass(frozen=True)
@@ -227,34 +215,25 @@ class Selection:
 
 
 def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
-    """Drops sizes of 1, sorts by input stride, joins what is one run in every tensor."""
-    dims = sorted((d for d in dims if d.size > 1), key=lambda d: -d.input_stride)
-    merged: list[BatchDim] = []
-    for d in dims:
-        if merged:
-            o = merged[-1]
-            if (o.input_stride, o.value_stride, o.index_stride, *o.besides) == (
-                d.size * d.input_stride,
-                d.size * d.value_stride,
-                d.size * d.index_stride,
-                *(d.size * stride for stride in d.besides),
-            ):
-                merged[-1] = BatchDim(o.size * d.size, d.input_stride, d.value_stride, d.index_stride, d.besides)
-                continue
-        merged.append(d)
-    return tuple(merged)
+    """Sorts by input stride, then joins."""
+    return tuple(_joined(sorted(dims, key=lambda d: -d.input_stride)))
 
 
-def _merge_axes(dims: list[AxisDim]) -> tuple[AxisDim, ...]:
-    merged: list[AxisDim] = []
+def _joined(dims: Iterable[BatchDim]) -> list[BatchDim]:
+    """Drops sizes of 1, joins neighbours that are one run in every tensor."""
+    joined: list[BatchDim] = []
     for d in dims:
         if d.size == 1:
             continue
-        if merged and merged[-1].stride == d.size * d.stride:
-            merged[-1] = AxisDim(merged[-1].size * d.size, d.stride)
+        if joined and joined[-1].strides == tuple(d.size * stride for stride in d.strides):
+            joined[-1] = replace(d, size=joined[-1].size * d.size)
         else:
-            merged.append(d)
-    return tuple(merged) or (AxisDim(1, 1),)
+            joined.append(d)
+    return joined
+
+
+def _axis_dims(dims: Iterable[BatchDim]) -> tuple[AxisDim, ...]:
+    return tuple(AxisDim(d.size, d.input_stride) for d in _joined(dims)) or (AxisDim(1, 1),)
 
 
 def _check_rank(name: str, layout: Layout, left: int) -> None:
@@ -282,6 +261,7 @@ def make_selection(
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
+    Without axes every element is a sequence of its own.
     ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
     ``besides``: lengths, starts, counts and payload, by these names, where there are any. Their
     layouts are broadcast to the source's, but for the size of the axes.
@@ -295,7 +275,7 @@ def make_selection(
         if d not in chosen
     ]
     merged_batch = merged_dims(batch)
-    merged_axes = _merge_axes([AxisDim(source.sizes[d], source.strides[d]) for d in chosen])
+    merged_axes = _axis_dims(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
     _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
     tensors: dict[str, Any] = {name: beside for name, (beside, _) in besides.items()}
@@ -338,14 +318,7 @@ def take_selection(element: str, source: Layout, axis: int, values: Layout, indi
     return Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
 
 
-OperatorDesc = (
-    contract.TopKOperatorDesc
-    | contract.TopK1OperatorDesc
-    | contract.ArgmaxOperatorDesc
-    | contract.ArgminOperatorDesc
-    | contract.ReduceOperatorDesc
-    | contract.SelectOperatorDesc
-)
+OperatorDesc = contract.OperatorDesc | contract.SelectOperatorDesc
 
 
 def _layout(desc: contract.TensorDesc) -> Layout:

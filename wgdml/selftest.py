@@ -147,6 +147,16 @@ def versions() -> dict[str, str]:
     }
 
 
+def facts_of(device: Device) -> dict[str, Any]:
+    """What a document of measurements begins with."""
+    return {
+        "schema": 1,
+        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "versions": versions(),
+        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
+    }
+
+
 def report(device: Device | None, failures: list[Failure]) -> dict[str, Any]:
     """What a maintainer needs to know."""
     facts: dict[str, Any] = {**versions()}

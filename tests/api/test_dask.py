@@ -80,6 +80,22 @@ def test_max_and_min_and_nan(device, nan):
     assert float(wgdml.dask.max(da.from_array(np.array(3.0))).compute()) == 3
 
 
+def test_max_over_no_axes_reduces_nothing():
+    x = da.from_array(X, chunks=(5, 4, 3))
+    values, indices = dask.compute(*wgdml.dask.min(x, axis=(), return_indices=True, index_dtype="uint32"))
+    oracle.assert_same(values, X)
+    oracle.assert_same(indices, np.zeros(X.shape, np.uint32))
+    with pytest.raises(ValueError, match="axis must name at least one axis"):
+        wgdml.dask.argmin(x, axis=())
+
+
+def test_the_other_byte_order(device):
+    values, indices = dask.compute(*wgdml.dask.top_k(da.from_array(X.astype(">f4"), chunks=4), 2))
+    want = oracle.top_k(X, 2, -1)
+    oracle.assert_same(values, want[0])
+    oracle.assert_same(indices, want[1])
+
+
 @pytest.mark.parametrize("flag", ["keepdims", "select_last_index", "return_indices"])
 def test_flags(no_device, flag):
     functions = [wgdml.dask.argmax, wgdml.dask.argmin, wgdml.dask.max, wgdml.dask.min]

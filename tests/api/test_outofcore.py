@@ -252,6 +252,16 @@ def test_max_and_min(device):
 # On the way ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("block_bytes", [None, 16])
+def test_max_over_no_axes_reduces_nothing(device, block_bytes):
+    x = np.float32([[1, np.nan], [-0.0, 3], [5, 5]])
+    values, indices = outofcore.max(x, axis=(), return_indices=True, index_dtype="int32", block_bytes=block_bytes)
+    oracle.assert_same(values, x)
+    oracle.assert_same(indices, np.zeros(x.shape, np.int32))
+    with pytest.raises(ValueError, match="axis must name at least one axis"):
+        outofcore.argmax(x, axis=())
+
+
 def test_interrupt(device):
     """Ctrl-C ends the work at once and gives the memory back; the device works on."""
     x = np.random.default_rng(7).standard_normal(1 << 20).astype(np.float32)

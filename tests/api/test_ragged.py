@@ -272,3 +272,14 @@ def test_a_payload_follows_as_far_as_its_length(device):
     found = wgdml.sort(x, ids, lengths=wgdml.asarray(lengths, device=device), device=device)
     assert isinstance(found.payload, wgdml.Tensor)
     oracle.assert_same(found.payload.numpy(), expected(x, 70, -1, False, ids=ids, lengths=lengths)[1])
+
+
+def test_what_is_on_another_gpu_device_is_named(device):
+    x = np.zeros((2, 5), np.float32)
+    with wgdml.Device() as other:
+        theirs = wgdml.asarray(np.int32([1, 2]), device=other)
+        ids = wgdml.asarray(np.arange(10, dtype=np.int32).reshape(2, 5), device=other)
+        with pytest.raises(ValueError, match="lengths is on another GPU device"):
+            wgdml.top_k(wgdml.asarray(x), 1, lengths=theirs)
+        with pytest.raises(ValueError, match="indices is on another GPU device"):
+            wgdml.top_k(wgdml.asarray(x), 1, indices=ids)

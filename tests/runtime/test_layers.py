@@ -69,7 +69,8 @@ def test_no_private_name_of_another_file():
         own |= {n.target.id for n in nodes if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
         stored = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
         own |= {n.attr for n in stored if isinstance(n.value, ast.Name) and n.value.id == "self"}
-        assert attributes <= own | OF_WGPU, f"{name} uses {attributes - own - OF_WGPU}"
+        public = OF_WGPU | {"_replace"}  # named tuples', which have it under this name alone
+        assert attributes <= own | public, f"{name} uses {attributes - own - public}"
 
 
 def test_importing_needs_numpy_and_wgpu_only():

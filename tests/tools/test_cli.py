@@ -282,6 +282,14 @@ def test_output_to_a_named_pipe_is_written_to_and_not_replaced(save, tmp_path: P
     assert pipe.is_fifo()
 
 
+def test_an_option_given_twice_is_refused(save) -> None:
+    file = save(TIES)
+    assert "--axis is given twice" in bad("top-k", file, "-k", 1, "--axis", 0, "--axis", 1)
+    assert "-o / --output is given twice" in bad("sort", file, "-o", "a.npy", "--output=b.npy")
+    assert "--cases is given twice" in bad("bench", "--list", "--cases", "topk", "--cases", "sort")
+    assert good("argmax", file, "--axis", 0, "--axis", 1, "--keepdims", "--keepdims").exit_code == 0
+
+
 # --- Bad input ------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -194,7 +195,6 @@ def found(monkeypatch, tmp_path, device):
             "barrier_ns": 200.0,
             "atomic_ns": 300.0,
             "workgroups_at_once": 2,
-            "memory_us": {},
             "subgroup_sizes": (8,),
         },
         "numbers": {"serial_select.counted": 16},
@@ -230,6 +230,12 @@ def test_a_profile_is_written_used_named_and_removed(found, tmp_path, device):
     assert result.exit_code == 0 and f"removed {path}" in result.output and not path.exists()
     assert "this adapter has no profile" in run("tune", "--reset").output
     assert wgdml.Device().profile == {}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full device as Linux has it")
+def test_a_full_disk_is_said(found):
+    result = run("tune", "--dry-run", "--json", "/dev/full")
+    assert result.exit_code == 2 and "cannot write /dev/full: No space left on device" in result.stderr
 
 
 def test_a_dry_run_writes_nothing(found, device):

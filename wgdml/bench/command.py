@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -15,12 +12,13 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
 import wgdml
 from wgdml import Device, Tensor
 from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
-from wgdml.selftest import versions
+from wgdml.selftest import facts_of
+from wgdml.terminal import check_folder, output_of, progress, write_document
 
 from . import host, report, run, summary, timing
 from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, draw, with_dtypes
@@ -88,7 +86,7 @@ def bench_command(
     numbers = _numbers(policies)
     _check_files(json_file, plot_file)
     device = wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
-    software = device.adapter_info["adapter_type"] == "CPU"
+    software = device.machine.software
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
     if table.name == "any":
         table = _drawn(table, seed, count, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size))
@@ -134,8 +132,7 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
     if plot_file and not find_spec("matplotlib"):
         raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"')
     for file in (json_file, plot_file):
-        if file and not Path(file).absolute().parent.is_dir():
-            raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
+        check_folder(file)
 
 
 def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
@@ -154,15 +151,11 @@ def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str,
 
 def _facts(device: Device, table: Preset, numbers: dict[str, float]) -> dict[str, Any]:
     """A document of what is measured and where, without results."""
-    document = {
-        "schema": 1,
+    document = facts_of(device) | {
         "complete": False,
-        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "preset": table.name,
         "source_of_figures": table.source,
         "figures_hold": table.adapter in device.adapter_info["device"],
-        "versions": versions(),
-        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
         "cases": [],
     }
     return document | ({"policies": numbers} if numbers else {})
@@ -173,9 +166,7 @@ def _measure(
 ) -> timing.Ceiling:
     """Everything beside these peers, into the document and a file that grows; the fastest read."""
     started = time.perf_counter()
-    columns = (TextColumn("{task.description:44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    errors = Console(stderr=True)
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+    with progress(44, MofNCompleteColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("starting the other libraries", total=None)
         chosen, document["peers"] = _start(names)
         options = replace(options, peers=tuple(chosen))
@@ -189,7 +180,7 @@ def _measure(
             bar.advance(task)
             run.hold_against(results, ceiling, document["empty_pass_us"])
             document["cases"] = results
-            _write(file, document)  # what is done stays, whatever becomes of the rest
+            write_document(file, document)  # what is done stays, whatever becomes of the rest
 
         starting("the adapter's fastest read")
         clock = timing.Clock(device)
@@ -212,13 +203,13 @@ def _measure(
     run.hold_against(document["cases"], ceiling, document["empty_pass_us"])
     document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
     document |= {"seconds": time.perf_counter() - started, "complete": True}
-    _write(file, document)
+    write_document(file, document)
     return ceiling
 
 
 def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
     """The tables of a run; the exit status."""
-    output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200, highlight=False)
+    output = output_of(200)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
     shape = f"{ceiling.bytes >> 20} MiB, {ceiling.workgroups} workgroups, {ceiling.unroll} loads in flight"
@@ -305,14 +296,6 @@ def _start(names: tuple[str, ...]) -> tuple[list[Peer], dict[str, str]]:
 
 def _probe(cases: list[Case], device: Device) -> Tensor:
     """What the ceiling is measured on: as much as the largest case reads, more than caches hold."""
-    least, most = (1 << 20, 1 << 24) if device.adapter_info["adapter_type"] == "CPU" else (1 << 26, 1 << 28)
+    least, most = (1 << 20, 1 << 24) if device.machine.software else (1 << 26, 1 << 28)
     longest = max(case.bytes for case in cases) // 4
     return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)
-
-
-def _write(file: str | None, document: dict[str, Any]) -> None:
-    if file is None:
-        return
-    temporary = Path(f"{file}.part")
-    temporary.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(file)

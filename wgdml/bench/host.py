@@ -76,7 +76,7 @@ def call_times(clock: timing.Clock, seconds: float = 1.0) -> dict[str, Any]:
     # A software adapter works on the host's processors: there the calling thread's own time counts,
     # if the system has a fine clock for it. Windows' ticks every 16 ms.
     fine = time.get_clock_info("thread_time").implementation.startswith("clock_gettime")
-    shared = fine and device.adapter_info["adapter_type"] == "CPU"
+    shared = fine and device.machine.software
     tensors = _per_call(
         clock,
         {
@@ -109,7 +109,7 @@ def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, An
     device = clock.device
     gpu = device.gpu_device
     if size is None:
-        size = 32 << 20 if device.adapter_info["adapter_type"] == "CPU" else 256 << 20
+        size = 32 << 20 if device.machine.software else 256 << 20
     size = min(size, device.limits["max-buffer-size"]) // 4096 * 4096
     host = make_flat("random", size // 4)
     raw = host.view(np.uint8)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cases import Case
+from .timing import by_host
 
 Array = NDArray[Any]
 Call = Callable[[], Any]
@@ -40,7 +41,6 @@ class Peer:
     """A library, imported by ``start`` and bound to an input by ``bind``."""
 
     name = ""
-    clock = "host clock"  #: How its calls are timed.
     on_gpu = False  #: Takes large inputs and every kind of data; others get small and random ones.
 
     def start(self) -> str:
@@ -52,16 +52,7 @@ class Peer:
         raise NotImplementedError
 
     def seconds(self, call: Call) -> list[float]:
-        """Times of many calls, by the host's clock."""
-        started = time.perf_counter()
-        call()
-        first = time.perf_counter() - started
-        times = []
-        for _ in range(int(min(max(3, 0.3 / max(first, 1e-7)), 50)) if first < 2 else 1):
-            started = time.perf_counter()
-            call()
-            times.append(time.perf_counter() - started)
-        return times
+        return by_host(call)
 
     def measure(self, case: Case, x: Array, want: tuple[Any, Any]) -> dict[str, Any]:
         call, results = self.bind(case, x)
@@ -104,7 +95,6 @@ class TorchPeer(Peer):
         self.device = device
         self.name = "torch" if device == "cuda" else "torch-cpu"
         self.on_gpu = device == "cuda"
-        self.clock = "CUDA events" if self.on_gpu else "host clock"
 
     def start(self) -> str:
         import torch
@@ -163,23 +153,24 @@ def _by_events(call: Call, wait: Call, event: Call, milliseconds: Callable[[Any,
 
 
 class OnnxRuntimePeer(Peer):
-    """ONNX's ArgMax and TopK (also for a sort) by ONNX Runtime."""
+    """ONNX's ArgMax and TopK (also for a sort) by ONNX Runtime.
+
+    Inputs lie on the device, outputs are read back.
+    """
 
     def __init__(self, name: str, provider: str, device: str) -> None:
         self.name = name
         self.provider = provider
         self.device = device
         self.kept: Any = None
-        if device != "cpu":
-            self.clock = "host clock, input on the device, outputs read back"
 
     def start(self) -> str:
-        import onnx
         import onnxruntime
+        from onnx import parser
 
         if self.provider not in onnxruntime.get_available_providers():
             raise RuntimeError(f"this build of onnxruntime has no {self.provider}")
-        self.onnx, self.runtime = onnx, onnxruntime
+        self.parser, self.runtime = parser, onnxruntime
         # A provider that is there may still find no adapter.
         self._session(self._model(Case("argmax", (1, 4), 1, 1)))
         return str(onnxruntime.__version__)
@@ -207,11 +198,8 @@ class OnnxRuntimePeer(Peer):
 
         Nothing but an output gets there.
         """
-        helper = self.onnx.helper
-        element = helper.np_dtype_to_tensor_dtype(x.dtype)
-        infos = [helper.make_tensor_value_info(name, element, x.shape) for name in ("x", "y")]
-        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "upload", infos[:1], infos[1:])
-        session = self._session(self._bytes(graph))
+        kind = self._type(x.dtype.name, x.shape)
+        session = self._session(self._bytes(f"({kind} x) => ({kind} y) {{ y = Identity (x) }}"))
         binding = session.io_binding()
         binding.bind_cpu_input("x", x)
         binding.bind_output("y", self.device, 0)
@@ -229,24 +217,21 @@ class OnnxRuntimePeer(Peer):
         return (None, outputs[0]) if len(outputs) == 1 else (outputs[0], outputs[1])
 
     def _model(self, case: Case) -> bytes:
-        helper, kinds = self.onnx.helper, self.onnx.TensorProto
-        element = helper.np_dtype_to_tensor_dtype(np.dtype(case.dtype))
-        x = helper.make_tensor_value_info("x", element, case.shape)
-        indices = helper.make_tensor_value_info("indices", kinds.INT64, case.result_shape)
+        x, y = (self._type(case.dtype, shape) for shape in (case.shape, case.result_shape))
+        indices = self._type("int64", case.result_shape)
         if case.operator == "argmax":
-            node = helper.make_node("ArgMax", ["x"], ["indices"], axis=case.axis, keepdims=1)
-            graph = helper.make_graph([node], "argmax", [x], [indices])
-        else:
-            values = helper.make_tensor_value_info("values", element, case.result_shape)
-            node = helper.make_node("TopK", ["x", "k"], ["values", "indices"], axis=case.axis)
-            k = helper.make_tensor("k", kinds.INT64, [1], [case.k])
-            graph = helper.make_graph([node], "topk", [x], [values, indices], [k])
-        return self._bytes(graph)
+            return self._bytes(f"({x} x) => ({indices} i) {{ i = ArgMax <axis={case.axis}, keepdims=1> (x) }}")
+        found = f"({y} y, {indices} i) <int64[1] k = {{{case.k}}}>"
+        return self._bytes(f"({x} x) => {found} {{ y, i = TopK <axis={case.axis}> (x, k) }}")
 
-    def _bytes(self, graph: Any) -> bytes:
-        helper = self.onnx.helper
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-        return bytes(model.SerializeToString())
+    @staticmethod
+    def _type(dtype: str, shape: tuple[int, ...]) -> str:
+        """A tensor's type in ONNX's text form."""
+        return {"float32": "float", "float64": "double"}.get(dtype, dtype) + str([*shape])
+
+    def _bytes(self, graph: str) -> bytes:
+        """The model of a graph in ONNX's text form."""
+        return bytes(self.parser.parse_model(f'<ir_version: 8, opset_import: ["": 13]> graph {graph}').SerializeToString())
 
 
 class JaxPeer(Peer):
@@ -287,7 +272,6 @@ class CupyPeer(Peer):
     """``cupy.argmax``; argpartition, then a sort of the k; ``cupy.argsort``."""
 
     name = "cupy"
-    clock = "CUDA events"
     on_gpu = True
 
     def start(self) -> str:

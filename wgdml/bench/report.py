@@ -9,8 +9,9 @@ from itertools import cycle, groupby
 from typing import Any
 
 import numpy as np
-from rich import box
 from rich.table import Table
+
+from wgdml.terminal import table_of
 
 from .summary import Check, curves
 
@@ -28,13 +29,6 @@ def _runs(names: list[str]) -> str:
     """Names in order; ``*n`` where one comes n times in a row."""
     counts = [(name, len(list(run))) for name, run in groupby(names)]
     return " ".join(name if count == 1 else f"{name}*{count}" for name, count in counts)
-
-
-def _table(*columns: str, left: tuple[str, ...] = (), title: str | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, justify="left" if column in left else "right", no_wrap=column not in ("algorithms", "constants"))
-    return table
 
 
 def _cell(key: str, how: str = "{}", of: Callable[[Any], Any] = lambda value: value) -> Callable[[Result], str]:
@@ -56,7 +50,7 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals
         columns["NumPy-NumPy us"] = _cell("numpy_to_numpy_us", of=us)
     columns |= {"scratch": _cell("scratch_share", "{:.1%}"), "exact": _state}
     columns |= {"algorithms": _cell("algorithms", of=_runs), "dispatches": _cell("dispatches", of=len)}
-    table = _table(*columns, left=("case", "data", "exact", "algorithms"))
+    table = table_of([*columns], ("case", "data", "exact", "algorithms"), folded=("algorithms",))
     for r in results:
         table.add_row(*(cell(r) for cell in columns.values()), style=None if r["exact"] else "bold red")
     return table
@@ -88,7 +82,8 @@ def _of_peer(name: str, r: Result) -> str:
 
 def steps_table(result: Result) -> Table:
     title = f"{result['case']} {result['data']}: {us(result['device_us'])} us in one pass"
-    table = _table("dispatch", "workgroups", "alone us", "adds us", "constants", left=("dispatch", "constants"), title=title)
+    columns = ("dispatch", "workgroups", "alone us", "adds us", "constants")
+    table = table_of(columns, ("dispatch", "constants"), folded=("constants",), title=title)
     hidden = {"KEY_WORDS", "SIGN_BIT", "MINUS", "LARGEST", "NAN_KEY", "DIRECTION", "INDEX_FLIP"}
     hidden |= {"ELEMENT_BYTES", "HAS_VALUES"}
     for step in result["steps"]:
@@ -99,9 +94,8 @@ def steps_table(result: Result) -> Table:
 
 
 def forced_table(results: list[Result]) -> Table:
-    table = _table(
-        "case", "data", "forced", "device us", "to the chosen", "scratch", "dispatches", "", left=("case", "data", "forced", "")
-    )
+    columns = ("case", "data", "forced", "device us", "to the chosen", "scratch", "dispatches", "")
+    table = table_of(columns, ("case", "data", "forced", ""))
     for r in results:
         for name, f in sorted(r.get("forced", {}).items(), key=lambda item: item[1].get("device_us", math.inf)):
             if "error" in f:
@@ -119,7 +113,7 @@ def forced_table(results: list[Result]) -> Table:
 
 
 def calls_table(document: dict[str, Any]) -> Table:
-    table = _table("on the host", "measured", "", left=("on the host", ""))
+    table = table_of(("on the host", "measured", ""), ("on the host", ""))
     calls = document.get("calls", {})
     for key, what in (("tensor_to_tensor", "Tensor to Tensor, not waiting"), ("numpy_to_numpy", "NumPy to NumPy")):
         for name, time in calls.get(f"{key}_us", {}).items():
@@ -134,7 +128,7 @@ def calls_table(document: dict[str, Any]) -> Table:
 
 
 def check_table(found: list[Check]) -> Table:
-    table = _table("goal", "measured", "wanted", "met", "", left=("goal", "met", ""))
+    table = table_of(("goal", "measured", "wanted", "met", ""), ("goal", "met", ""))
     for check in found:
         wanted = f"{check['sign']} {check['bound']:g}"
         state = "yes" if check["met"] else "no"

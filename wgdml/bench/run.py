@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import statistics
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -108,12 +107,7 @@ def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any) -> tuple[float
 
     values, indices = whole()
     problem = oracle.differences(want, (values, indices.astype(np.uint32)))
-    times: list[float] = []
-    while len(times) < 3 or (sum(times) < timing.BUDGET and len(times) < 50):
-        started = time.perf_counter()
-        whole()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e6, problem
+    return statistics.median(timing.by_host(whole)) * 1e6, problem
 
 
 def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:

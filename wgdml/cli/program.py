@@ -38,6 +38,21 @@ class _ReaderGone(Exception):
 class Program(click.Group):
     """A group with this program's exit statuses in place of click's own."""
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named.
+
+        An option given twice is refused: click would take the last.
+        """
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            own = click.Context(command, parent=ctx, info_name=name)
+            _, _, given = command.make_parser(own).parse_args([*rest])
+            for option in given:
+                single = isinstance(option, click.Option) and not option.multiple and not option.is_flag
+                if single and given.count(option) > 1:
+                    raise click.UsageError(f"{' / '.join(option.opts)} is given twice", own)
+        return name, command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

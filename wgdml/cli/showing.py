@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 import numpy as np
-from rich import box
-from rich.console import Console
-from rich.table import Table
+
+from wgdml.files import write_all
+from wgdml.terminal import output_of, table_of
 
 from .program import printable
 from .reading import Array
-from .writing import write_all, write_output
+from .writing import write_output
 
 TABLE_ROWS = 20
 
@@ -60,14 +59,10 @@ def _jsonable(array: Array) -> Any:
 
 
 def emit_table(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, footer: str | None) -> None:
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="left" if column == "row" else "right", no_wrap=True)
+    table = table_of(columns, ("row",))
     for row in rows:
         table.add_row(*row)
-    to_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = None if to_terminal or "COLUMNS" in os.environ else 120
-    console = Console(width=width, markup=False, highlight=False, emoji=False)
+    console = output_of(120, markup=False, emoji=False)
     # Captured first and written in one go: rich would end the process itself on a closed pipe.
     with console.capture() as captured:
         console.print(printable(heading), soft_wrap=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import MofNCompleteColumn
+
+from wgdml.files import write_whole
+from wgdml.terminal import progress
 
 if TYPE_CHECKING:
     from .stage import Stage
@@ -83,9 +85,8 @@ def demo_command(
                 stage.run(show, frames)
                 return
             frames = frames or 60
-            columns = (TextColumn("frames"), BarColumn(), MofNCompleteColumn())
-            with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-                task = bar.add_task("", total=frames)
+            with progress(6, MofNCompleteColumn()) as bar:
+                task = bar.add_task("frames", total=frames)
                 image = stage.pictures(show, frames, progress=lambda done: bar.update(task, completed=done))
             _say(stage, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {k} points")
     except NoDisplayError as problem:
@@ -93,10 +94,8 @@ def demo_command(
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
     if screenshot is not None:
-        png = io.BytesIO()
-        save_picture(image, png)
         try:
-            Path(screenshot).write_bytes(png.getvalue())
+            write_whole(screenshot, partial(save_picture, image))
         except OSError as problem:
             raise click.UsageError(f"cannot write {screenshot}: {problem.strerror}") from None
         click.echo(f"wrote {screenshot}")

@@ -169,7 +169,7 @@ class Stage:
         """Shows it until the window is closed, or for some frames; what goes wrong is raised."""
         from rendercanvas.glfw import loop
 
-        self.times = times = PassTimes(self.device, show.passes)
+        self.times = PassTimes(self.device, show.passes)
 
         def draw() -> None:
             now = time.perf_counter()
@@ -178,7 +178,7 @@ class Stage:
                 rate = 1 / max(now - self._last, 1e-6)
                 self.frames_a_second = rate if self.frames < 3 else 0.95 * self.frames_a_second + 0.05 * rate
             self._last = now
-            self._frame(show, times, seconds, wait=False)
+            self._frame(show, seconds, wait=False)
             if frames is not None and self.frames >= frames:
                 self.canvas.close()
 
@@ -216,12 +216,12 @@ class Stage:
 
     def pictures(self, show: Show, frames: int, progress: Callable[[int], None] = lambda done: None) -> npt.NDArray[np.uint8]:
         """Draws frames, 30 a second, without a window and returns the last as RGB."""
-        self.times = times = PassTimes(self.device, show.passes)
+        self.times = PassTimes(self.device, show.passes)
         # imgui hides a new panel for the frame in which it measures it: that one goes by unseen.
         self._begin_overlay(show)
         image = np.empty((0, 0, 4), np.uint8)
 
-        self.canvas.request_draw(self._guard(partial(self._frame, show, times, 1 / 30, wait=True)))
+        self.canvas.request_draw(self._guard(partial(self._frame, show, 1 / 30, wait=True)))
         for number in range(frames):
             image = self.canvas.draw()
             if self._problem is not None:
@@ -233,21 +233,21 @@ class Stage:
         if not self.canvas.get_closed():
             self.canvas.close()
 
-    def _frame(self, show: Show, times: PassTimes, seconds: float, wait: bool) -> None:
+    def _frame(self, show: Show, seconds: float, wait: bool) -> None:
         texture = self._context.get_current_texture()
         # While a window changes its size the texture may lag behind. Nothing may lie outside of it.
         self.size = texture.width, texture.height
         target = texture.create_view()
         encoder = self.device.gpu_device.create_command_encoder()
-        show.record(encoder, target, self.size, seconds, times.query_set)
+        show.record(encoder, target, self.size, seconds, self.times.query_set)
         overlay = self._begin_overlay(show)
         attachment = {"view": target, "load_op": "load", "store_op": "store"}
         draw = encoder.begin_render_pass(color_attachments=[attachment])
         self._imgui.backend.render(overlay, draw)
         draw.end()
-        times.resolve(encoder)
+        self.times.resolve(encoder)
         self.device.gpu_device.queue.submit([encoder.finish()])
-        times.submitted(wait)
+        self.times.submitted(wait)
         self.frames += 1
 
     def _begin_overlay(self, show: Show) -> Any:

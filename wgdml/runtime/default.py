@@ -8,8 +8,6 @@ from typing import Any
 
 from .executor import Executor
 
-__all__ = ["as_device", "get", "made_by"]
-
 _make: Callable[[], Executor]
 _device: Executor | None = None
 _lock = threading.Lock()

@@ -22,8 +22,6 @@ from .process import uninterrupted, use_gpu
 from .profile import Found, find
 from .promises import in_thread
 
-__all__ = ["Device", "default_device", "open_default"]
-
 _WANTED_FEATURES = ("subgroup", "timestamp-query", "timestamp-query-inside-passes")
 #: Variables that ask for a device of wgdml's own.
 _OWN = ("WGDML_ADAPTER", "WGDML_LIMITS", "WGDML_SUBGROUPS")

@@ -39,7 +39,6 @@ class PreparedPlan:
 
     def __init__(self, executor: Executor, plan: Plan) -> None:
         self.plan = plan
-        self.scratch_size = plan.scratch_size
         # Not the executor itself, which keeps its plans: a device that nobody uses goes at once,
         # and its kernels with it.
         self._context, self._buffers, self._groups = executor.context, executor.buffers, executor.groups
@@ -53,7 +52,7 @@ class PreparedPlan:
 
     def steps(self, resources: Resources) -> Steps:
         """(pipeline, bind group, grid) of each dispatch."""
-        scratch = self._buffers.scratch(self.scratch_size) if self.scratch_size else None
+        scratch = self._buffers.scratch(self.plan.scratch_size) if self.plan.scratch_size else None
         # Numbers at even places, see BindGroups.
         parts: list[Hashable] = [self._number, 0] if scratch is None else [self._number, 0, scratch.uid, 0]
         for name, (buffer, offset) in resources.items():

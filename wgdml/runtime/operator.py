@@ -14,8 +14,6 @@ from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan, record_steps
 from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
 
-__all__ = ["BindingProperties", "CompiledOperator", "Operator"]
-
 _VARIANTS_KEPT = 64
 _ROLES = {"input_tensor": "input", "output_value_tensor": "values", "output_index_tensor": "indices"}
 _ROLES |= {f"{name}_tensor": name for name in BESIDES}

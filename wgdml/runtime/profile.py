@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,12 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
+from ..files import write_json
 from ..plan import Machine, Planner, Profile, adjusted, family_of
 
-__all__ = ["Found", "ProfileWarning", "document", "files_of", "find", "path_of", "policies_of", "read", "write"]
-
 _VARIABLE = "WGDML_PROFILE"
-_OWNER = ("wgdml", "adapter", "backend", "driver")  # what a profile is of
 _LARGEST = 1 << 20  # bytes of a file
 
 
@@ -89,15 +86,7 @@ def write(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> P
     """
     path = path_of(info)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(suffix=".part", dir=path.parent)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(document(info, when, numbers), file, indent=1)
-            file.write("\n")
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_json(path, document(info, when, numbers))
     for other in files_of(info):
         if other != path:
             other.unlink()

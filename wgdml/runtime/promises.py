@@ -13,8 +13,6 @@ from typing import Any
 import wgpu
 from wgpu._async import detect_current_call_soon_threadsafe
 
-__all__ = ["in_thread", "outliving", "promised"]
-
 
 def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
     """A promise to the event loop of this thread; ``handler`` makes its result of what it is given.

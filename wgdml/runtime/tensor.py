@@ -23,30 +23,6 @@ from .executor import Executor
 from .promises import promised
 from .transfers import Span
 
-__all__ = [
-    "Bound",
-    "Elements",
-    "Tensor",
-    "as_numpy",
-    "asarray",
-    "bound",
-    "check_alive",
-    "check_apart",
-    "check_buffer",
-    "check_gpu_device",
-    "check_out",
-    "empty",
-    "is_foreign",
-    "keep_memory",
-    "moved",
-    "new_tensor",
-    "packed_tensor",
-    "sliced",
-    "tensor_of",
-    "to_numpy",
-    "to_numpy_async",
-]
-
 _BYTES = np.dtype(np.uint8)
 _DLPACK_CPU = (1, 0)
 #: Memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA.

@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
 
@@ -23,8 +24,6 @@ from .buffers import Buffers, Pool
 from .context import Context
 from .process import interruptible, uninterrupted
 from .promises import outliving
-
-__all__ = ["CHUNK", "Span", "Transfers", "UploadRing"]
 
 CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
@@ -75,8 +74,8 @@ class UploadRing:
         if self._mapping[turn] is None:
             self._mapping[turn] = outliving(self._staging[turn].map_async(wgpu.MapMode.WRITE))
 
-    def write(self, data: NDArray[np.uint8], target: Any, offset: int = 0, *, more: bool = False) -> None:
-        """Bytes to a buffer, before all work that is submitted later.
+    def write(self, data: NDArray[np.uint8], target: Any, *, more: bool = False) -> None:
+        """Bytes to a buffer's start, before all work that is submitted later.
 
         ``more``: other data will follow these.
         """
@@ -96,7 +95,7 @@ class UploadRing:
             staging.unmap()
             self._mapping[turn] = None
             encoder = self._gpu.create_command_encoder()
-            encoder.copy_buffer_to_buffer(staging, 0, target, offset + start, -(-part.size // 4) * 4)
+            encoder.copy_buffer_to_buffer(staging, 0, target, start, -(-part.size // 4) * 4)
             # It may call wgpu-py back for the other buffer, and cffi drops what is raised there.
             uninterrupted(self._gpu.queue.submit, [encoder.finish()])
 
@@ -268,6 +267,7 @@ class _Download:
             bytes_of[start : start + size] = np.frombuffer(mapped, np.uint8, size, place)
 
 
+@dataclass(eq=False)
 class _Reading:
     """A download that an event loop waits for, in staging buffers that nobody else uses meanwhile.
 
@@ -275,40 +275,32 @@ class _Reading:
     copies on the host.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        pool: Pool,
-        download: _Download,
-        arrived: Callable[[list[NDArray[Any]]], None],
-        failed: Callable[[Exception], None],
-    ) -> None:
-        self._context = context
-        self._pool = pool
-        self._download = download
-        self._arrived = arrived
-        self._failed = failed
-        self._number = 0
-        self.staging: deque[Any] = deque()
+    context: Context
+    pool: Pool
+    download: _Download
+    arrived: Callable[[list[NDArray[Any]]], None]
+    failed: Callable[[Exception], None]
+    number: int = 0  #: Of the staging buffer that is asked for.
+    staging: deque[Any] = field(default_factory=deque)
 
     def ask(self) -> None:
         """Asks for the next staging buffer."""
-        size = self._download.sizes[self._number]
+        size = self.download.sizes[self.number]
         outliving(uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size)).then(self._take, self.fail)
 
     def _take(self, _: None) -> None:
         try:
-            if lost := self._context.probe(_READING):
+            if lost := self.context.probe(_READING):
                 raise lost  # the device went with the buffer: reading that would end the process
             staging = self.staging[0]
-            self._download.take(self._number, staging.read_mapped(0, self._download.sizes[self._number], copy=False))
+            self.download.take(self.number, staging.read_mapped(0, self.download.sizes[self.number], copy=False))
             staging.unmap()
-            self._number += 1
-            self._pool.give(staging.size, self.staging.popleft())
+            self.number += 1
+            self.pool.give(staging.size, self.staging.popleft())
             if self.staging:
                 self.ask()
             else:
-                self._arrived(self._download.arrays)
+                self.arrived(self.download.arrays)
         except Exception as error:
             self.fail(error)
 
@@ -317,9 +309,9 @@ class _Reading:
         for staging in self.staging:
             staging.destroy()
         try:
-            self._context.fail(error, _READING)
+            self.context.fail(error, _READING)
         except Exception as known:
-            self._failed(known)
+            self.failed(known)
 
 
 def _rounds(spans: Sequence[Span], most: int) -> list[list[_Piece]]:

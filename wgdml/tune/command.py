@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import click
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import TaskProgressColumn, TimeElapsedColumn
 
 import wgdml
 from wgdml import Device
@@ -25,7 +19,8 @@ from wgdml.plan import Machine, Planner, numbers_of, ranges
 from wgdml.plan.profiles import FAMILIES, changes, smaller
 from wgdml.plan.profiles.software import SOFTWARE
 from wgdml.runtime import profile
-from wgdml.selftest import versions
+from wgdml.selftest import facts_of
+from wgdml.terminal import check_folder, output_of, progress, table_of, write_document
 
 from .machine import Facts, measure
 from .meter import DeviceMeter, problems
@@ -71,21 +66,17 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
     """Measure this adapter, and plan by what is faster on it from now on."""
     if reset and (quick or json_file or dry_run):
         raise click.UsageError("--reset measures nothing: give it alone")
-    if json_file and not Path(json_file).absolute().parent.is_dir():
-        raise click.UsageError(f"cannot write {json_file}: there is no directory {Path(json_file).parent}")
+    check_folder(json_file)
     # First calls are timed as they are where nobody has compiled before.
     os.environ.setdefault("MESA_SHADER_CACHE_DISABLE", "true")
     device = wgdml.Device(planner=Planner, kept=256)
     if reset:
         return _reset(device)
-    errors = Console(stderr=True)
-    columns = (TextColumn("{task.description:32}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+    with progress(32, TaskProgressColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("the adapter", total=1.0)
         effort = Effort.of(device.machine.software, quick)
         document = tuned(device, effort, lambda doing, share: bar.update(task, description=doing, completed=share))
-    if json_file:
-        Path(json_file).write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_document(json_file, document)
     _print(document)
     if document["wrong"]:
         return 1
@@ -141,12 +132,8 @@ def tuned(
     judged = _judge(unseen, before, after, began + effort.seconds)
     if judged["gain"] < 1.0 or judged["worst"] < 0.5:
         after, judged = before, {"problems": 0, "gain": 1.0, "worst": 1.0, "first_calls": 1.0, "ratios": {}}
-    return {
-        "schema": 1,
+    return facts_of(device) | {
         "command": "tune",
-        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "versions": versions(),
-        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
         "timer": clock.method,
         "facts": asdict(facts),
         "numbers": changes(default, after),
@@ -193,7 +180,7 @@ def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float)
 
 def _print(document: dict[str, Any]) -> None:
     """The tables of a run."""
-    output = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120, highlight=False)
+    output = output_of(120)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}", markup=False)
     for line in _facts(document["facts"]):
@@ -202,10 +189,7 @@ def _print(document: dict[str, Any]) -> None:
     for change in document["changes"]:
         gains[change["name"]] = gains.get(change["name"], 0.0) + change["gain"]
     if document["numbers"]:
-        table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-        table.add_column("number")
-        for column in ("default", "here", "faster where it matters"):
-            table.add_column(column, justify="right")
+        table = table_of(("number", "default", "here", "faster where it matters"), ("number",))
         for name, value in document["numbers"].items():
             gain = f"{math.exp(gains[name]):.2f} times" if name in gains else ""
             table.add_row(name, f"{document['default'][name]:,.15g}", f"{value:,.15g}", gain)

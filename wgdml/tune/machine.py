@@ -18,7 +18,7 @@ _TURNS = 64
 
 #: Arithmetic that a compiler cannot leave out, and something besides in each turn.
 _WORK = """
-const WORDS = {words}u;
+const WORDS = 256u;
 var<workgroup> memory: array<u32, WORDS>;
 var<workgroup> counter: atomic<u32>;
 @group(0) @binding(0) var<storage, read_write> sink: array<u32>;
@@ -57,7 +57,6 @@ class Facts:
     barrier_ns: float
     atomic_ns: float  #: An atomic addition of each of a workgroup's invocations to one word.
     workgroups_at_once: int  #: Of as many invocations as an ordinary workgroup has.
-    memory_us: dict[str, float]  #: Time of the same work by bytes of workgroup memory.
     subgroup_sizes: tuple[int, ...]  #: Seen. Empty without subgroup operations.
 
     @property
@@ -76,7 +75,6 @@ class _Bench:
 
     def __init__(self, clock: timing.Clock) -> None:
         self.clock, self.device = clock, clock.device
-        self.software = self.device.machine.software
         self.workgroup = self.device.machine.workgroup
         self.sink = self.device.gpu_device.create_buffer(size=64 << 10, usage=STORAGE)
 
@@ -85,12 +83,10 @@ class _Bench:
         return pipeline, group, (workgroups, 1, 1)
 
     def seconds(self, *steps: Any) -> float:
-        record = partial(record_steps, steps=list(steps))
-        seconds, times = self.clock.median(record, budget=_BUDGET)
-        return min(times) if self.software else seconds
+        return self.clock.seconds(partial(record_steps, steps=list(steps)), _BUDGET)
 
-    def work(self, besides: str = "", words: int = 256, work: int = 1, turns: int = _TURNS, workgroups: int = 1) -> float:
-        code = _WORK.format(besides=besides, words=words, work=work, turns=turns, workgroup=self.workgroup)
+    def work(self, besides: str = "", work: int = 1, workgroups: int = 1) -> float:
+        code = _WORK.format(besides=besides, work=work, turns=_TURNS, workgroup=self.workgroup)
         return self.seconds(self.step(code, workgroups))
 
     def turn(self, besides: str) -> float:
@@ -98,16 +94,13 @@ class _Bench:
         return max(0.0, self.work(besides) - self.work()) / _TURNS * 1e9
 
     def reads(self, buffer: Any) -> dict[str, dict[str, float]]:
-        most = 4 << 20 if self.software else self.device.limits["max-storage-buffer-binding-size"]
+        most = 4 << 20 if self.clock.software else self.device.limits["max-storage-buffer-binding-size"]
         size = min(buffer.size, most) // 256 * 256
-        counts = [1 << n for n in (range(0, 7) if self.software else range(3, 15))]
+        counts = [1 << n for n in (range(0, 7) if self.clock.software else range(3, 15))]
         found: dict[str, dict[str, float]] = {}
         for unroll in (1, 4, 8):
             reading = timing.reads(self.device, buffer, size, unroll)
-            rates = found[str(unroll)] = {}
-            for count in counts:
-                seconds, times = self.clock.median(reading(count), budget=_BUDGET)
-                rates[str(count)] = size / max(min(times) if self.software else seconds, 1e-9)
+            found[str(unroll)] = {str(n): size / max(self.clock.seconds(reading(n), _BUDGET), 1e-9) for n in counts}
         return found
 
     def at_once(self) -> int:
@@ -117,13 +110,6 @@ class _Bench:
         while count < 1 << 14 and self.work(work=256, workgroups=2 * count) < 1.5 * alone:
             count *= 2
         return count
-
-    def memory(self) -> dict[str, float]:
-        """The same work, many workgroups of it, with more and more memory each."""
-        most = self.device.machine.max_compute_workgroup_storage_size - 16
-        sizes = [n for n in (1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 48 << 10) if n <= most + 16]
-        count = 32 if self.software else 4096
-        return {str(n): self.work(words=min(n, most) // 4, workgroups=count) * 1e6 for n in sizes}
 
     def subgroups(self) -> tuple[int, ...]:
         if not self.device.machine.subgroups:
@@ -150,6 +136,5 @@ def measure(clock: timing.Clock, buffer: Any, told: Callable[[str], None]) -> Fa
         barrier_ns=bench.turn("workgroupBarrier();"),
         atomic_ns=bench.turn("atomicAdd(&counter, 1u);"),
         workgroups_at_once=bench.at_once(),
-        memory_us=bench.memory(),
         subgroup_sizes=bench.subgroups(),
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import statistics
+import threading
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -20,6 +20,7 @@ from wgdml.bench.cases import Case, draw
 from wgdml.bench.data import make
 from wgdml.bench.run import selection_of
 from wgdml.plan import Plan, Planner
+from wgdml.runtime.context import Kept
 from wgdml.runtime.executor import PreparedPlan, record_steps
 from wgdml.runtime.profile import policies_of
 
@@ -59,7 +60,7 @@ class DeviceMeter:
         self._indices = self._tensor(np.zeros(results, np.uint32))
         self._selections = {case.name: selection_of(case) for case in cases}
         self._planner = lru_cache(maxsize=8)(self._planner_of)
-        self._prepared: OrderedDict[tuple[str, Plan], PreparedPlan] = OrderedDict()
+        self._prepared = Kept(threading.RLock(), _KEPT)
         self.costs: dict[Any, float] = {} if costs is None else costs  #: Seconds of first uses.
         self._times: dict[tuple[str, Plan], float] = {}
         self._answers: dict[str, bytes] = {}
@@ -92,12 +93,11 @@ class DeviceMeter:
     def _ready(self, problem: Case, plan: Plan) -> PreparedPlan:
         """A plan that has run, so that its kernels are compiled."""
         key = problem.name, plan
-        if key not in self._prepared:
-            self._prepared[key] = self._prepare(problem, plan)
-            if len(self._prepared) > _KEPT:
-                self._prepared.popitem(last=False)
-        self._prepared.move_to_end(key)
-        return self._prepared[key]
+        prepared: PreparedPlan | None = self._prepared.get(key)
+        if prepared is None:
+            prepared = self._prepare(problem, plan)
+            self._prepared.put(key, prepared)
+        return prepared
 
     def _prepare(self, problem: Case, plan: Plan) -> PreparedPlan:
         """Takes the time of the first run and of later ones; looks at the answer."""
@@ -166,7 +166,7 @@ class DeviceMeter:
         """
         records = [self._record(case, self._ready(case, plan)) for plan in plans]
         found = np.maximum(self.clock.time(records, rounds), 1e-9)
-        return [float(t) for t in (found.min(axis=0) if self.device.machine.software else np.median(found, axis=0))]
+        return [float(t) for t in (found.min(axis=0) if self.clock.software else np.median(found, axis=0))]
 
     def _first_call(self, case: Case, plan: Plan) -> float:
         kernels = {(d.kernel, d.constants) for d in plan.dispatches}

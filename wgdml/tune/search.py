@@ -25,6 +25,7 @@ _LOOKS = 3  # problems that are looked at before, in two rounds
 _ROUNDS = 4  # of a block
 _BLOCKS = 4  # as long as it is not sure
 _ALPHA = 0.01
+_MARGIN = 0.03  # logarithm: the least gain that counts
 _WORST = 0.2  # logarithm: a number that costs some problem more is not taken, whatever it gains
 _SOME = 50  # problems by which numbers are ordered
 _SCREENED = 24  # problems that are looked at for that, at the end
@@ -65,8 +66,8 @@ class OutOfTimeError(Exception):
 class Search:
     """Numbers that are faster than those it starts from.
 
-    ``leaps``: whole tables that are tried first. ``margin``: the least gain that counts, as a
-    logarithm. ``first_calls``: a change may not slow first calls down by more than it gains.
+    ``leaps``: whole tables that are tried first. ``first_calls``: a change may not slow first calls
+    down by more than it gains.
     """
 
     meter: Meter
@@ -76,7 +77,6 @@ class Search:
     now: Callable[[], float]
     told: Callable[[str, float], None] = lambda doing, share: None
     leaps: Iterable[Numbers] = ()
-    margin: float = 0.03
     first_calls: bool = False
     changes: list[Change] = field(default_factory=list)
     compared: int = 0
@@ -183,9 +183,9 @@ class Search:
         for _ in range(_BLOCKS):
             block = self.meter.compare(pairs, _ROUNDS)
             found = found + block if found else block
-            if found.gain < self.margin / 2 or found.worst > 2 * _WORST:
+            if found.gain < _MARGIN / 2 or found.worst > 2 * _WORST:
                 return None
-            if found.gain > self.margin and found.chance < _ALPHA and found.worst < _WORST:
+            if found.gain > _MARGIN and found.chance < _ALPHA and found.worst < _WORST:
                 slower = self.meter.first_calls(pairs) if self.first_calls else 0.0
                 return found if slower <= found.gain else None
         return None
@@ -196,7 +196,7 @@ class Search:
             return True
         self.compared += 1
         look = self.meter.compare([(self.meter.problems[i], self._plans[i], plans[i]) for i in chosen], 2)
-        return gain_of([ratio for own in look.ratios for ratio in own]) < -2 * self.margin
+        return gain_of([ratio for own in look.ratios for ratio in own]) < -2 * _MARGIN
 
     def _harmless(self, problem: int, plans: list[Any]) -> bool:
         """Does a problem lose little or nothing? A second look is taken where it seems to."""

@@ -1,0 +1,33 @@
+"""Files that are written whole: what lies in their place stays until then."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from wgdml.files import write_json
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path):
+    target, link = tmp_path / "target.json", tmp_path / "link.json"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_json(str(link), {"a": 1})
+    assert link.is_symlink() and json.loads(target.read_text()) == {"a": 1}
+    assert sorted(os.listdir(tmp_path)) == ["link.json", "target.json"]
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    with pytest.raises(ValueError):
+        write_json(path, {"a": float("nan")})
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["out.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices as POSIX has them")
+def test_a_device_is_written_to_and_not_replaced():
+    write_json("/dev/null", {"a": 1})
+    assert not os.path.isfile("/dev/null")

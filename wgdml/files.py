@@ -1,0 +1,75 @@
+"""Files that are written whole or not at all: nobody ever sees half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+
+def is_special(path: Path) -> bool:
+    """True for a device or a pipe, which is written to and never replaced."""
+    return path.exists() and not path.is_file()
+
+
+def target_of(output: str | Path) -> Path:
+    """Where the output goes: a link stays, and the file that it names is replaced."""
+    path = Path(output)
+    # A pipe's own link (/dev/fd/63) resolves to a name that cannot be opened.
+    return path if is_special(path) else path.resolve()
+
+
+def write_whole(output: str | Path, save: Callable[[IO[bytes]], None]) -> None:
+    """Write the whole file beside its place, then rename."""
+    target = target_of(output)
+    if is_special(target):
+        with open(target, "wb") as special:
+            write_stream(special, save)
+        return
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".tmp", dir=target.parent)
+    try:
+        with open(handle, "wb") as file:
+            save(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode_for(target))
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def write_json(output: str | Path, document: dict[str, Any]) -> None:
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    write_whole(output, lambda stream: write_all(stream, text.encode()))
+
+
+def write_all(stream: IO[bytes], data: bytes | memoryview) -> None:
+    """Write to a stream that may be unbuffered (PYTHONUNBUFFERED), and so may take a part only."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    stream.flush()
+
+
+def write_stream(stream: IO[bytes], save: Callable[[IO[bytes]], None]) -> None:
+    """Write to a pipe: through memory, since NumPy and zipfile want to seek."""
+    content = io.BytesIO()
+    save(content)
+    write_all(stream, content.getbuffer())
+
+
+def _mode_for(target: Path) -> int:
+    """The permissions that ``open`` would give: those of the file replaced, or the umask's."""
+    with contextlib.suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
