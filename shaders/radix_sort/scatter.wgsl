@@ -44,7 +44,7 @@ fn find_starts(sequence: u32, tile: u32, local: u32) {
   for (var b = 0u; b < BINS; b += WORKGROUP) {
     let digit = min(b + local, BINS - 1u);
     let found = occurrences(sequence, tile, digit);
-    let sums = scan(local, 1u, select(0u, found.total, b + local < BINS));
+    let sums = scan(local, select(0u, found.total, b + local < BINS));
     if (b + local < BINS) { starts[digit] = carry + sums.exclusive + found.earlier - params.first_rank; }
     carry += sums.total;
   }
@@ -111,7 +111,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   for (var shift = 16u; shift < 16u + params.digit_bits; shift += 4u) {
     var arrangement = blocked(local);
     if (shift + 4u >= 16u + params.digit_bits) { arrangement = striped(local); }
-    radix_pass(&words, shift, arrangement, local, 1u);
+    radix_pass(&words, shift, arrangement, local);
   }
   subtract_places(&words, local);
   var positions: Words;

@@ -110,7 +110,6 @@ fn set_part(words: ptr<function, Words>, keys: ptr<function, Keys>, part: u32, l
 
 // Blocked keys -> words in order, striped.
 fn sort_words(keys: ptr<function, Keys>, local: u32) -> Words {
-  let lanes = lanes_of(local);
   var words: Words;
 #for i in ITEMS_PER_THREAD
   words[$i] = (part_of((*keys)[$i], 0u) << INDEX_BITS) | (local % TEAM * ITEMS_PER_THREAD + $iu);
@@ -121,7 +120,7 @@ fn sort_words(keys: ptr<function, Keys>, local: u32) -> Words {
     for (var shift = INDEX_BITS; shift < end; shift += DIGIT) {
       var arrangement = blocked(local);
       if (part == PARTS - 1u && shift + DIGIT >= end) { arrangement = striped(local); }
-      radix_pass(&words, shift, arrangement, local, lanes);
+      radix_pass(&words, shift, arrangement, local);
     }
   }
   return words;

@@ -73,7 +73,7 @@ fn count_row(row: Row, local: u32, digit: Digit) {
 }
 
 // The k-th pair, or one that is up to params.slack later.
-fn threshold_of(row: Row, local: u32, lanes: u32) -> Pair {
+fn threshold_of(row: Row, local: u32) -> Pair {
   var prefix = vec3<u32>();
   var rank = params.k;
   var word = 0u;
@@ -83,7 +83,7 @@ fn threshold_of(row: Row, local: u32, lanes: u32) -> Pair {
     let size = min(high - low, KTH_DIGIT);
     let digit = digit_at(word, high - size, size, prefix);
     count_row(row, local, digit);
-    let bin = kth_bin(local, lanes, rank);
+    let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;
     let settled = bin.z - rank <= params.slack;
@@ -137,7 +137,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   kth_clear(local);
   if (local == 0u) { atomicStore(&listed, 0u); }
   workgroupBarrier();
-  let threshold = threshold_of(row, local, lanes_of(local));
+  let threshold = threshold_of(row, local);
   list_row(sequence, row, local, threshold);
 #if !SPILLED
   workgroupBarrier();

@@ -45,8 +45,6 @@ fn emulated_ExclusiveAdd(word: u32) -> u32 {
   return sum;
 }
 
-fn emulated_InclusiveAdd(word: u32) -> u32 { return emulated_ExclusiveAdd(word) + word; }
-
 fn emulated_Add(word: u32) -> u32 {
   emulated_tell(word);
   var sum = 0u;

@@ -22,21 +22,7 @@ from wgdml import shaders
 from wgdml.plan import Machine
 
 #: Algorithms with kernels that have a way for subgroups.
-ALGORITHMS = (
-    "reduce",
-    "select_bisect",
-    "select_digits",
-    "select_radix",
-    "delegates",
-    "row_sort_bitonic",
-    "row_sort_buckets",
-    "row_sort_radix",
-    "radix_sort",
-)
-#: Kernels with a scan that is always the way without subgroups.
-_WITHOUT = {"radix_select/filter", "radix_select/histogram", "radix_sort/scatter"} | {
-    f"ranks/{name}" for name in ("brackets", "histogram", "pairs", "rows", "rows_between")
-}
+ALGORITHMS = ("reduce", "select_bisect", "row_sort_bitonic", "radix_sort")
 _MEMORY = 24 << 10  # what emulations leave of the workgroup memory of an adapter that has 32 KiB
 
 
@@ -86,11 +72,6 @@ def check(device: wgdml.Device, element: str, shape: tuple[int, int], k: int) ->
         ("row_sort_bitonic", "row_sort/bitonic", "float32", (3, 150), 150),
         ("row_sort_bitonic", "row_sort/bitonic", "uint8", (2, 600), 600),
         ("row_sort_bitonic", "row_sort/bitonic", "int64", (3, 70), 70),
-        ("row_sort_buckets", "row_sort/buckets", "float32", (2, 700), 700),
-        ("row_sort_radix", "row_sort/radix", "float32", (2, 1100), 1100),
-        ("select_digits", "select/digits", "int32", (2, 2500), 300),
-        ("select_radix", "select/radix", "float32", (2, 3001), 100),
-        ("select_radix", "select/radix", "int64", (2, 1500), 70),
         ("radix_sort", "radix_sort/scatter_subgroups", "uint8", (2, 700), 700),
     ],
 )
@@ -104,12 +85,6 @@ def test_the_last_block_on_every_subgroup(device, emulation):
     own, planned = emulated(device, "reduce", reduce={"held_workgroup": 128}, occupancy={"loads_each": 4})
     check(own, "float32", (2, 30_011), 1)
     assert kernels_with(planned) == {"reduce/last_block"}
-
-
-def test_delegates_on_every_subgroup(device, emulation):
-    own, planned = emulated(device, "delegates")
-    check(own, "float32", (2, 40_003), 150)
-    assert {"delegates/filter", "delegates/rank"} <= kernels_with(planned)
 
 
 if EVERYTHING:
@@ -133,18 +108,4 @@ def test_every_algorithm_that_uses_them_is_here():
     kernels = {
         name for name in shaders.names() if any(word.startswith("subgroup") and word[8:9].isupper() for word in shaders.words(name))
     }
-    assert kernels - _WITHOUT == {
-        "delegates/compact",
-        "delegates/filter",
-        "delegates/rank",
-        "radix_sort/scatter_subgroups",
-        "reduce/last_block",
-        "reduce/rows",
-        "row_sort/bitonic",
-        "row_sort/buckets",
-        "row_sort/radix",
-        "running/take",
-        "select/bisect",
-        "select/digits",
-        "select/radix",
-    }
+    assert kernels == {"reduce/rows", "reduce/last_block", "select/bisect", "row_sort/bitonic", "radix_sort/scatter_subgroups"}

@@ -1,15 +1,14 @@
 // A workgroup's counters of digits, their prefix sums, and the bits of pairs that differ.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import order/words
-#import workgroup/lanes
 #import workgroup/scan
 
 const KTH_BINS: u32 = 1u << KTH_DIGIT;
 const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
 
 var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
-var<workgroup> kth_spread: array<atomic<u32>, 4>;    // the bits of each word that differ; lanes
-var<workgroup> kth_words: vec4<u32>;
+var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
+var<workgroup> kth_words: vec3<u32>;
 
 fn word_of(words: vec3<u32>, word: u32) -> u32 {
 #if KEY_WORDS == 1
@@ -21,19 +20,16 @@ fn word_of(words: vec3<u32>, word: u32) -> u32 {
 
 fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
 
-// The bits of each word that differ for any invocation, and the workgroup's lanes. All call it
-// together.
-fn kth_differing(local: u32, mine: vec3<u32>) -> vec4<u32> {
-  if (local < 4u) { atomicStore(&kth_spread[local], 0u); }
+// The bits of each word that differ for any invocation. All call it together.
+fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
+  if (local < 3u) { atomicStore(&kth_spread[local], 0u); }
   workgroupBarrier();
-  atomicOr(&kth_spread[3], own_lanes(local));
 #for w in 3
   if (mine[$w] != 0u) { atomicOr(&kth_spread[$w], mine[$w]); }
 #endfor
   workgroupBarrier();
   if (local == 0u) {
-    kth_words = vec4<u32>(atomicLoad(&kth_spread[0]), atomicLoad(&kth_spread[1]), atomicLoad(&kth_spread[2]),
-                          lanes_from(atomicLoad(&kth_spread[3])));
+    kth_words = vec3<u32>(atomicLoad(&kth_spread[0]), atomicLoad(&kth_spread[1]), atomicLoad(&kth_spread[2]));
   }
   return workgroupUniformLoad(&kth_words);
 }
@@ -47,11 +43,11 @@ var<workgroup> kth_found: vec3<u32>;
 
 // The digit whose bin has the pair of a rank, the pairs below that bin, and those in it. All bins
 // are left empty. All invocations call it together, after the last count.
-fn kth_bin(local: u32, lanes: u32, rank: u32) -> vec3<u32> {
+fn kth_bin(local: u32, rank: u32) -> vec3<u32> {
   workgroupBarrier();
   var count = 0u;
   for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
-  var sum = inclusive_sum(local, lanes, count) - count;
+  var sum = inclusive_sum(local, count) - count;
   for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
     let own = atomicLoad(&kth_bins[b]);
     if (sum < rank && rank <= sum + own) { kth_found = vec3<u32>(b, sum, own); }

@@ -7,7 +7,6 @@
 //   TEAM              invocations of a team, a multiple of 32
 //   ITEMS_PER_THREAD  words of an invocation, a divisor of 32
 //   COUNTERS          half as many as a digit has values
-#import workgroup/lanes
 #import workgroup/scan
 
 const COLUMN_ROOM: u32 = max(ITEMS_PER_THREAD + 1u, COUNTERS);  // words of memory an invocation
@@ -63,7 +62,7 @@ fn exchanged(words: ptr<function, Words>, arrangement: Arrangement, positions: p
 }
 
 // One pass, by the digit at bit `shift`: blocked words -> words in order. All call it together.
-fn radix_pass(words: ptr<function, Words>, shift: u32, arrangement: Arrangement, local: u32, lanes: u32) {
+fn radix_pass(words: ptr<function, Words>, shift: u32, arrangement: Arrangement, local: u32) {
   let home = home_of(local);
   let t = local % TEAM;
   // The invocation's column, and the counters that it adds up: turned in each 32 so that the banks
@@ -90,7 +89,7 @@ fn radix_pass(words: ptr<function, Words>, shift: u32, arrangement: Arrangement,
   let sum$d = room[stretch$d];
   total += sum$d;
 #endfor
-  var exclusive = scan_halves(local, lanes, total);
+  var exclusive = scan_halves(local, total);
 #for d in COUNTERS
   room[stretch$d] = exclusive;
   exclusive += sum$d;

@@ -62,7 +62,7 @@ fn bucket_begin(bucket: u32, length: u32) -> u32 {
 }
 
 // Counts of buckets become their beginnings. Returns the most pairs of any.
-fn begin_buckets(local: u32, lanes: u32) -> u32 {
+fn begin_buckets(local: u32) -> u32 {
   var count = 0u;
   var most = 0u;
   for (var b = 0u; b < KTH_EACH; b++) {
@@ -71,7 +71,7 @@ fn begin_buckets(local: u32, lanes: u32) -> u32 {
     most = max(most, own);
   }
   atomicMax(&fullest, most);
-  var begin = inclusive_sum(local, lanes, count) - count;
+  var begin = inclusive_sum(local, count) - count;
   for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
     let own = atomicLoad(&kth_bins[b]);
     atomicStore(&kth_bins[b], begin);
@@ -83,8 +83,8 @@ fn begin_buckets(local: u32, lanes: u32) -> u32 {
 
 fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
 
-// The bits that differ, of the distances of all pairs carried, and the lanes. `any_pair` is one of them.
-fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec4<u32> {
+// The bits that differ, of the distances of all pairs carried. `any_pair` is one of them.
+fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
   let first = distances_of(any_pair, last);
   var mine = vec3<u32>();
 #for c in CARRIED
@@ -115,14 +115,14 @@ fn part_begin(part: u32, length: u32) -> u32 {
 }
 
 // Counts of parts become their beginnings. Returns the most pairs of any.
-fn begin_parts(local: u32, lanes: u32) -> u32 {
+fn begin_parts(local: u32) -> u32 {
   let low = atomicLoad(&scan_words[2u * local]);
   let high = atomicLoad(&scan_words[2u * local + 1u]);
   let sizes = vec4<u32>(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
   let count = sizes.x + sizes.y + sizes.z + sizes.w;
   atomicMax(&fullest, max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
   workgroupBarrier();
-  let begin = inclusive_sum(local, lanes, count) - count;
+  let begin = inclusive_sum(local, count) - count;
   workgroupBarrier();
   let second = begin + sizes.x;
   let third = second + sizes.y;
@@ -133,7 +133,7 @@ fn begin_parts(local: u32, lanes: u32) -> u32 {
 }
 
 // Codes become bounds of parts, and places those within a part. Returns the most pairs of a part.
-fn split_buckets(local: u32, lanes: u32, length: u32, carried: ptr<function, Carried>,
+fn split_buckets(local: u32, length: u32, carried: ptr<function, Carried>,
                  codes: ptr<function, Numbers>, places: ptr<function, Numbers>) -> u32 {
   atomicStore(&scan_words[local], 0u);
   atomicStore(&scan_words[WORKGROUP + local], 0u);
@@ -149,7 +149,7 @@ fn split_buckets(local: u32, lanes: u32, length: u32, carried: ptr<function, Car
   }
 #endfor
   workgroupBarrier();
-  let most = begin_parts(local, lanes);
+  let most = begin_parts(local);
 #for c in CARRIED
   if (is_carried((*carried)[$c])) {
     (*codes)[$c] = part_begin((*codes)[$c], length) | (part_begin((*codes)[$c] + 1u, length) << 16u);

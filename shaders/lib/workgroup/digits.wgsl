@@ -69,7 +69,7 @@ fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
 #for b in EACH_BINS
       sum += count$b;
 #endfor
-      var below = scan(local, 1u, sum).exclusive;
+      var below = scan(local, sum).exclusive;
 #for b in EACH_BINS
       if (below < prefix.rank && prefix.rank <= below + count$b) {
         found_digit = local * EACH_BINS + $bu;

@@ -20,8 +20,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
   mine |= select(vec3<u32>(), words$i ^ first, there$i);
   open |= select(0u, $[1 << i]u, there$i);
 #endfor
-  let facts = kth_differing(local, mine);
-  let differing = facts.xyz;
+  let differing = kth_differing(local, mine);
   var found = first & ~differing;
 
   var rank = k;
@@ -40,7 +39,7 @@ fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack
     let digit$i = (word_of(words$i, word) >> shift) & ones(size);
     if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
-    let place = kth_bin(local, facts.w, rank);
+    let place = kth_bin(local, rank);
     rank -= place.y;
     // Where all of them are wanted, or nearly all, every later bit may be a one.
     let settled = place.z - rank <= slack;

@@ -2,8 +2,8 @@
 // runs of invocations in order, of one size.
 #if SUBGROUPS
 
-// The size of an invocation's subgroup where that is such a run, else 3. The bits of all are the
-// same power of two where all subgroups are.
+// The size of an invocation's subgroup where that is such a run, else 3. All bits of a workgroup's
+// together are a power of two where all its subgroups are such runs, of one size.
 fn own_lanes(local: u32) -> u32 {
   let ballot = subgroupBallot(true);
   let votes = countOneBits(ballot);
@@ -16,26 +16,22 @@ fn own_lanes(local: u32) -> u32 {
   return select(3u, size, dense && in_order && together && countOneBits(size) == 1u);
 }
 
-// What the bits of all say: invocations that exchange by shuffles, an aligned run of so many, or 1.
-fn lanes_from(widths: u32) -> u32 { return select(1u, widths, countOneBits(widths) == 1u); }
-
 var<workgroup> lane_widths: atomic<u32>;  // Of all subgroups: the sizes of the regular, else odd.
 var<workgroup> lane_width: u32;
 
-// The same of a workgroup whose invocations call it together.
+// Invocations that exchange by shuffles: an aligned run of so many, or 1. All call it together.
 fn lanes_of(local: u32) -> u32 {
   if (local == 0u) { atomicStore(&lane_widths, 0u); }
   workgroupBarrier();
   atomicOr(&lane_widths, own_lanes(local));
   workgroupBarrier();
   if (local == 0u) { lane_width = atomicLoad(&lane_widths); }
-  return lanes_from(workgroupUniformLoad(&lane_width));
+  let width = workgroupUniformLoad(&lane_width);
+  return select(1u, width, countOneBits(width) == 1u);
 }
 
 #else
 
-fn own_lanes(local: u32) -> u32 { return 3u; }
-fn lanes_from(widths: u32) -> u32 { return 1u; }
 fn lanes_of(local: u32) -> u32 { return 1u; }
 
 #endif

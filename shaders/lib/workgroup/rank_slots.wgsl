@@ -129,7 +129,7 @@ fn resolve(local: u32, sequence: u32, digit: Digit, slack: u32) {
 #for b in EACH_BINS
   sum += count$b;
 #endfor
-  var below = scan(local, 1u, sum).exclusive;
+  var below = scan(local, sum).exclusive;
 #for b in EACH_BINS
   if (below < left && left <= below + count$b) { found_bins[slot] = vec3<u32>(first + $bu, below, count$b); }
   below += count$b;

@@ -10,9 +10,7 @@ const FULLEST: u32 = 64u;
 fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) {
   var places: Numbers;
   var bounds: Numbers;
-  let facts = differing_of(local, carried, any_pair, last);
-  let lanes = facts.w;
-  let runs = runs_of(facts.xyz);
+  let runs = runs_of(differing_of(local, carried, any_pair, last));
 #for c in CARRIED
   if (is_carried((*carried)[$c])) {
     bounds[$c] = code_of(distances_of(pair_held((*carried)[$c]), last), runs);
@@ -20,10 +18,10 @@ fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pa
   }
 #endfor
   workgroupBarrier();
-  var most = begin_buckets(local, lanes);
+  var most = begin_buckets(local);
 #if SPLITS
   if (most > CROWDED) {
-    most = split_buckets(local, lanes, length, carried, &bounds, &places);
+    most = split_buckets(local, length, carried, &bounds, &places);
   } else {
     bound_by_buckets(length, carried, &bounds);
   }
