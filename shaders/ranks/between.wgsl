@@ -1,6 +1,6 @@
 // Lists what lies in brackets, and counts what comes before each: source, brackets -> lists, listed
 // and earlier (zeros before).
-//   COLLECTED  pairs that a workgroup collects before it asks for places; others ask one by one
+//   COLLECTED  items that a workgroup collects before it asks for places; others ask one by one
 #import io/brackets
 #import workgroup/between
 
@@ -10,8 +10,8 @@
 @group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;   // [list]
 
 var<workgroup> starts: array<u32, BRACKETS>;
-var<workgroup> collected: array<Stored, COLLECTED>;
-var<workgroup> origins: array<u32, COLLECTED>;  // their brackets, and places among those
+var<workgroup> collected: array<u32, COLLECTED>;  // places in the row
+var<workgroup> origins: array<u32, COLLECTED>;    // their brackets, and places among those
 var<workgroup> collected_count: atomic<u32>;
 
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return brackets[2u * BRACKETS * sequence + end].xyz; }
@@ -22,20 +22,21 @@ fn put_listed(list: u32, place: u32, pair: Pair) {
   list_indices[list * params.places + place] = pair.index;
 }
 
-fn collect(sequence: u32, bracket: u32, pair: Pair) {
+fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
   let at = atomicAdd(&collected_count, 1u);
   if (at < COLLECTED) {
-    collected[at] = store_of(pair);
+    collected[at] = place;
     origins[at] = (bracket << 16u) | atomicAdd(&found[bracket], 1u);
     return;
   }
   // One by one, until the list is too long in any case.
   let list = sequence * BRACKETS + bracket;
-  if (atomicLoad(&listed[list]) <= params.places) { put_listed(list, atomicAdd(&listed[list], 1u), pair); }
+  if (atomicLoad(&listed[list]) > params.places) { return; }
+  put_listed(list, atomicAdd(&listed[list], 1u), pair_there(row, place));
 }
 
 // Asks for places for what is collected, and puts it there. All of a workgroup together.
-fn put_collected(local: u32, sequence: u32) {
+fn put_collected(local: u32, sequence: u32, row: Row) {
   workgroupBarrier();
   let count = atomicLoad(&collected_count);
   if (local < BRACKETS) {
@@ -46,7 +47,7 @@ fn put_collected(local: u32, sequence: u32) {
   workgroupBarrier();
   for (var i = local; i < min(count, COLLECTED); i += WORKGROUP) {
     let bracket = origins[i] >> 16u;
-    put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_of(collected[i]));
+    put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_there(row, collected[i]));
   }
   workgroupBarrier();
   if (local == 0u) { atomicStore(&collected_count, 0u); }
@@ -64,9 +65,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   let stride = params.parts * WORKGROUP;
   // The same for all of a workgroup, which put together what they collect.
-  for (var base = id % params.parts * WORKGROUP; base < row.loads; base += 4u * params.turns * stride) {
+  for (var base = id % params.parts * WORKGROUP; base < row.loads; base += AGAIN * params.turns * stride) {
     look_at_loads(sequence, row, base + local, stride, params.turns);
-    put_collected(local, sequence);
+    put_collected(local, sequence, row);
   }
   add_counts();
   workgroupBarrier();

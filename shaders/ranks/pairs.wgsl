@@ -20,9 +20,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let count = params.ranks;
   let at = sequence * params.sink_step + params.first_rank + local;
 #endif
-  if (local < min(count, RANKS)) {
-    let pair = pair_from(slots[local].xyz);
-    pair_keys[at] = pair.key;
-    pair_indices[at] = pair.index;
-  }
+  if (local < min(count, RANKS)) { put_pair(at, pair_from(slots[local].xyz)); }
 }

@@ -1,34 +1,39 @@
 // The pairs at several ranks of each row, by a workgroup each and one read.
 // source, ranks, sampled, bounds -> pairs
 //
-// A sample, which is read again, tells brackets. What lies in them is collected in workgroup
-// memory, where the ranks are found. Where a bracket missed, or too much lies in them, the row is
-// looked at digit by digit.
-//   EVERY      one run of eight loads in so many is the sample
-//   COLLECTED  pairs that there is room for
+// A sample tells brackets. The places of what lies in them are collected in workgroup memory. The
+// keys of both are held in registers, where the ranks are found. Where a bracket missed, or too
+// much lies in them, the row is looked at digit by digit.
+//   SAMPLED    loads of an invocation that are the sample: runs of RUN loads, one in params.every
+//   COLLECTED  items that there is room for, COLLECTED_EACH for each invocation
+//   HELD       keys that an invocation holds
 #import workgroup/rank_rows
 #import workgroup/between
 #import io/ranks
 #import io/rank_groups
 #import io/rank_pairs
 
+const RUN: u32 = 4u;
 const IN_SAMPLE: u32 = 0u;
 const IN_ROW: u32 = 1u;
 const IN_BRACKETS: u32 = 2u;
 
-@group(0) @binding(8) var<storage, read> sampled: array<u32>;             // [end of a bracket]
+@group(0) @binding(8) var<storage, read> sampled: array<u32>;  // [end of a bracket]
 
-var<workgroup> collected: array<Stored, COLLECTED>;
+var<private> held: array<Key, HELD>;
+var<workgroup> collected: array<u32, COLLECTED>;               // places
 var<workgroup> collected_count: atomic<u32>;
 var<workgroup> missed: atomic<u32>;
 var<workgroup> shared_missed: u32;
 
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return slots[end].xyz; }
 
-fn collect(sequence: u32, bracket: u32, pair: Pair) {
+fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
   let at = atomicAdd(&collected_count, 1u);
+#if BRACKETS > 1
   atomicAdd(&found[bracket], 1u);
-  if (at < COLLECTED) { collected[at] = store_of(pair); }
+#endif
+  if (at < COLLECTED) { collected[at] = place; }
 }
 
 // The slot of a rank of the sample. Where that has no such rank, as 0xffffffff says, an odd slot
@@ -39,38 +44,73 @@ fn slot_sampled(number: u32) -> Slot {
   return Slot(select(vec3<u32>(), vec3<u32>(0xffffffffu), last), rank + 1u);
 }
 
+// An invocation's u-th load of the sample. There are fewer where it is not below `sampled_end`.
+fn load_sampled(local: u32, u: u32) -> u32 {
+  let i = u * WORKGROUP + local;
+  return i / RUN * RUN * params.every + i % RUN;
+}
+
+fn sampled_end() -> u32 { return params.length / PER_LOAD / (RUN * params.every) * RUN * params.every; }
+
+fn hold_sample(local: u32, row: Row) {
+#for u in SAMPLED
+  let data$u = load(row, min(load_sampled(local, $uu), row.loads - 1u));
+#endfor
+#for u in SAMPLED
+#for c in PER_LOAD
+  held[$[u * PER_LOAD + c]] = key_in(data$u, $cu);
+#endfor
+#endfor
+}
+
+fn hold_collected(local: u32, row: Row) {
+  let count = atomicLoad(&collected_count);
+#for i in COLLECTED_EACH
+  let place$i = collected[select(0u, $iu * WORKGROUP + local, $iu * WORKGROUP + local < count)];
+  held[$i] = pair_there(row, place$i).key;
+#endfor
+}
+
 fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
   let row = row_of(sequence);
   let above = mask_above(digit);
   if (kind == IN_ROW) { count_row(row, local, WORKGROUP, digit); }
   if (kind == IN_SAMPLE) {
-    let loads = params.length / PER_LOAD / (8u * EVERY) * 8u;
-    for (var i = local; i < loads; i += WORKGROUP) {
-      let v = i / 8u * 8u * EVERY + i % 8u;
-      count_load(row, v, load(row, v), digit, above);
+    for (var i = 0u; i < SAMPLED * PER_LOAD; i++) {
+      let v = load_sampled(local, i / PER_LOAD);
+      if (v >= sampled_end()) { break; }
+      count_pair(Pair(held[i], index_in(row.span, v * PER_LOAD + i % PER_LOAD - row.skew)), digit, above);
     }
   }
   if (kind == IN_BRACKETS) {
     let count = atomicLoad(&collected_count);
-    for (var i = local; i < count; i += WORKGROUP) { count_pair(pair_of(collected[i]), digit, above); }
+    for (var i = 0u; i * WORKGROUP + local < count; i++) {
+      count_pair(Pair(held[i], index_in(row.span, collected[i * WORKGROUP + local] - row.skew)), digit, above);
+    }
   }
 }
 
-// The slots of the wanted ranks among what was collected, and whether all are there.
-fn rank_collected(local: u32, sequence: u32) {
-  if (local >= RANKS) { return; }
-  let slot = min(local, params.ranks - 1u);
-  var earlier = 0u;  // items that precede the slot's bracket
-  var others = 0u;   // and those of them in brackets
-  var own = 0u;
-  for (var b = 0u; b < BRACKETS && bounds[b] <= slot; b++) {
-    earlier = atomicLoad(&sums[b]);
-    others += own;
-    own = atomicLoad(&found[b]);
+// Whether all of the wanted ranks are among what was collected. Its slots. All call it together.
+fn rank_collected(local: u32, sequence: u32) -> bool {
+  let differing = words_of(lows[0]) ^ words_of(highs[$[BRACKETS - 1]]);
+  if (local < RANKS) {
+    let slot = min(local, params.ranks - 1u);
+    var earlier = 0u;  // items that precede the slot's bracket
+    var others = 0u;   // and those of them in brackets
+    var own = 0u;
+    for (var b = 0u; b < BRACKETS && bounds[b] <= slot; b++) {
+      earlier = atomicLoad(&sums[b]);
+      others += own;
+      own = atomicLoad(&found[b]);
+    }
+    let rank = rank_of(sequence, local) + others - earlier;
+    if (rank <= others || rank > others + own || atomicLoad(&collected_count) > COLLECTED) { atomicStore(&missed, 1u); }
+    slots[local] = Slot(common_of(words_of(lows[0]), differing), rank);
   }
-  let rank = rank_of(sequence, local) + others - earlier;
-  if (rank <= others || rank > others + own || atomicLoad(&collected_count) > COLLECTED) { atomicStore(&missed, 1u); }
-  slots[local] = Slot(0u, 0u, 0u, rank);
+  if (local == 0u) { shared_differing = differing; }
+  workgroupBarrier();
+  if (local == 0u) { shared_missed = atomicLoad(&missed); }
+  return workgroupUniformLoad(&shared_missed) == 0u;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -78,28 +118,35 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid);
   if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
   if (local == 0u) {
     atomicStore(&collected_count, 0u);
     atomicStore(&missed, 0u);
+    shared_differing = vec3<u32>(0xffffffffu);
   }
   if (local < RANKS) { slots[local] = slot_sampled(local); }
+  hold_sample(local, row);
   search(IN_SAMPLE, local, sequence, params.slack);
-  workgroupBarrier();
   begin_brackets(local, sequence);
-  let row = row_of(sequence);
-  look_at_loads(sequence, row, local, WORKGROUP, (row.loads + 4u * WORKGROUP - 1u) / (4u * WORKGROUP));
+  look_at_loads(sequence, row, local, WORKGROUP, (row.loads + AGAIN * WORKGROUP - 1u) / (AGAIN * WORKGROUP));
   add_counts();
+  let at = sequence * params.sink_step + params.first_rank;
+#if LAST
+  let last = last_met(row);
+  if (last.index != NO_INDEX) { put_pair(at + params.ranks, last); }
+#endif
   workgroupBarrier();
-  rank_collected(local, sequence);
+#if BRACKETS == 1
+  if (local == 0u) { atomicStore(&found[0], atomicLoad(&collected_count)); }
   workgroupBarrier();
-  if (local == 0u) { shared_missed = atomicLoad(&missed); }
-  let misses = workgroupUniformLoad(&shared_missed) > 0u;
-  if (misses && local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
-  search(select(IN_BRACKETS, IN_ROW, misses), local, sequence, 0u);
-  workgroupBarrier();
-  if (local < params.ranks) {
-    let pair = pair_from(slots[local].xyz);
-    pair_keys[sequence * params.sink_step + params.first_rank + local] = pair.key;
-    pair_indices[sequence * params.sink_step + params.first_rank + local] = pair.index;
+#endif
+  let all_there = rank_collected(local, sequence);
+  if (all_there) {
+    hold_collected(local, row);
+  } else {
+    if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
+    if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }
   }
+  search(select(IN_ROW, IN_BRACKETS, all_there), local, sequence, 0u);
+  if (local < params.ranks) { put_pair(at + local, pair_from(slots[local].xyz)); }
 }

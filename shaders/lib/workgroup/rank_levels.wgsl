@@ -51,7 +51,10 @@ fn is_known(local: u32, list: u32, digit: Digit) -> bool { return false; }
 fn take_slots(local: u32, sequence: u32) {
   let before = max(params.level, 1u) - 1u;
   let digit = Digit(params.previous_word, params.previous_shift, 0u);
-  if (local < RANKS) { slots[local] = progress[slots_at(before, sequence) + local]; }
+  if (local < RANKS) {
+    slots[local] = progress[slots_at(before, sequence) + local];
+    crowds[local] = params.length;
+  }
   workgroupBarrier();
   find_owners(local);
   if (params.level == 0u) { return; }

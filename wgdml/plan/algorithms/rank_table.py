@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..regions import ALIGNMENT, Region
 
@@ -20,6 +20,7 @@ class Sample:
     every: int  #: One run in so many is taken.
     deviations: float  #: Standard deviations that a bracket is wide to each side of a rank.
     most: int  #: Items that may lie in all brackets together.
+    together: int  #: Ranks that are found together, at most.
     alone: bool  #: A workgroup serves a row by itself.
 
     def size(self, length: int) -> int:
@@ -34,6 +35,7 @@ class Brackets:
     sampled: Region  #: Words: two ranks of the sample for each bracket.
     bounds_at: Region  #: Words: ``bounds``.
     places: int  #: Pairs that a bracket's list has room for.
+    between: int  #: Items that lie in all of them, about.
     sample: Sample
 
     @property
@@ -53,6 +55,7 @@ class Part:
     first: int
     count: int
     brackets: Brackets | None = None  #: None where all items are looked at, digit by digit.
+    last: bool = False  #: The last of the ranks is the last of all, and needs no bracket.
 
 
 @dataclass(frozen=True)
@@ -92,12 +95,15 @@ def rank_table(
     region = table.add(ranks)
     parts: list[Part] = []
     if sample is not None and sample.size(length):
-        for first, found in _brackets(ranks, length, sample, together):
+        last = sample.alone and len(ranks) > 1 and ranks[-1] == length - 1
+        for first, found in _brackets(ranks[:-1] if last else ranks, length, sample):
             brackets = _add_brackets(table, length, found, sample)
             if brackets is None:
                 parts.clear()
                 break
             parts.append(Part(first, brackets.bounds[-1], brackets))
+        if last and parts:
+            parts[-1] = replace(parts[-1], count=parts[-1].count + 1, last=True)
     if not parts:
         parts = [Part(first, min(together, len(ranks) - first)) for first in range(0, len(ranks), together)]
     return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts), False, propagates)
@@ -117,10 +123,10 @@ def _add_brackets(table: _Table, length: int, found: Sequence[_Found], sample: S
     if sum(widths) > sample.most:
         return None
     ends = [rank if 0 <= rank < size else _NONE for low, high, _ in found for rank in (low, high)]
-    return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sample)
+    return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sum(widths), sample)
 
 
-def _brackets(ranks: Sequence[int], length: int, sample: Sample, together: int) -> list[tuple[int, list[_Found]]]:
+def _brackets(ranks: Sequence[int], length: int, sample: Sample) -> list[tuple[int, list[_Found]]]:
     """The first rank's number, and the brackets, of each part."""
     parts: list[tuple[int, list[_Found]]] = []
     size = sample.size(length)
@@ -129,11 +135,11 @@ def _brackets(ranks: Sequence[int], length: int, sample: Sample, together: int) 
         # A run's elements may not tell of each other, so one run more.
         margin = math.ceil(sample.deviations * math.sqrt(size * share * (1 - share))) + sample.run + 8
         low, high = rank * size // length - margin, rank * size // length + margin + 1
-        full = not parts or number - parts[-1][0] == together
+        full = not parts or number - parts[-1][0] == sample.together
         if not full and low <= parts[-1][1][-1][1]:
             first, _, count = parts[-1][1][-1]
             parts[-1][1][-1] = (first, high, count + 1)
-        elif full or len(parts[-1][1]) == min(_MOST_BRACKETS, together // 2):
+        elif full or len(parts[-1][1]) == min(_MOST_BRACKETS, sample.together // 2):
             parts.append((number, [(low, high, 1)]))
         else:
             parts[-1][1].append((low, high, 1))

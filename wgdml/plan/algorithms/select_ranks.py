@@ -26,10 +26,12 @@ _RUN, _EVERY = 8, 256  # a sample of a long row is runs of so many elements, one
 _SHORT = 1024  # items of sequences that are put in order: one read, and no counters
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
-_ROW_WORKGROUP = 512  # invocations that serve a row
-_ROW_RUN, _ROW_EVERY = 8, 8  # and its sample is runs of so many loads, one in so many
+_ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
+_ROW_HELD = 32  # words of keys that an invocation holds in registers
 _ROW_LENGTH = 8192  # of rows that are sampled, at least
-_ROW_BINS = 2048  # counters of all ranks of a row
+_ROW_DIGIT = 8  # bits
+_ROW_BINS = 2048  # counters of all ranks of a row, at most
+_ROW_MEMORY = 16 << 10  # bytes of workgroup memory, if they do: three rows share a processor of an H200
 
 
 @dataclass(frozen=True)
@@ -82,15 +84,25 @@ class SelectRanks(Step):
         """What may be taken of rows, whether many workgroups serve each or one."""
         length, per_load = view.length, view.per_load
         if parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
-            return Sample(_RUN, _EVERY, 4, length // 4, False) if length >= self.policy.sample_length else None
+            long = length >= self.policy.sample_length
+            return Sample(_RUN, _EVERY, 4, length // 4, self.together, False) if long else None
         if self.machine.software or length < _ROW_LENGTH:
             return None
-        room = self._row_room(view.selection.format.key_words) * 7 // 8
-        return Sample(_ROW_RUN * per_load, _ROW_EVERY, 3, room, True)
+        held = self._sampled(view) * self.machine.workgroup
+        every = max(_ROW_EVERY, ceil_div(length // per_load, held))
+        room = self._row_room(self.memory, _ROW_BINS, view.selection.format.key_words) * 7 // 8
+        return Sample(_ROW_RUN * per_load, every, 3, room, self.machine.workgroup // _TEAM, True)
 
-    def _row_room(self, key_words: int) -> int:
-        """Pairs of a row's brackets that workgroup memory has room for."""
-        return power_of_two_below(self.memory * 3 // 4 // pair_bytes(key_words))
+    @staticmethod
+    def _sampled(view: View) -> int:
+        """Loads of a row's sample that an invocation holds."""
+        return max(1, _ROW_HELD // (view.per_load * view.selection.format.key_words))
+
+    def _row_room(self, memory: int, bins: int, key_words: int) -> int:
+        """Items of a row's brackets that so much workgroup memory has room for."""
+        workgroup = self.machine.workgroup
+        besides = 4 * bins + 5 * workgroup + 1280
+        return min((memory - besides) // 4, _ROW_HELD // key_words * workgroup) // 64 * 64
 
     def own_rows(self, sequences: int, count: int, length: int) -> Ranks:
         """Ranks of which each sequence has a row."""
@@ -182,22 +194,34 @@ class SelectRanks(Step):
             source=source,
             sink=Outputs(view),
             bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices} | bind,
-            constants=constants | {"DIGIT": constants["BINS"].bit_length() - 1},
+            constants=constants | {"DIGIT": constants["BINS"].bit_length() - 1, "MATCHES": 1},
             params=params | bits | {"sink_step": sink.step},
         )
 
     def _rows_between(self, program: Program, view: View, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs) -> None:
         count, key_words = brackets.count, program.selection.format.key_words
-        slots = power_of_two_above(max(2 * count, part.count))
-        workgroup = min(_ROW_WORKGROUP, self.machine.widest_workgroup)
-        room = self._row_room(key_words)
-        besides = room * pair_bytes(key_words) + 8 * workgroup + 2048
-        bins = max(workgroup, min(_ROW_BINS, power_of_two_below((self.memory - besides) // 4)))
-        constants = self._slots(slots, workgroup, bins // slots)
-        constants |= {"BRACKETS": brackets.count, "COLLECTED": room, "EVERY": brackets.sample.every}
+        slots, workgroup = power_of_two_above(max(2 * count, part.count - part.last)), self.machine.workgroup
+        bins = max(workgroup, min(_ROW_BINS, slots << _ROW_DIGIT))
+        room = self._row_room(min(self.memory, _ROW_MEMORY), bins, key_words)
+        if brackets.between > room * 7 // 8:
+            room = self._row_room(self.memory, _ROW_BINS, key_words)
+        constants = self._slots(slots, workgroup, bins // slots) | self._brackets(view, part)
+        constants |= {
+            "COLLECTED": room,
+            "COLLECTED_EACH": ceil_div(room, workgroup),
+            "SAMPLED": self._sampled(view),
+            "HELD": _ROW_HELD // key_words,
+        }
         bind = {"sampled": brackets.sampled, "bounds": brackets.bounds_at}
         params = _wanted(view, ranks, part) | {"slack": math.isqrt(brackets.sample.size(view.length)) // 4}
+        params |= {"every": brackets.sample.every, "ranks": part.count - part.last}
         self._row(program, "ranks/rows_between", view, view, sink, constants, params, ranks, bind)
+
+    @staticmethod
+    def _brackets(view: View, part: Part) -> dict[str, int]:
+        """The constants of ``lib/workgroup/between.wgsl``."""
+        assert part.brackets is not None
+        return {"BRACKETS": part.brackets.count, "LAST": int(part.last), "AGAIN": 4 if view.per_load <= 8 else 2}
 
     # -- level by level --
 
@@ -213,6 +237,7 @@ class SelectRanks(Step):
         return {
             "WORKGROUP": workgroup,
             "RANKS": slots,
+            "MATCHES": 0,
             "SLOT_STEPS": slots.bit_length() - 1,
             "BINS": bins,
             "TEAM": workgroup // slots,
@@ -336,7 +361,7 @@ class SelectRanks(Step):
             constants=of_sample.constants | {"GATE": 0},
             params=of_sample.last | slack | {"ranks": 2 * count},
         )
-        self._list(program, view, sequences, brackets, lists, {"brackets": table, "earlier": earlier, "listed": listed})
+        self._list(program, view, sequences, part, brackets, lists, {"brackets": table, "earlier": earlier, "listed": listed})
         self._progress(program, of_lists)
         tell = {"ranks": ranks.region, "bounds": brackets.bounds_at, "status": status, "progress": of_lists.state["progress"]}
         chosen = {"chosen": count}
@@ -355,7 +380,7 @@ class SelectRanks(Step):
         self._find(program, of_all, [view], view, sink, part, 1, {"status": status})
 
     def _list(
-        self, program: Program, view: View, sequences: int, brackets: Brackets, lists: Pairs, bind: dict[str, Region]
+        self, program: Program, view: View, sequences: int, part: Part, brackets: Brackets, lists: Pairs, bind: dict[str, Region]
     ) -> None:
         """What lies in the brackets, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
@@ -367,7 +392,7 @@ class SelectRanks(Step):
             sequences * parts,
             source=view,
             bind=bind | {"list_keys": lists.keys, "list_indices": lists.indices},
-            constants={"BRACKETS": brackets.count, "COLLECTED": _COLLECTED},
+            constants=self._brackets(view, part) | {"COLLECTED": _COLLECTED},
             params={"parts": parts, "places": brackets.places, "turns": max(1, free)},
         )
 
