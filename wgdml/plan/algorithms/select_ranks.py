@@ -31,7 +31,7 @@ _ROW_HELD = 32  # words of keys that an invocation holds in registers
 _ROW_LENGTH = 8192  # of rows that are sampled, at least
 _ROW_DIGIT = 8  # bits
 _ROW_BINS = 2048  # counters of all ranks of a row, at most
-_ROW_MEMORY = 16 << 10  # bytes of workgroup memory, if they do: three rows share a processor of an H200
+_ROW_MEMORY = 16 << 10  # bytes of workgroup memory, if so: three share a processor of an H200
 
 
 @dataclass(frozen=True)
