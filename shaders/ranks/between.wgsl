@@ -1,5 +1,5 @@
 // Lists what lies in brackets, and counts what comes before each: source, brackets -> lists, listed
-// and earlier (zeros before).
+// and earlier (zeros before); where it is wanted, the last pair of each workgroup, too: -> lasts.
 //   COLLECTED  items that a workgroup collects before it asks for places; others ask one by one
 #import io/brackets
 #import workgroup/between
@@ -8,6 +8,10 @@
 @group(0) @binding(3) var<storage, read_write> list_indices: array<u32>;
 @group(0) @binding(7) var<storage, read_write> earlier: array<atomic<u32>>;  // [sequence][bracket]
 @group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;   // [list]
+
+#if LAST
+@group(0) @binding(9) var<storage, read_write> lasts: array<vec4<u32>>;      // [sequence][part]
+#endif
 
 var<workgroup> starts: array<u32, BRACKETS>;
 var<workgroup> collected: array<u32, COLLECTED>;  // places in the row
@@ -18,8 +22,8 @@ fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return brackets[2u * BRAC
 
 fn put_listed(list: u32, place: u32, pair: Pair) {
   if (place >= params.places) { return; }
-  list_keys[list * params.places + place] = pair.key;
-  list_indices[list * params.places + place] = pair.index;
+  list_keys[list * params.sink_step + place] = pair.key;
+  list_indices[list * params.sink_step + place] = pair.index;
 }
 
 fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
@@ -70,6 +74,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     put_collected(local, sequence, row);
   }
   add_counts();
+#if LAST
+  if (local == 0u) { lasts[id] = vec4<u32>(); }
+  let last = last_met(row);
+  storageBarrier();
+  if (last.index != NO_INDEX) { lasts[id] = vec4<u32>(words_of(last), 1u); }
+#endif
   workgroupBarrier();
   if (local < BRACKETS) { atomicAdd(&earlier[sequence * BRACKETS + local], atomicLoad(&sums[local])); }
 }

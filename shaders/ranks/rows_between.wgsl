@@ -4,24 +4,18 @@
 // A sample tells brackets. The places of what lies in them are collected in workgroup memory. The
 // keys of both are held in registers, where the ranks are found. Where a bracket missed, or too
 // much lies in them, the row is looked at digit by digit.
-//   SAMPLED    loads of an invocation that are the sample: runs of RUN loads, one in params.every
 //   COLLECTED  items that there is room for, COLLECTED_EACH for each invocation
-//   HELD       keys that an invocation holds
-#import workgroup/rank_rows
+#import workgroup/rank_sample
 #import workgroup/between
 #import io/ranks
 #import io/rank_groups
 #import io/rank_pairs
 
-const RUN: u32 = 4u;
 const IN_SAMPLE: u32 = 0u;
 const IN_ROW: u32 = 1u;
 const IN_BRACKETS: u32 = 2u;
 
-@group(0) @binding(8) var<storage, read> sampled: array<u32>;  // [end of a bracket]
-
-var<private> held: array<Key, HELD>;
-var<workgroup> collected: array<u32, COLLECTED>;               // places
+var<workgroup> collected: array<u32, COLLECTED>;  // places
 var<workgroup> collected_count: atomic<u32>;
 var<workgroup> missed: atomic<u32>;
 var<workgroup> shared_missed: u32;
@@ -36,33 +30,6 @@ fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
   if (at < COLLECTED) { collected[at] = place; }
 }
 
-// The slot of a rank of the sample. Where that has no such rank, as 0xffffffff says, an odd slot
-// and those beyond the brackets have the last pair of all, an even one the first.
-fn slot_sampled(number: u32) -> Slot {
-  let rank = sampled[min(number, 2u * BRACKETS - 1u)];
-  let last = rank == 0xffffffffu && (number % 2u == 1u || number >= 2u * BRACKETS);
-  return Slot(select(vec3<u32>(), vec3<u32>(0xffffffffu), last), rank + 1u);
-}
-
-// An invocation's u-th load of the sample. There are fewer where it is not below `sampled_end`.
-fn load_sampled(local: u32, u: u32) -> u32 {
-  let i = u * WORKGROUP + local;
-  return i / RUN * RUN * params.every + i % RUN;
-}
-
-fn sampled_end() -> u32 { return params.length / PER_LOAD / (RUN * params.every) * RUN * params.every; }
-
-fn hold_sample(local: u32, row: Row) {
-#for u in SAMPLED
-  let data$u = load(row, min(load_sampled(local, $uu), row.loads - 1u));
-#endfor
-#for u in SAMPLED
-#for c in PER_LOAD
-  held[$[u * PER_LOAD + c]] = key_in(data$u, $cu);
-#endfor
-#endfor
-}
-
 fn hold_collected(local: u32, row: Row) {
   let count = atomicLoad(&collected_count);
 #for i in COLLECTED_EACH
@@ -75,13 +42,7 @@ fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
   let row = row_of(sequence);
   let above = mask_above(digit);
   if (kind == IN_ROW) { count_row(row, local, WORKGROUP, digit); }
-  if (kind == IN_SAMPLE) {
-    for (var i = 0u; i < SAMPLED * PER_LOAD; i++) {
-      let v = load_sampled(local, i / PER_LOAD);
-      if (v >= sampled_end()) { break; }
-      count_pair(Pair(held[i], index_in(row.span, v * PER_LOAD + i % PER_LOAD - row.skew)), digit, above);
-    }
-  }
+  if (kind == IN_SAMPLE) { count_sample(local, 0u, row, digit, above); }
   if (kind == IN_BRACKETS) {
     let count = atomicLoad(&collected_count);
     for (var i = 0u; i * WORKGROUP + local < count; i++) {
@@ -125,7 +86,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     shared_differing = vec3<u32>(0xffffffffu);
   }
   if (local < RANKS) { slots[local] = slot_sampled(local); }
-  hold_sample(local, row);
+  hold_sample(local, 0u, row);
   search(IN_SAMPLE, local, sequence, params.slack);
   begin_brackets(local, sequence);
   look_at_loads(sequence, row, local, WORKGROUP, (row.loads + AGAIN * WORKGROUP - 1u) / (AGAIN * WORKGROUP));

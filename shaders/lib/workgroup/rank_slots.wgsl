@@ -3,7 +3,7 @@
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
 //   MATCHES    1 where a digit without bits asks for the pair with a prefix, which is then alone
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import order/words
+#import io/places
 #import io/source
 #import workgroup/scan
 
@@ -22,26 +22,6 @@ var<workgroup> shared_crowd: u32;
 
 // Rank left that says: the words are the wanted pair, or near enough.
 const SETTLED: u32 = 0u;
-
-struct Digit { word: u32, shift: u32, bits: u32 }
-
-#if KEY_WORDS == 1
-fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool { return (a.x < b.x) | ((a.x == b.x) & (a.y < b.y)); }
-#else
-fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool {
-  return (a.x < b.x) | ((a.x == b.x) & ((a.y < b.y) | ((a.y == b.y) & (a.z < b.z))));
-}
-#endif
-
-fn word_at(words: vec3<u32>, word: u32) -> u32 { return select(select(words.x, words.y, word == 1u), words.z, word == 2u); }
-
-// The bits above a digit.
-fn mask_above(digit: Digit) -> vec3<u32> {
-  let above = (0xffffffffu << digit.shift) << digit.bits;
-  let words = vec3<u32>(0u, 1u, 2u);
-  return select(select(vec3<u32>(), vec3<u32>(above), words == vec3<u32>(digit.word)), vec3<u32>(0xffffffffu),
-                words < vec3<u32>(digit.word));
-}
 
 // The first slot whose prefix does not come before some words; the last where there is none.
 fn slot_of(words: vec3<u32>) -> u32 {
