@@ -1,4 +1,5 @@
-// The pairs at several ranks of lists, by a workgroup each: source (lists), progress, bounds -> pairs.
+// The pairs at several ranks of lists, by a workgroup each: source (lists), progress, bounds ->
+// pairs.
 //
 // It reads what lies behind a list, where the wanted ones are. Where there were too many, the list.
 #import workgroup/rank_rows
