@@ -46,7 +46,7 @@ fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
   if (kind == IN_BRACKETS) {
     let count = atomicLoad(&collected_count);
     for (var i = 0u; i * WORKGROUP + local < count; i++) {
-      count_pair(Pair(held[i], index_in(row.span, collected[i * WORKGROUP + local] - row.skew)), digit, above);
+      count_held(Pair(held[i], index_in(row.span, collected[i * WORKGROUP + local] - row.skew)), digit, above);
     }
   }
 }

@@ -3,6 +3,24 @@
 
 fn counted(sequence: u32, slot: u32, bin: u32) -> u32 { return atomicLoad(&bins[slot * BINS + bin]); }
 
+// Counts what an invocation holds, as `count_pair` does. A digit of a key of one word needs little.
+fn count_held(pair: Pair, digit: Digit, above: vec3<u32>) {
+#if KEY_WORDS == 1
+  if (digit.word == 0u && digit.bits > 0u) {
+    let prefix = pair.key & above.x;
+    var slot = 0u;
+#for s in SLOT_STEPS
+    slot += select(0u, $[RANKS >> (s + 1)]u, slots[slot + $[(RANKS >> (s + 1)) - 1]u].x < prefix);
+#endfor
+    if (slots[slot].x == prefix) {
+      atomicAdd(&bins[slot * BINS + ((pair.key >> digit.shift) & ((1u << digit.bits) - 1u))], 1u);
+    }
+    return;
+  }
+#endif
+  count_pair(pair, digit, above);
+}
+
 var<workgroup> shared_differing: vec3<u32>;
 
 // Every slot's pair, of what the kernel's `count_items(kind, local, sequence, digit)` counts; or

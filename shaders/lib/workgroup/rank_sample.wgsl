@@ -38,9 +38,12 @@ fn hold_sample(local: u32, part: u32, row: Row) {
 }
 
 fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>) {
-  for (var i = 0u; i < SAMPLED * PER_LOAD; i++) {
-    let v = load_sampled(local, part, i / PER_LOAD);
-    if (v >= sampled_end()) { return; }
-    count_pair(Pair(held[i], index_in(row.span, v * PER_LOAD + i % PER_LOAD - row.skew)), digit, above);
+  let end = sampled_end();
+  for (var u = 0u; u < SAMPLED; u++) {
+    let v = load_sampled(local, part, u);
+    if (v >= end) { return; }
+    for (var c = 0u; c < PER_LOAD; c++) {
+      count_held(Pair(held[u * PER_LOAD + c], index_in(row.span, v * PER_LOAD + c - row.skew)), digit, above);
+    }
   }
 }
