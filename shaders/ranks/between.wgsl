@@ -73,7 +73,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     look_at_loads(sequence, row, base + local, stride, params.turns);
     put_collected(local, sequence, row);
   }
-  add_counts();
+  add_counts(local);
 #if LAST
   if (local == 0u) { lasts[id] = vec4<u32>(); }
   let last = last_met(row);

@@ -53,7 +53,9 @@ fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
 
 // Whether all of the wanted ranks are among what was collected. Its slots. All call it together.
 fn rank_collected(local: u32, sequence: u32) -> bool {
-  let differing = words_of(lows[0]) ^ words_of(highs[$[BRACKETS - 1]]);
+  let low = bracket_end(sequence, 0u);
+  let differing = low ^ bracket_end(sequence, 2u * BRACKETS - 1u);
+  workgroupBarrier();
   if (local < RANKS) {
     let slot = min(local, params.ranks - 1u);
     var earlier = 0u;  // items that precede the slot's bracket
@@ -66,7 +68,7 @@ fn rank_collected(local: u32, sequence: u32) -> bool {
     }
     let rank = rank_of(sequence, local) + others - earlier;
     if (rank <= others || rank > others + own || atomicLoad(&collected_count) > COLLECTED) { atomicStore(&missed, 1u); }
-    slots[local] = Slot(common_of(words_of(lows[0]), differing), rank);
+    slots[local] = Slot(common_of(low, differing), rank);
   }
   if (local == 0u) { shared_differing = differing; }
   workgroupBarrier();
@@ -90,7 +92,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   search(IN_SAMPLE, local, sequence, params.slack);
   begin_brackets(local, sequence);
   look_at_loads(sequence, row, local, WORKGROUP, (row.loads + AGAIN * WORKGROUP - 1u) / (AGAIN * WORKGROUP));
-  add_counts();
+  add_counts(local);
   let at = sequence * params.sink_step + params.first_rank;
 #if LAST
   let last = last_met(row);

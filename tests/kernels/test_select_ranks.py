@@ -116,3 +116,24 @@ def test_quantiles_by_brackets_and_nan(sampler):
     x[12345] = np.nan
     assert np.isnan(wgdml.quantile(x, q, device=device)).all()
     assert wgdml.median(x, nan="omit", device=device) == np.nanmedian(x)
+
+
+@pytest.mark.parametrize("kind", ["random", "few_distinct", "sorted", "nan_payloads"])
+def test_many_brackets(sampler, kind):
+    device, _ = sampler
+    x = data.make(kind, "float32", 1 << 22, 7)
+    q = np.linspace(0.05, 0.95, 10)
+    assert np.array_equal(wgdml.quantile(x, q, method="lower", device=device), np.quantile(x, q, method="lower"), equal_nan=True)
+    ranks = [x.size * n // 9 for n in range(9)]
+    order = oracle.argsort(x, -1)
+    oracle.assert_same(wgdml.argpartition(x, ranks, device=device)[ranks], order[ranks])
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
+def test_several_brackets_of_rows(rower, name):
+    x = data.make("random", name, (2, 60_000), 5)
+    ranks = [0, 1, 30_000, 59_999]
+    order = oracle.argsort(x, -1)
+    oracle.assert_same(wgdml.argpartition(x, ranks, device=rower[0])[:, ranks], order[:, ranks])
+    x[1] = x[1, 0]
+    oracle.assert_same(wgdml.argpartition(x, ranks, device=rower[0])[1, ranks], np.array(ranks))

@@ -1,21 +1,22 @@
-// Brackets of pairs in registers: which items of a row lie in them, and how many come before.
+// Brackets of pairs: which items of a row lie in them, and how many come before.
 //
 // Brackets are in order. One that overlaps the next ends where that begins. Nearly all items differ
-// from every bracket's keys, which then tell all: two comparisons a bracket. The last pair of a row
-// needs no bracket.
+// from every bracket's keys, which then tell all. The last pair of a row needs no bracket.
 //   BRACKETS  of a sequence
 //   LAST      1 where the last pair is wanted, too
 //   AGAIN     loads under way at once, of up to 32 items
 #import io/source
 #import order/words
+#if BRACKETS > 4
+#import workgroup/bracket_table
+#else
+#import workgroup/bracket_registers
+#endif
 
-var<private> lows: array<Pair, BRACKETS>;
-var<private> highs: array<Pair, BRACKETS>;
-var<private> counts: array<u32, BRACKETS>;  // an invocation's items before each bracket
-var<private> one_of_keys: bool;             // a single bracket, which has all pairs of its keys
+var<private> of_keys: bool;     // brackets have all pairs of their keys
 #if LAST
-var<private> top: Pair;                     // the greatest key, and the last load that has it
-var<private> greatest: Key;                 // of a load
+var<private> top: Pair;         // the greatest key, and the last load with it
+var<private> greatest: Key;     // of a load
 #endif
 
 var<workgroup> sums: array<atomic<u32>, BRACKETS>;   // of all invocations
@@ -25,13 +26,16 @@ var<workgroup> tops: array<atomic<u32>, 3>;
 #endif
 
 // The kernel's `bracket_end(sequence, end)` gives the words of a bracket's first pair (2 b) and of
-// its last (2 b + 1). All of a workgroup together.
+// its last (2 b + 1).
+fn end_of(sequence: u32, end: u32) -> Pair { return pair_from(bracket_end(sequence, end)); }
+
+// All of a workgroup together.
 fn begin_brackets(local: u32, sequence: u32) {
-#for b in BRACKETS
-  lows[$b] = pair_from(bracket_end(sequence, $[2 * b]u));
-  highs[$b] = pair_from(bracket_end(sequence, $[2 * b + 1]u));
-#endfor
-  one_of_keys = BRACKETS == 1u && lows[0].index == 0u && highs[0].index == NO_INDEX;
+  of_keys = true;
+  for (var b = 0u; b < BRACKETS; b++) {
+    of_keys = of_keys && end_of(sequence, 2u * b).index == 0u && end_of(sequence, 2u * b + 1u).index == NO_INDEX;
+  }
+  begin_keys(local, sequence);
   if (local < BRACKETS) {
     atomicStore(&sums[local], 0u);
     atomicStore(&found[local], 0u);
@@ -44,16 +48,10 @@ fn begin_brackets(local: u32, sequence: u32) {
 
 // Counts an item by its key. True where the key alone does not tell.
 fn count_key(key: Key) -> bool {
-  var near = false;
-#for b in BRACKETS
-  let precedes$b = key_less(key, lows[$b].key);
-  counts[$b] += select(0u, 1u, precedes$b);
-  near = near | !(precedes$b | key_less(highs[$b].key, key));
-#endfor
 #if LAST
   greatest = key_max(greatest, key);
 #endif
-  return near;
+  return count_among(key);
 }
 
 // Counts the items of a load, if there is one. A bit for each that may lie in a bracket.
@@ -90,14 +88,19 @@ fn pair_there(row: Row, place: u32) -> Pair {
 // place of what lies in a bracket.
 fn look_closer(sequence: u32, row: Row, place: u32) {
   let pair = pair_there(row, place);
-  var bracket = BRACKETS;
-#for b in BRACKETS
-  if (before(pair, lows[$b])) {
-    counts[$b] += select(0u, 1u, key_equal(pair.key, lows[$b].key));
-  } else {
-    bracket = select($bu, BRACKETS, before(highs[$b], pair));
+  if (of_keys) {
+    collect(sequence, row, bracket_of(pair.key), place);
+    return;
   }
-#endfor
+  var bracket = BRACKETS;
+  for (var b = 0u; b < BRACKETS; b++) {
+    let low = end_of(sequence, 2u * b);
+    if (!before(pair, low)) {
+      bracket = select(b, BRACKETS, before(end_of(sequence, 2u * b + 1u), pair));
+    } else if (key_equal(pair.key, low.key)) {
+      atomicAdd(&sums[b], 1u);
+    }
+  }
   if (bracket < BRACKETS) { collect(sequence, row, bracket, place); }
 }
 
@@ -115,16 +118,9 @@ fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
     for (; near != 0u; near &= near - 1u) {
       let bit = firstTrailingBit(near);
       let place = (q + bit / PER_LOAD * stride) * PER_LOAD + bit % PER_LOAD;
-      if (one_of_keys) { collect(sequence, row, 0u, place); } else { look_closer(sequence, row, place); }
+      if (BRACKETS == 1u && of_keys) { collect(sequence, row, 0u, place); } else { look_closer(sequence, row, place); }
     }
   }
-}
-
-// Adds what an invocation has counted to the sums. All of them once, before a barrier.
-fn add_counts() {
-#for b in BRACKETS
-  atomicAdd(&sums[$b], counts[$b]);
-#endfor
 }
 #if LAST
 

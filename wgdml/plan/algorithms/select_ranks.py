@@ -22,6 +22,7 @@ _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
 _MOST_BINS = 2048
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
+_FEW_BRACKETS = 4  # of more it collects twice as many
 _SAMPLES, _LEFT_OUT = 128, 40  # of a long row, and how many of them a bracket leaves out at an end
 _SPREAD = 0.5  # standard deviations of one of them that the others then lie apart
 _EVERY = 16  # one load in so many, or fewer, is in any of them
@@ -235,7 +236,9 @@ class SelectRanks(Step):
     def _brackets(view: View, part: Part) -> dict[str, int]:
         """The constants of ``lib/workgroup/between.wgsl``."""
         assert part.brackets is not None
-        return {"BRACKETS": part.brackets.count, "LAST": int(part.last), "AGAIN": 4 if view.per_load <= 8 else 2}
+        count = part.brackets.count
+        edges = {"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length()}
+        return edges | {"BRACKETS": count, "LAST": int(part.last), "AGAIN": 4 if view.per_load <= 8 else 2}
 
     # -- level by level --
 
@@ -445,11 +448,12 @@ class SelectRanks(Step):
     ) -> None:
         """What lies in the brackets, and the last pair of all, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        constants = self._brackets(view, part) | {"COLLECTED": _COLLECTED}
+        collected = _COLLECTED * (1 if brackets.count <= _FEW_BRACKETS else 2)
+        constants = self._brackets(view, part) | {"COLLECTED": collected}
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.
         items = constants["AGAIN"] * view.per_load * self.machine.workgroup
-        free = _COLLECTED * view.length // (2 * items * brackets.count * brackets.places)
+        free = collected * view.length // (2 * items * brackets.between)
         program.dispatch(
             "ranks/between",
             sequences * parts,
