@@ -102,7 +102,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let head = vec3<u32>(state[row], state[row + 1u], state[row + 2u]);
   hold_row(local, row);
   var count = 0u;
-  if (local == 0u) { count = atomicExchange(&arrivals[number], 0u); }
+  if (local == 0u) {
+    count = atomicLoad(&arrivals[number]);
+    atomicStore(&arrivals[number], 0u);
+  }
   count = same_for_all(local, count);
   let many = count > params.longest;
   if (count > params.places) {
