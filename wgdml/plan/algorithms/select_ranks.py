@@ -14,7 +14,7 @@ from ..program import Program
 from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
-from .parts import pair_bytes, parts_of_rows
+from .parts import parts_of_rows
 from .rank_table import Brackets, Part, Ranks, Sample, rank_table
 from .serial_subsets import pairs_of
 
