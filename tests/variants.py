@@ -305,7 +305,7 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         how = f"{count} ranks, {element} {sizes}, {name}"
         wanted = selection(element, sizes, (axis,), count, Order.ASCENDING, "both")
         row = [sizes[axis] * (2 * n + 1) // (2 * count) for n in range(count)]
-        rows = [rank_words(own, wanted, row, propagates, axis == 1)[1] for propagates in (False, True)]
+        rows = [rank_words(own, wanted, [*row, *last], bool(last), axis == 1)[1] for last in ((), (sizes[axis] - 1,))]
         for ranks in (*rows, own_ranks(own, wanted)):
             yield how, own.machine, ranks_plan(own, wanted, ranks, **options)
         yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)

@@ -1,6 +1,6 @@
 // Lists what lies in brackets, and counts what comes before each: source, brackets -> lists, listed
-// and earlier (zeros before).
-//   COLLECTED  pairs that a workgroup collects before it asks for places; others ask one by one
+// and earlier (zeros before); where it is wanted, the last pair of each workgroup, too: -> lasts.
+//   COLLECTED  items that a workgroup collects before it asks for places; others ask one by one
 #import io/brackets
 #import workgroup/between
 
@@ -9,33 +9,38 @@
 @group(0) @binding(7) var<storage, read_write> earlier: array<atomic<u32>>;  // [sequence][bracket]
 @group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;   // [list]
 
+#if LAST
+@group(0) @binding(9) var<storage, read_write> lasts: array<vec4<u32>>;      // [sequence][part]
+#endif
+
 var<workgroup> starts: array<u32, BRACKETS>;
-var<workgroup> collected: array<Stored, COLLECTED>;
-var<workgroup> origins: array<u32, COLLECTED>;  // their brackets, and places among those
+var<workgroup> collected: array<u32, COLLECTED>;  // places in the row
+var<workgroup> origins: array<u32, COLLECTED>;    // their brackets, and places among those
 var<workgroup> collected_count: atomic<u32>;
 
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return brackets[2u * BRACKETS * sequence + end].xyz; }
 
 fn put_listed(list: u32, place: u32, pair: Pair) {
   if (place >= params.places) { return; }
-  list_keys[list * params.places + place] = pair.key;
-  list_indices[list * params.places + place] = pair.index;
+  list_keys[list * params.sink_step + place] = pair.key;
+  list_indices[list * params.sink_step + place] = pair.index;
 }
 
-fn collect(sequence: u32, bracket: u32, pair: Pair) {
+fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
   let at = atomicAdd(&collected_count, 1u);
   if (at < COLLECTED) {
-    collected[at] = store_of(pair);
+    collected[at] = place;
     origins[at] = (bracket << 16u) | atomicAdd(&found[bracket], 1u);
     return;
   }
   // One by one, until the list is too long in any case.
   let list = sequence * BRACKETS + bracket;
-  if (atomicLoad(&listed[list]) <= params.places) { put_listed(list, atomicAdd(&listed[list], 1u), pair); }
+  if (atomicLoad(&listed[list]) > params.places) { return; }
+  put_listed(list, atomicAdd(&listed[list], 1u), pair_there(row, place));
 }
 
 // Asks for places for what is collected, and puts it there. All of a workgroup together.
-fn put_collected(local: u32, sequence: u32) {
+fn put_collected(local: u32, sequence: u32, row: Row) {
   workgroupBarrier();
   let count = atomicLoad(&collected_count);
   if (local < BRACKETS) {
@@ -46,7 +51,7 @@ fn put_collected(local: u32, sequence: u32) {
   workgroupBarrier();
   for (var i = local; i < min(count, COLLECTED); i += WORKGROUP) {
     let bracket = origins[i] >> 16u;
-    put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_of(collected[i]));
+    put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_there(row, collected[i]));
   }
   workgroupBarrier();
   if (local == 0u) { atomicStore(&collected_count, 0u); }
@@ -64,11 +69,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   let stride = params.parts * WORKGROUP;
   // The same for all of a workgroup, which put together what they collect.
-  for (var base = id % params.parts * WORKGROUP; base < row.loads; base += 4u * params.turns * stride) {
+  for (var base = id % params.parts * WORKGROUP; base < row.loads; base += AGAIN * params.turns * stride) {
     look_at_loads(sequence, row, base + local, stride, params.turns);
-    put_collected(local, sequence);
+    put_collected(local, sequence, row);
   }
-  add_counts();
+  add_counts(local);
+#if LAST
+  if (local == 0u) { lasts[id] = vec4<u32>(); }
+  let last = last_met(row);
+  storageBarrier();
+  if (last.index != NO_INDEX) { lasts[id] = vec4<u32>(words_of(last), 1u); }
+#endif
   workgroupBarrier();
   if (local < BRACKETS) { atomicAdd(&earlier[sequence * BRACKETS + local], atomicLoad(&sums[local])); }
 }

@@ -1,12 +1,29 @@
-// The brackets that a sample gives: histogram, progress -> brackets.
-#import workgroup/rank_levels
+// The brackets of each sequence, by a workgroup each end: estimates -> brackets.
+//
+// Half of an end's estimates, or nearly, come before the wanted pair. So one of the first, but for
+// params.slack of them, is where a bracket begins, and one of the last is where it ends.
 #import io/brackets
+#import io/params
+#import order/words
+
+// [sequence][end][sample]
+@group(0) @binding(7) var<storage, read_write> estimates: array<vec4<u32>>;
+
+var<workgroup> estimated: array<vec3<u32>, WORKGROUP>;
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
-  if (sequence >= params.sequences) { return; }
-  take_slots(local, sequence);
-  if (local < params.ranks) { brackets[sequence * params.ranks + local] = slots[local]; }
+  let end = linear_workgroup(workgroup, grid);
+  if (end >= params.sequences * params.ranks) { return; }
+  let mine = estimates[end * params.parts + min(local, params.parts - 1u)].xyz;
+  estimated[local] = mine;
+  workgroupBarrier();
+  var earlier = 0u;
+  for (var i = 0u; i < params.parts; i++) {
+    let other = estimated[i];
+    earlier += select(0u, 1u, words_before(other, mine) || (i < local && all(other == mine)));
+  }
+  let wanted = select(params.slack, params.parts - 1u - params.slack, end % 2u == 1u);
+  if (local < params.parts && earlier == wanted) { brackets[end] = vec4<u32>(mine, 0u); }
 }

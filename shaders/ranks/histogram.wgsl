@@ -14,9 +14,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   take_slots(local, sequence);
   let place = slots_at(params.level, sequence);
   if (part == 0u && params.level > 0u && local < RANKS) { progress[place + local] = slots[local]; }
-  let digit = Digit(params.digit_word, params.digit_shift, params.digit_bits);
-  if (all_settled(local) || is_known(local, sequence, digit)) { return; }
-  count_row(row_of(sequence), part * WORKGROUP + local, params.parts * WORKGROUP, digit);
+  if (most_crowded(local) == 0u) { return; }
+  count_row(row_of(sequence), part * WORKGROUP + local, params.parts * WORKGROUP, digit_of(sequence));
   workgroupBarrier();
   for (var b = local; b < RANKS * BINS; b += WORKGROUP) {
     let count = atomicLoad(&bins[b]);

@@ -9,7 +9,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   let sequence = at / params.ranks;
   if (sequence >= params.sequences) { return; }
-  let pair = load(row_of(sequence), rank_of(sequence, at % params.ranks) - 1u);
-  pair_keys[at] = pair.key;
-  pair_indices[at] = pair.index;
+  put_pair(at, load(row_of(sequence), rank_of(sequence, at % params.ranks) - 1u));
 }

@@ -8,8 +8,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   if (at >= params.sequences * params.ranks) { return; }
   let last = (at / params.ranks + 1u) * params.ranks - 1u;
-  if (is_nan(pair_keys[last])) {
-    pair_keys[at] = pair_keys[last];
-    pair_indices[at] = pair_indices[last];
-  }
+  if (is_nan(pair_keys[last])) { put_pair(at, Pair(pair_keys[last], pair_indices[last])); }
 }

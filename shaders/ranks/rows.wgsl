@@ -13,10 +13,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let sequence = linear_workgroup(workgroup, grid);
   if (sequence >= params.sequences) { return; }
   if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
+  if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }
   search(0u, local, sequence, 0u);
-  if (local < params.ranks) {
-    let pair = pair_from(slots[local].xyz);
-    pair_keys[sequence * params.sink_step + params.first_rank + local] = pair.key;
-    pair_indices[sequence * params.sink_step + params.first_rank + local] = pair.index;
-  }
+  let at = sequence * params.sink_step + params.first_rank;
+  if (local < params.ranks) { put_pair(at + local, pair_from(slots[local].xyz)); }
 }

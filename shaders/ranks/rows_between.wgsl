@@ -1,12 +1,11 @@
 // The pairs at several ranks of each row, by a workgroup each and one read.
 // source, ranks, sampled, bounds -> pairs
 //
-// A sample, which is read again, tells brackets. What lies in them is collected in workgroup
-// memory, where the ranks are found. Where a bracket missed, or too much lies in them, the row is
-// looked at digit by digit.
-//   EVERY      one run of eight loads in so many is the sample
-//   COLLECTED  pairs that there is room for
-#import workgroup/rank_rows
+// A sample tells brackets. The places of what lies in them are collected in workgroup memory. The
+// keys of both are held in registers, where the ranks are found. Where a bracket missed, or too
+// much lies in them, the row is looked at digit by digit.
+//   COLLECTED  items that there is room for, COLLECTED_EACH for each invocation
+#import workgroup/rank_sample
 #import workgroup/between
 #import io/ranks
 #import io/rank_groups
@@ -16,61 +15,65 @@ const IN_SAMPLE: u32 = 0u;
 const IN_ROW: u32 = 1u;
 const IN_BRACKETS: u32 = 2u;
 
-@group(0) @binding(8) var<storage, read> sampled: array<u32>;             // [end of a bracket]
-
-var<workgroup> collected: array<Stored, COLLECTED>;
+var<workgroup> collected: array<u32, COLLECTED>;  // places
 var<workgroup> collected_count: atomic<u32>;
 var<workgroup> missed: atomic<u32>;
 var<workgroup> shared_missed: u32;
 
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return slots[end].xyz; }
 
-fn collect(sequence: u32, bracket: u32, pair: Pair) {
+fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
   let at = atomicAdd(&collected_count, 1u);
+#if BRACKETS > 1
   atomicAdd(&found[bracket], 1u);
-  if (at < COLLECTED) { collected[at] = store_of(pair); }
+#endif
+  if (at < COLLECTED) { collected[at] = place; }
 }
 
-// The slot of a rank of the sample. Where that has no such rank, as 0xffffffff says, an odd slot
-// and those beyond the brackets have the last pair of all, an even one the first.
-fn slot_sampled(number: u32) -> Slot {
-  let rank = sampled[min(number, 2u * BRACKETS - 1u)];
-  let last = rank == 0xffffffffu && (number % 2u == 1u || number >= 2u * BRACKETS);
-  return Slot(select(vec3<u32>(), vec3<u32>(0xffffffffu), last), rank + 1u);
+fn hold_collected(local: u32, row: Row) {
+  let count = atomicLoad(&collected_count);
+#for i in COLLECTED_EACH
+  let place$i = collected[select(0u, $iu * WORKGROUP + local, $iu * WORKGROUP + local < count)];
+  held[$i] = pair_there(row, place$i).key;
+#endfor
 }
 
 fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
   let row = row_of(sequence);
   let above = mask_above(digit);
   if (kind == IN_ROW) { count_row(row, local, WORKGROUP, digit); }
-  if (kind == IN_SAMPLE) {
-    let loads = params.length / PER_LOAD / (8u * EVERY) * 8u;
-    for (var i = local; i < loads; i += WORKGROUP) {
-      let v = i / 8u * 8u * EVERY + i % 8u;
-      count_load(row, v, load(row, v), digit, above);
-    }
-  }
+  if (kind == IN_SAMPLE) { count_sample(local, 0u, row, digit, above); }
   if (kind == IN_BRACKETS) {
     let count = atomicLoad(&collected_count);
-    for (var i = local; i < count; i += WORKGROUP) { count_pair(pair_of(collected[i]), digit, above); }
+    for (var i = 0u; i * WORKGROUP + local < count; i++) {
+      count_held(Pair(held[i], index_in(row.span, collected[i * WORKGROUP + local] - row.skew)), digit, above);
+    }
   }
 }
 
-// The slots of the wanted ranks among what was collected, and whether all are there.
-fn rank_collected(local: u32, sequence: u32) {
-  if (local >= RANKS) { return; }
-  let slot = min(local, params.ranks - 1u);
-  var earlier = 0u;  // items that precede the slot's bracket
-  var others = 0u;   // and those of them in brackets
-  var own = 0u;
-  for (var b = 0u; b < BRACKETS && bounds[b] <= slot; b++) {
-    earlier = atomicLoad(&sums[b]);
-    others += own;
-    own = atomicLoad(&found[b]);
+// Whether all of the wanted ranks are among what was collected. Its slots. All call it together.
+fn rank_collected(local: u32, sequence: u32) -> bool {
+  let low = bracket_end(sequence, 0u);
+  let differing = low ^ bracket_end(sequence, 2u * BRACKETS - 1u);
+  workgroupBarrier();
+  if (local < RANKS) {
+    let slot = min(local, params.ranks - 1u);
+    var earlier = 0u;  // items that precede the slot's bracket
+    var others = 0u;   // and those of them in brackets
+    var own = 0u;
+    for (var b = 0u; b < BRACKETS && bounds[b] <= slot; b++) {
+      earlier = atomicLoad(&sums[b]);
+      others += own;
+      own = atomicLoad(&found[b]);
+    }
+    let rank = rank_of(sequence, local) + others - earlier;
+    if (rank <= others || rank > others + own || atomicLoad(&collected_count) > COLLECTED) { atomicStore(&missed, 1u); }
+    slots[local] = Slot(common_of(low, differing), rank);
   }
-  let rank = rank_of(sequence, local) + others - earlier;
-  if (rank <= others || rank > others + own || atomicLoad(&collected_count) > COLLECTED) { atomicStore(&missed, 1u); }
-  slots[local] = Slot(0u, 0u, 0u, rank);
+  if (local == 0u) { shared_differing = differing; }
+  workgroupBarrier();
+  if (local == 0u) { shared_missed = atomicLoad(&missed); }
+  return workgroupUniformLoad(&shared_missed) == 0u;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -78,28 +81,35 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid);
   if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
   if (local == 0u) {
     atomicStore(&collected_count, 0u);
     atomicStore(&missed, 0u);
+    shared_differing = vec3<u32>(0xffffffffu);
   }
   if (local < RANKS) { slots[local] = slot_sampled(local); }
+  hold_sample(local, 0u, row);
   search(IN_SAMPLE, local, sequence, params.slack);
-  workgroupBarrier();
   begin_brackets(local, sequence);
-  let row = row_of(sequence);
-  look_at_loads(sequence, row, local, WORKGROUP, (row.loads + 4u * WORKGROUP - 1u) / (4u * WORKGROUP));
-  add_counts();
+  look_at_loads(sequence, row, local, WORKGROUP, (row.loads + AGAIN * WORKGROUP - 1u) / (AGAIN * WORKGROUP));
+  add_counts(local);
+  let at = sequence * params.sink_step + params.first_rank;
+#if LAST
+  let last = last_met(row);
+  if (last.index != NO_INDEX) { put_pair(at + params.ranks, last); }
+#endif
   workgroupBarrier();
-  rank_collected(local, sequence);
+#if BRACKETS == 1
+  if (local == 0u) { atomicStore(&found[0], atomicLoad(&collected_count)); }
   workgroupBarrier();
-  if (local == 0u) { shared_missed = atomicLoad(&missed); }
-  let misses = workgroupUniformLoad(&shared_missed) > 0u;
-  if (misses && local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
-  search(select(IN_BRACKETS, IN_ROW, misses), local, sequence, 0u);
-  workgroupBarrier();
-  if (local < params.ranks) {
-    let pair = pair_from(slots[local].xyz);
-    pair_keys[sequence * params.sink_step + params.first_rank + local] = pair.key;
-    pair_indices[sequence * params.sink_step + params.first_rank + local] = pair.index;
+#endif
+  let all_there = rank_collected(local, sequence);
+  if (all_there) {
+    hold_collected(local, row);
+  } else {
+    if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
+    if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }
   }
+  search(select(IN_ROW, IN_BRACKETS, all_there), local, sequence, 0u);
+  if (local < params.ranks) { put_pair(at + local, pair_from(slots[local].xyz)); }
 }

@@ -2,14 +2,17 @@
 //   IDS  what the caller's ids are: 0 none, positions go on; 1 uint32, 2 int32, 3 of 64 bits
 #import io/running
 #import io/input
+#import order/pair
 #if IDS
 @group(0) @binding(9) var<storage, read_write> ids: array<u32>;  // as the values lie
 #endif
 
-// By its index; `row` is its sequence's.
-fn entry_at(sequence: u32, index: u32, row: u32) -> Entry {
+// Of a pair; `row` is its sequence's. The key tells the bits, except of NaNs and zeros.
+fn entry_of(sequence: u32, pair: Pair, row: u32) -> Entry {
   let offsets = sequence_offsets(sequence);
-  let bits = element_at(offsets.x + place_of(index).offset);
+  let index = pair.index;
+  var bits = bits_from(pair.key);
+  if (!bits_are_known(pair.key, bits)) { bits = element_at(offsets.x + place_of(index).offset); }
 #if IDS
   let at = offsets.y + index * params.value_step;
 #if IDS == 3

@@ -7,5 +7,6 @@ fn arriving(sequence: u32) -> u32 { return params.length; }
 fn arriving_key(sequence: u32, i: u32) -> Key { return load(row_of(sequence), i).key; }
 
 fn arriving_entry(sequence: u32, i: u32, row: u32) -> Entry {
-  return entry_at(sequence, load(row_of(sequence), i).index ^ INDEX_FLIP, row);
+  let pair = load(row_of(sequence), i);
+  return entry_of(sequence, Pair(pair.key, pair.index ^ INDEX_FLIP), row);
 }

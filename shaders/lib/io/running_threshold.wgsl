@@ -6,11 +6,14 @@
 struct Bound { any: bool, pair: Pair }
 
 fn bound_of(row: u32) -> Bound {
-  if (state[row + 2u] < params.k) { return Bound(true, last_pair()); }
+  // Both loads are under way before the first is used.
+  let kept = state[row + 2u];
   let key = key_of(bits_kept(row, params.k - 1u));
+  if (kept < params.k) { return Bound(true, last_pair()); }
+  if (key_equal(key, Key())) { return Bound(false, Pair(key, 0u)); }
 #if KEY_WORDS == 1
-  return Bound(key > 0u, Pair(key - 1u, NO_INDEX));
+  return Bound(true, Pair(key - 1u, NO_INDEX));
 #else
-  return Bound(any(key != Key(0u)), Pair(Key(key.x - select(0u, 1u, key.y == 0u), key.y - 1u), NO_INDEX));
+  return Bound(true, Pair(Key(key.x - select(0u, 1u, key.y == 0u), key.y - 1u), NO_INDEX));
 #endif
 }

@@ -16,3 +16,11 @@ fn pair_from(words: vec3<u32>) -> Pair {
   return Pair(words.xy, words.z);
 #endif
 }
+
+#if KEY_WORDS == 1
+fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool { return (a.x < b.x) | ((a.x == b.x) & (a.y < b.y)); }
+#else
+fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool {
+  return (a.x < b.x) | ((a.x == b.x) & ((a.y < b.y) | ((a.y == b.y) & (a.z < b.z))));
+}
+#endif

@@ -33,35 +33,23 @@ fn counted(sequence: u32, slot: u32, bin: u32) -> u32 {
 }
 
 #if GATE == 2
-var<workgroup> shared_known: u32;
-
-// Whether all of a list have the same digit, as its bracket's ends do.
-fn is_known(local: u32, list: u32, digit: Digit) -> bool {
-  if (local == 0u) {
-    let differing = (low_of(list) ^ high_of(list)) & mask_above(Digit(digit.word, digit.shift, 0u));
-    shared_known = select(0u, 1u, all(differing == vec3<u32>()));
-  }
-  return workgroupUniformLoad(&shared_known) == 1u;
-}
+// The digit of a list is where its bracket's ends differ.
+fn digit_of(list: u32) -> Digit { return first_digit(low_of(list) ^ high_of(list), firstTrailingBit(BINS)); }
+fn digit_before(list: u32) -> Digit { return digit_of(list); }
 #else
-fn is_known(local: u32, list: u32, digit: Digit) -> bool { return false; }
+fn digit_of(sequence: u32) -> Digit { return Digit(params.digit_word, params.digit_shift, params.digit_bits); }
+fn digit_before(sequence: u32) -> Digit { return Digit(params.previous_word, params.previous_shift, 0u); }
 #endif
 
 // The slots with the digit of the level before. All of a workgroup call it together.
 fn take_slots(local: u32, sequence: u32) {
   let before = max(params.level, 1u) - 1u;
-  let digit = Digit(params.previous_word, params.previous_shift, 0u);
-  if (local < RANKS) { slots[local] = progress[slots_at(before, sequence) + local]; }
+  if (local < RANKS) {
+    slots[local] = progress[slots_at(before, sequence) + local];
+    crowds[local] = params.length;
+  }
   workgroupBarrier();
   find_owners(local);
   if (params.level == 0u) { return; }
-#if GATE == 2
-  if (is_known(local, sequence, digit)) {
-    if (local < RANKS) { slots[local] = Slot(low_of(sequence) & mask_above(digit), slots[local].w); }
-    workgroupBarrier();
-    find_owners(local);
-    return;
-  }
-#endif
-  resolve(local, sequence, digit, params.slack);
+  resolve(local, sequence, digit_before(sequence), 0u);
 }

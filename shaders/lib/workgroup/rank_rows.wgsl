@@ -1,25 +1,49 @@
 // Several ranks by one workgroup, which counts digit after digit.
 #import workgroup/rank_slots
-#import io/used_bits
 
 fn counted(sequence: u32, slot: u32, bin: u32) -> u32 { return atomicLoad(&bins[slot * BINS + bin]); }
 
-// Every slot's pair, of what the kernel's `count_items(kind, local, sequence, digit)` counts. All
-// of a workgroup call it together, after the slots were set.
-fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
-  workgroupBarrier();
-  find_owners(local);
-  for (var word = 0u; word <= KEY_WORDS; word++) {
-    let range = bits_of_word(word);
-    var high = range.y;
-    while (high > range.x) {
-      let bits = min(DIGIT, high - range.x);
-      high -= bits;
-      if (all_settled(local)) { return; }
-      clear_bins(local);
-      count_items(kind, local, sequence, Digit(word, high, bits));
-      workgroupBarrier();
-      resolve(local, sequence, Digit(word, high, bits), slack);
+// Counts what an invocation holds, as `count_pair` does. A digit of a key of one word needs little.
+fn count_held(pair: Pair, digit: Digit, above: vec3<u32>) {
+#if KEY_WORDS == 1
+  if (digit.word == 0u && digit.bits > 0u) {
+    let prefix = pair.key & above.x;
+    var slot = 0u;
+#for s in SLOT_STEPS
+    slot += select(0u, $[RANKS >> (s + 1)]u, slots[slot + $[(RANKS >> (s + 1)) - 1]u].x < prefix);
+#endfor
+    if (slots[slot].x == prefix) {
+      atomicAdd(&bins[slot * BINS + ((pair.key >> digit.shift) & ((1u << digit.bits) - 1u))], 1u);
     }
+    return;
   }
+#endif
+  count_pair(pair, digit, above);
+}
+
+var<workgroup> shared_differing: vec3<u32>;
+
+// Every slot's pair, of what the kernel's `count_items(kind, local, sequence, digit)` counts; or
+// with `slack` a place near it. All of a workgroup call it together, after the slots were set: with
+// what all items have in common, which are the bits before the first of `shared_differing`.
+fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
+  let differing = workgroupUniformLoad(&shared_differing);
+  clear_bins(local);
+  find_owners(local);
+  var digit = first_digit(differing, DIGIT);
+  var crowd = 2u;
+  loop {
+    count_items(kind, local, sequence, digit);
+    workgroupBarrier();
+    if (digit.bits == 0u) { break; }
+    resolve(local, sequence, digit, slack);
+    clear_bins(local);
+    crowd = most_crowded(local);
+    if (crowd == 0u) { break; }
+    // Where each slot's pair is alone, as after the last digit, it is asked for.
+    let next = first_digit(~mask_above(Digit(digit.word, digit.shift, 0u)), DIGIT);
+    if (crowd > 1u) { digit = next; } else { digit.bits = 0u; }
+  }
+  if (crowd > 0u && local < RANKS) { slots[local] = Slot(matched[owners[local]], SETTLED); }
+  workgroupBarrier();
 }

@@ -1,8 +1,9 @@
 // Pairs at several ranks of a sequence, most significant digit first. Each rank has a slot: the
 // prefix that its pair begins with, and its rank among those with that prefix.
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
+//   MATCHES    1 where a digit without bits asks for the pair with a prefix, which is then alone
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import order/words
+#import io/places
 #import io/source
 #import workgroup/scan
 
@@ -13,28 +14,14 @@ alias Slot = vec4<u32>;
 var<workgroup> slots: array<Slot, RANKS>;
 var<workgroup> owners: array<u32, RANKS>;
 var<workgroup> bins: array<atomic<u32>, RANKS * BINS>;
-var<workgroup> found_bins: array<vec3<u32>, RANKS>;  // the bin, those before it, those in it
-var<workgroup> open_slots: atomic<u32>;
-var<workgroup> open_count: u32;
+#if MATCHES
+var<workgroup> matched: array<vec3<u32>, RANKS>;     // [owner], a pair
+#endif
+var<workgroup> crowds: array<u32, RANKS>;            // pairs of a slot's bin
+var<workgroup> shared_crowd: u32;
 
 // Rank left that says: the words are the wanted pair, or near enough.
 const SETTLED: u32 = 0u;
-
-struct Digit { word: u32, shift: u32, bits: u32 }
-
-fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool {
-  return (a.x < b.x) | ((a.x == b.x) & ((a.y < b.y) | ((a.y == b.y) & (a.z < b.z))));
-}
-
-fn word_at(words: vec3<u32>, word: u32) -> u32 { return select(select(words.x, words.y, word == 1u), words.z, word == 2u); }
-
-// The bits above a digit.
-fn mask_above(digit: Digit) -> vec3<u32> {
-  let above = (0xffffffffu << digit.shift) << digit.bits;
-  let words = vec3<u32>(0u, 1u, 2u);
-  return select(select(vec3<u32>(), vec3<u32>(above), words == vec3<u32>(digit.word)), vec3<u32>(0xffffffffu),
-                words < vec3<u32>(digit.word));
-}
 
 // The first slot whose prefix does not come before some words; the last where there is none.
 fn slot_of(words: vec3<u32>) -> u32 {
@@ -51,9 +38,19 @@ fn find_owners(local: u32) {
   workgroupBarrier();
 }
 
+// The most pairs of any slot that is not settled. All of a workgroup together, after a barrier.
+fn most_crowded(local: u32) -> u32 {
+  if (local == 0u) {
+    var most = 0u;
+    for (var s = 0u; s < RANKS; s++) { most = max(most, select(crowds[s], 0u, slots[s].w == SETTLED)); }
+    shared_crowd = most;
+  }
+  return workgroupUniformLoad(&shared_crowd);
+}
+
+// All of a workgroup together, before a barrier.
 fn clear_bins(local: u32) {
   for (var b = local; b < RANKS * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
-  workgroupBarrier();
 }
 
 // Counts the digit of a pair whose prefix is wanted. All pairs have the first digit's, which is the
@@ -64,6 +61,12 @@ fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
   if (any(above != vec3<u32>())) { slot = slot_of(words & above); }
   if (all(slots[slot].xyz == (words & above)) && pair.index != NO_INDEX) {
     let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
+#if MATCHES
+    if (digit.bits == 0u) {
+      matched[slot] = words;
+      return;
+    }
+#endif
     atomicAdd(&bins[slot * BINS + bin], 1u);
   }
 }
@@ -105,18 +108,8 @@ fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit, slack: u32)
   return Slot(select(words, words | rest, number % 2u == 1u), SETTLED);
 }
 
-// Whether no slot is left to be settled. All of a workgroup together, after a barrier.
-fn all_settled(local: u32) -> bool {
-  if (local == 0u) { atomicStore(&open_slots, 0u); }
-  workgroupBarrier();
-  if (local < RANKS && slots[local].w != SETTLED) { atomicAdd(&open_slots, 1u); }
-  workgroupBarrier();
-  if (local == 0u) { open_count = atomicLoad(&open_slots); }
-  return workgroupUniformLoad(&open_count) == 0u;
-}
-
 // Puts the digit that the kernel's `counted(sequence, slot, bin)` tells into every slot. All of a
-// workgroup call it together.
+// workgroup call it together. Those whose bin has one pair are done, or have `slack` or fewer.
 fn resolve(local: u32, sequence: u32, digit: Digit, slack: u32) {
   let slot = local / TEAM;
   let first = local % TEAM * EACH_BINS;
@@ -130,12 +123,15 @@ fn resolve(local: u32, sequence: u32, digit: Digit, slack: u32) {
   sum += count$b;
 #endfor
   var below = scan(local, sum).exclusive;
+  var bin = vec3<u32>();  // its number, the pairs before it, those in it
 #for b in EACH_BINS
-  if (below < left && left <= below + count$b) { found_bins[slot] = vec3<u32>(first + $bu, below, count$b); }
+  bin = select(bin, vec3<u32>(first + $bu, below, count$b), below < left && left <= below + count$b);
   below += count$b;
 #endfor
-  workgroupBarrier();
-  if (local < RANKS) { slots[local] = with_bin(slots[local], local, found_bins[local], digit, slack); }
+  if (bin.z > 0u) {
+    slots[slot] = with_bin(slots[slot], slot, bin, digit, slack);
+    crowds[slot] = bin.z;
+  }
   workgroupBarrier();
   find_owners(local);
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..regions import ALIGNMENT, Region
 
@@ -14,16 +14,25 @@ _NONE = 0xFFFFFFFF  # a rank before the first of a sample, or behind its last
 
 @dataclass(frozen=True)
 class Sample:
-    """Runs of elements from all over a row, and brackets from them."""
+    """Runs of elements from all over a row, and brackets from them.
+
+    Of several samples each estimates a bracket's ends. The earliest and the latest few are left
+    out.
+    """
 
     run: int  #: Elements of a run.
     every: int  #: One run in so many is taken.
-    deviations: float  #: Standard deviations that a bracket is wide to each side of a rank.
+    samples: int  #: The runs go to so many samples in turn.
+    deviations: float  #: Standard deviations of a sample that its ends lie to each side of a rank.
+    margin: int  #: Elements of a sample that they lie further away.
+    spread: float  #: Standard deviations that several samples' ends lie apart.
     most: int  #: Items that may lie in all brackets together.
+    together: int  #: Ranks that are found together, at most.
     alone: bool  #: A workgroup serves a row by itself.
 
     def size(self, length: int) -> int:
-        return length // (self.run * self.every) * self.run
+        """Elements of one sample."""
+        return length // (self.run * self.every) // self.samples * self.run
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,7 @@ class Brackets:
     sampled: Region  #: Words: two ranks of the sample for each bracket.
     bounds_at: Region  #: Words: ``bounds``.
     places: int  #: Pairs that a bracket's list has room for.
+    between: int  #: Items that lie in all of them, about.
     sample: Sample
 
     @property
@@ -53,6 +63,12 @@ class Part:
     first: int
     count: int
     brackets: Brackets | None = None  #: None where all items are looked at, digit by digit.
+    last: bool = False  #: The last of the ranks is the last of all, and needs no bracket.
+
+    @property
+    def wanted(self) -> int:
+        """The others."""
+        return self.count - self.last
 
 
 @dataclass(frozen=True)
@@ -92,19 +108,22 @@ def rank_table(
     region = table.add(ranks)
     parts: list[Part] = []
     if sample is not None and sample.size(length):
-        for first, found in _brackets(ranks, length, sample, together):
+        last = len(ranks) > 1 and ranks[-1] == length - 1
+        for first, found in _brackets(ranks[:-1] if last else ranks, length, sample):
             brackets = _add_brackets(table, length, found, sample)
             if brackets is None:
                 parts.clear()
                 break
             parts.append(Part(first, brackets.bounds[-1], brackets))
+        if last and parts:
+            parts[-1] = replace(parts[-1], count=parts[-1].count + 1, last=True)
     if not parts:
         parts = [Part(first, min(together, len(ranks) - first)) for first in range(0, len(ranks), together)]
     return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts), False, propagates)
 
 
-#: (low, high) ranks in the sample, and the number of wanted ranks between.
-_Found = tuple[int, int, int]
+#: (low, high) ranks in a sample, how far samples lie apart, the number of wanted ranks between.
+_Found = tuple[int, int, int, int]
 
 
 def _add_brackets(table: _Table, length: int, found: Sequence[_Found], sample: Sample) -> Brackets | None:
@@ -112,29 +131,31 @@ def _add_brackets(table: _Table, length: int, found: Sequence[_Found], sample: S
     size, bounds = sample.size(length), [0]
     for *_, count in found:
         bounds.append(bounds[-1] + count)
-    widths = [(min(high, size) - max(low, 0)) * length // size for low, high, _ in found]
+    widths = [(min(high + apart, size) - max(low - apart, 0)) * length // size for low, high, apart, _ in found]
     places = min(length, max(widths) * 5 // 4 + 4096)
     if sum(widths) > sample.most:
         return None
-    ends = [rank if 0 <= rank < size else _NONE for low, high, _ in found for rank in (low, high)]
-    return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sample)
+    ends = [rank if 0 <= rank < size else _NONE for low, high, *_ in found for rank in (low, high)]
+    return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sum(widths), sample)
 
 
-def _brackets(ranks: Sequence[int], length: int, sample: Sample, together: int) -> list[tuple[int, list[_Found]]]:
+def _brackets(ranks: Sequence[int], length: int, sample: Sample) -> list[tuple[int, list[_Found]]]:
     """The first rank's number, and the brackets, of each part."""
     parts: list[tuple[int, list[_Found]]] = []
     size = sample.size(length)
     for number, rank in enumerate(ranks):
         share = rank / length
+        variance = size * share * (1 - share)
         # A run's elements may not tell of each other, so one run more.
-        margin = math.ceil(sample.deviations * math.sqrt(size * share * (1 - share))) + sample.run + 8
+        margin = math.ceil(sample.deviations * math.sqrt(variance)) + sample.run + sample.margin
+        apart = math.ceil(sample.spread * math.sqrt(variance + margin))
         low, high = rank * size // length - margin, rank * size // length + margin + 1
-        full = not parts or number - parts[-1][0] == together
-        if not full and low <= parts[-1][1][-1][1]:
-            first, _, count = parts[-1][1][-1]
-            parts[-1][1][-1] = (first, high, count + 1)
-        elif full or len(parts[-1][1]) == min(_MOST_BRACKETS, together // 2):
-            parts.append((number, [(low, high, 1)]))
+        full = not parts or number - parts[-1][0] == sample.together
+        if not full and low - apart <= parts[-1][1][-1][1] + parts[-1][1][-1][2]:
+            first, _, before, count = parts[-1][1][-1]
+            parts[-1][1][-1] = (first, high, max(apart, before), count + 1)
+        elif full or len(parts[-1][1]) == min(_MOST_BRACKETS, sample.together // 2):
+            parts.append((number, [(low, high, apart, 1)]))
         else:
-            parts[-1][1].append((low, high, 1))
+            parts[-1][1].append((low, high, apart, 1))
     return parts

@@ -14,7 +14,7 @@ from ..program import Program
 from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
-from .parts import pair_bytes, parts_of_rows
+from .parts import parts_of_rows
 from .rank_table import Brackets, Part, Ranks, Sample, rank_table
 from .serial_subsets import pairs_of
 
@@ -22,14 +22,20 @@ _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
 _MOST_BINS = 2048
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
-_RUN, _EVERY = 8, 256  # a sample of a long row is runs of so many elements, one in so many
+_FEW_BRACKETS = 4  # of more it collects twice as many
+_SAMPLES, _LEFT_OUT = 128, 40  # of a long row, and how many of them a bracket leaves out at an end
+_SPREAD = 0.5  # standard deviations of one of them that the others then lie apart
+_EVERY = 16  # one load in so many, or fewer, is in any of them
+_NARROWED = 8  # a list has room for one in so many of its pairs behind it
 _SHORT = 1024  # items of sequences that are put in order: one read, and no counters
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
-_ROW_WORKGROUP = 512  # invocations that serve a row
-_ROW_RUN, _ROW_EVERY = 8, 8  # and its sample is runs of so many loads, one in so many
+_ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
+_ROW_HELD = 32  # words of keys that an invocation holds in registers
 _ROW_LENGTH = 8192  # of rows that are sampled, at least
-_ROW_BINS = 2048  # counters of all ranks of a row
+_ROW_DIGIT = 8  # bits
+_ROW_BINS = 2048  # counters of all ranks of a row, at most
+_ROW_MEMORY = 16 << 10  # bytes of workgroup memory, if so: three share a processor of an H200
 
 
 @dataclass(frozen=True)
@@ -81,16 +87,27 @@ class SelectRanks(Step):
     def _sample_of(self, view: View, sequences: int) -> Sample | None:
         """What may be taken of rows, whether many workgroups serve each or one."""
         length, per_load = view.length, view.per_load
+        held = self._sampled(view) * self.machine.workgroup
         if parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
-            return Sample(_RUN, _EVERY, 4, length // 4, False) if length >= self.policy.sample_length else None
+            long = length >= self.policy.sample_length
+            every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
+            return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.together, False) if long else None
         if self.machine.software or length < _ROW_LENGTH:
             return None
-        room = self._row_room(view.selection.format.key_words) * 7 // 8
-        return Sample(_ROW_RUN * per_load, _ROW_EVERY, 3, room, True)
+        every = max(_ROW_EVERY, ceil_div(length // per_load, held))
+        room = self._row_room(self.memory, _ROW_BINS, view.selection.format.key_words) * 7 // 8
+        return Sample(_ROW_RUN * per_load, every, 1, 3, 8, 0, room, self.machine.workgroup // _TEAM, True)
 
-    def _row_room(self, key_words: int) -> int:
-        """Pairs of a row's brackets that workgroup memory has room for."""
-        return power_of_two_below(self.memory * 3 // 4 // pair_bytes(key_words))
+    @staticmethod
+    def _sampled(view: View) -> int:
+        """Loads of a row's sample that an invocation holds."""
+        return max(1, _ROW_HELD // (view.per_load * view.selection.format.key_words))
+
+    def _row_room(self, memory: int, bins: int, key_words: int) -> int:
+        """Items of a row's brackets that so much workgroup memory has room for."""
+        workgroup = self.machine.workgroup
+        besides = 4 * bins + 5 * workgroup + 1280
+        return min((memory - besides) // 4, _ROW_HELD // key_words * workgroup) // 64 * 64
 
     def own_rows(self, sequences: int, count: int, length: int) -> Ranks:
         """Ranks of which each sequence has a row."""
@@ -104,8 +121,8 @@ class SelectRanks(Step):
         else:
             self._search(program, views, sequences, ranks, sink)
         if ranks.propagates:
-            bind, params = {"pair_keys": sink.keys, "pair_indices": sink.indices}, {"ranks": ranks.count}
-            program.dispatch("ranks/propagate", ceil_div(sequences * ranks.count, self.machine.workgroup), bind=bind, params=params)
+            workgroups = ceil_div(sequences * ranks.count, self.machine.workgroup)
+            program.dispatch("ranks/propagate", workgroups, bind=_pairs_of(sink), params={"ranks": ranks.count})
 
     def _pick(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """Of short sequences: from all pairs in order, as far as they are wanted."""
@@ -116,7 +133,7 @@ class SelectRanks(Step):
             ceil_div(sequences * ranks.count, self.machine.workgroup),
             source=ordered,
             sink=Outputs(view),
-            bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices},
+            bind={"ranks": ranks.region} | _pairs_of(sink),
             params=_wanted(view, ranks, Part(0, ranks.count)),
         )
 
@@ -174,30 +191,54 @@ class SelectRanks(Step):
         bind: dict[str, Region],
     ) -> None:
         """A workgroup for each sequence of the view, whose items the source has."""
-        selection = program.selection
-        bits = {"key_bits": 8 * selection.format.bytes, "index_bits": max(1, (selection.length - 1).bit_length())}
         program.dispatch(
             kernel,
             view.selection.sequences,
             source=source,
             sink=Outputs(view),
-            bind={"ranks": ranks.region, "pair_keys": sink.keys, "pair_indices": sink.indices} | bind,
-            constants=constants | {"DIGIT": constants["BINS"].bit_length() - 1},
-            params=params | bits | {"sink_step": sink.step},
+            bind={"ranks": ranks.region} | _pairs_of(sink) | bind,
+            constants=self._searching(constants),
+            params=self._words_of(program) | params | {"sink_step": sink.step},
         )
+
+    @staticmethod
+    def _searching(constants: dict[str, int]) -> dict[str, int]:
+        """The constants of ``lib/workgroup/rank_rows.wgsl``."""
+        return constants | {"DIGIT": constants["BINS"].bit_length() - 1, "MATCHES": 1}
+
+    @staticmethod
+    def _words_of(program: Program) -> dict[str, int]:
+        """The parameters of ``lib/io/used_bits.wgsl``."""
+        selection = program.selection
+        return {"key_bits": 8 * selection.format.bytes, "index_bits": max(1, (selection.length - 1).bit_length())}
 
     def _rows_between(self, program: Program, view: View, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs) -> None:
         count, key_words = brackets.count, program.selection.format.key_words
-        slots = power_of_two_above(max(2 * count, part.count))
-        workgroup = min(_ROW_WORKGROUP, self.machine.widest_workgroup)
-        room = self._row_room(key_words)
-        besides = room * pair_bytes(key_words) + 8 * workgroup + 2048
-        bins = max(workgroup, min(_ROW_BINS, power_of_two_below((self.memory - besides) // 4)))
-        constants = self._slots(slots, workgroup, bins // slots)
-        constants |= {"BRACKETS": brackets.count, "COLLECTED": room, "EVERY": brackets.sample.every}
+        slots, workgroup = power_of_two_above(max(2 * count, part.wanted)), self.machine.workgroup
+        bins = max(workgroup, min(_ROW_BINS, slots << _ROW_DIGIT))
+        room = self._row_room(min(self.memory, _ROW_MEMORY), bins, key_words)
+        if brackets.between > room * 7 // 8:
+            room = self._row_room(self.memory, _ROW_BINS, key_words)
+        constants = self._slots(slots, workgroup, bins // slots) | self._brackets(view, part)
+        constants |= {
+            "COLLECTED": room,
+            "COLLECTED_EACH": ceil_div(room, workgroup),
+            "SAMPLED": self._sampled(view),
+            "HELD": _ROW_HELD // key_words,
+            "RUN": _ROW_RUN,
+        }
         bind = {"sampled": brackets.sampled, "bounds": brackets.bounds_at}
         params = _wanted(view, ranks, part) | {"slack": math.isqrt(brackets.sample.size(view.length)) // 4}
+        params |= {"every": brackets.sample.every}
         self._row(program, "ranks/rows_between", view, view, sink, constants, params, ranks, bind)
+
+    @staticmethod
+    def _brackets(view: View, part: Part) -> dict[str, int]:
+        """The constants of ``lib/workgroup/between.wgsl``."""
+        assert part.brackets is not None
+        count = part.brackets.count
+        edges = {"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length()}
+        return edges | {"BRACKETS": count, "LAST": int(part.last), "AGAIN": 4 if view.per_load <= 8 else 2}
 
     # -- level by level --
 
@@ -213,17 +254,21 @@ class SelectRanks(Step):
         return {
             "WORKGROUP": workgroup,
             "RANKS": slots,
+            "MATCHES": 0,
             "SLOT_STEPS": slots.bit_length() - 1,
             "BINS": bins,
             "TEAM": workgroup // slots,
             "EACH_BINS": bins * slots // workgroup,
         }
 
-    def _levels(self, program: Program, sequences: int, count: int) -> _Levels:
-        """Room for a search of so many ranks of each sequence; counts must be cleared."""
+    def _levels(self, program: Program, sequences: int, count: int, most: int = 64) -> _Levels:
+        """Room for a search of so many ranks of each sequence; counts must be cleared.
+
+        ``most``: levels.
+        """
         constants, form = self._constants(count), program.selection.format
         slots, bins = constants["RANKS"], constants["BINS"]
-        digits = list(digits_of(8 * form.bytes, program.selection.length, bins.bit_length() - 1, form.key_words))
+        digits = list(digits_of(8 * form.bytes, program.selection.length, bins.bit_length() - 1, form.key_words))[:most]
         histogram = program.words(len(digits) * sequences * slots * bins)
         return _Levels(constants, digits, {"histogram": histogram}, sequences)
 
@@ -244,7 +289,9 @@ class SelectRanks(Step):
 
     @staticmethod
     def _progress(program: Program, levels: _Levels) -> None:
-        levels.state["progress"] = program.words(4 * (len(levels.digits) + 1) * levels.sequences * levels.constants["RANKS"])
+        """Room for the slots of every level, and a slot more of each sequence."""
+        slots = (len(levels.digits) + 1) * levels.constants["RANKS"] + 1
+        levels.state["progress"] = program.words(4 * slots * levels.sequences)
 
     def _count(
         self,
@@ -257,7 +304,7 @@ class SelectRanks(Step):
     ) -> None:
         """Every level's counts."""
         previous = {"previous_word": 0, "previous_shift": 0}
-        constants = levels.constants | {"GATE": gate}
+        constants, params = levels.constants | {"GATE": gate}, self._words_of(program) | params
         for level, (word, shift, bits) in enumerate(levels.digits):
             for source in sources:
                 # As many items as counters: clearing and adding those takes as long.
@@ -287,26 +334,13 @@ class SelectRanks(Step):
     ) -> None:
         """The pairs of every slot: of all sequences, or of those that are not done yet."""
         self._count(program, levels, sources, gate, bind, {})
-        self._put(program, levels, view, sink, part, gate, bind, {"ranks": part.count})
-
-    def _put(
-        self,
-        program: Program,
-        levels: _Levels,
-        view: View,
-        sink: Pairs,
-        part: Part,
-        gate: int,
-        bind: dict[str, Region],
-        params: dict[str, int],
-    ) -> None:
         program.dispatch(
             "ranks/pairs",
             levels.sequences,
             source=view,
-            bind=levels.state | {"pair_keys": sink.keys, "pair_indices": sink.indices} | bind,
+            bind=levels.state | _pairs_of(sink) | bind,
             constants=levels.constants | {"GATE": gate},
-            params=levels.last | {"sink_step": sink.step, "first_rank": part.first} | params,
+            params=levels.last | {"sink_step": sink.step, "first_rank": part.first, "ranks": part.wanted},
         )
 
     # -- brackets from a sample --
@@ -314,82 +348,131 @@ class SelectRanks(Step):
     def _between(
         self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs
     ) -> None:
-        start, count = program.arena.used, brackets.count
-        of_sample = self._levels(program, sequences, 2 * count)
-        of_lists = self._levels(program, sequences * count, brackets.most)
-        of_all = self._levels(program, sequences, part.count)
-        earlier, listed = program.words(sequences * count), program.words(sequences * count)
-        self._clear(program, start)
-        lists = program.pairs(sequences * count, brackets.places)
-        table = program.words(8 * sequences * count)
-        status = program.words(sequences)
-
-        self._begin(program, view, brackets.sampled, of_sample, {"ranks": 2 * count})
-        sample = _sample(view, brackets.sample)
-        slack = {"slack": math.isqrt(sample.length) // 2}
-        self._count(program, of_sample, [sample], 0, {}, slack)
-        program.dispatch(
-            "ranks/brackets",
-            sequences,
-            source=view,
-            bind=of_sample.state | {"brackets": table},
-            constants=of_sample.constants | {"GATE": 0},
-            params=of_sample.last | slack | {"ranks": 2 * count},
-        )
-        self._list(program, view, sequences, brackets, lists, {"brackets": table, "earlier": earlier, "listed": listed})
+        start, count, wanted = program.arena.used, brackets.count, part.wanted
+        lists = sequences * count
+        of_lists = self._levels(program, lists, brackets.most, 1)
         self._progress(program, of_lists)
-        tell = {"ranks": ranks.region, "bounds": brackets.bounds_at, "status": status, "progress": of_lists.state["progress"]}
-        chosen = {"chosen": count}
+        of_all = self._levels(program, sequences, wanted)
+        earlier, listed, narrowed = (program.words(lists) for _ in range(3))
+        self._clear(program, start)
+        room = brackets.places // _NARROWED
+        pairs = replace(program.pairs(lists, brackets.places + room), length=brackets.places, counts=listed)
+        table, status = program.words(8 * lists), program.words(sequences)
+
+        self._sample(program, view, sequences, brackets, table)
+        self._list(program, view, sequences, part, brackets, pairs, {"brackets": table, "earlier": earlier, "listed": listed}, sink)
+        slots = {"RANKS": of_lists.constants["RANKS"]}
+        params = {"chosen": count, "places": brackets.places}
+        told = {"brackets": table, "status": status}
+        bind = told | {"bounds": brackets.bounds_at, "progress": of_lists.state["progress"]}
         program.dispatch(
             "ranks/lists",
-            ceil_div(sequences, self.machine.workgroup),
+            sequences,
             source=view,
-            bind=tell | {"earlier": earlier, "listed": listed},
-            constants={"RANKS": of_lists.constants["RANKS"]},
-            params=_wanted(view, ranks, part) | chosen | {"places": brackets.places},
+            bind=bind | {"ranks": ranks.region, "earlier": earlier, "listed": listed},
+            constants=slots,
+            params=_wanted(view, ranks, part) | params,
         )
-        gate = {"status": status, "brackets": table}
-        self._count(program, of_lists, [replace(lists, counts=listed)], 2, gate, chosen)
-        self._put(program, of_lists, view, sink, part, 2, gate | {"bounds": brackets.bounds_at}, chosen)
+        self._count(program, of_lists, [pairs], 2, told, {"chosen": count})
+        self._narrow(program, of_lists, pairs, narrowed, sink, part, brackets, told, params | {"longest": room})
         self._begin(program, view, ranks.region, of_all, _wanted(view, ranks, part))
         self._find(program, of_all, [view], view, sink, part, 1, {"status": status})
 
-    def _list(
-        self, program: Program, view: View, sequences: int, brackets: Brackets, lists: Pairs, bind: dict[str, Region]
+    def _sample(self, program: Program, view: View, sequences: int, brackets: Brackets, table: Region) -> None:
+        """Brackets from samples."""
+        ends, sample, key_words = 2 * brackets.count, brackets.sample, program.selection.format.key_words
+        slots = power_of_two_above(ends)
+        workgroup = max(self.machine.workgroup, _TEAM * slots)
+        bins = max(workgroup, min(slots << _ROW_DIGIT, power_of_two_below(self.memory // 8)))
+        held = self._sampled(view) * self.machine.workgroup // workgroup
+        estimates = {"estimates": program.words(4 * sequences * ends * sample.samples)}
+        program.dispatch(
+            "ranks/sample",
+            sequences * sample.samples,
+            source=view,
+            bind=estimates | {"sampled": brackets.sampled},
+            constants=self._searching(self._slots(slots, workgroup, bins // slots))
+            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words, "RUN": 1},
+            params=self._words_of(program)
+            | {"parts": sample.samples, "every": sample.every, "slack": max(1, math.isqrt(sample.size(view.length)) // 16)},
+        )
+        program.dispatch(
+            "ranks/brackets",
+            sequences * ends,
+            bind=estimates | {"brackets": table},
+            params={"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
+        )
+
+    def _narrow(
+        self,
+        program: Program,
+        levels: _Levels,
+        lists: Pairs,
+        narrowed: Region,
+        sink: Pairs,
+        part: Part,
+        brackets: Brackets,
+        told: dict[str, Region],
+        params: dict[str, int],
     ) -> None:
-        """What lies in the brackets, by one read."""
+        """The pairs of lists whose first digit is counted."""
+        parts = parts_of_rows(self.machine, self.occupancy, lists, levels.sequences)
+        counted = params | {"sequences": levels.sequences, "k": 0} | self._words_of(program)
+        program.dispatch(
+            "ranks/narrow",
+            levels.sequences * parts,
+            source=lists,
+            bind=levels.state | told | {"narrowed": narrowed},
+            constants=levels.constants | {"GATE": 2},
+            params=counted | {"level": 1, "parts": parts},
+        )
+        program.dispatch(
+            "ranks/narrowed",
+            levels.sequences,
+            source=lists,
+            bind={"progress": levels.state["progress"], "narrowed": narrowed, "bounds": brackets.bounds_at} | _pairs_of(sink),
+            constants=self._searching(levels.constants),
+            params=counted | {"sink_step": sink.step, "first_rank": part.first},
+        )
+
+    def _list(
+        self,
+        program: Program,
+        view: View,
+        sequences: int,
+        part: Part,
+        brackets: Brackets,
+        lists: Pairs,
+        bind: dict[str, Region],
+        sink: Pairs,
+    ) -> None:
+        """What lies in the brackets, and the last pair of all, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        collected = _COLLECTED * (1 if brackets.count <= _FEW_BRACKETS else 2)
+        constants = self._brackets(view, part) | {"COLLECTED": collected}
+        lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.
-        items = 4 * view.per_load * self.machine.workgroup
-        free = _COLLECTED * view.length // (2 * items * brackets.count * brackets.places)
+        items = constants["AGAIN"] * view.per_load * self.machine.workgroup
+        free = collected * view.length // (2 * items * brackets.between)
         program.dispatch(
             "ranks/between",
             sequences * parts,
             source=view,
-            bind=bind | {"list_keys": lists.keys, "list_indices": lists.indices},
-            constants={"BRACKETS": brackets.count, "COLLECTED": _COLLECTED},
-            params={"parts": parts, "places": brackets.places, "turns": max(1, free)},
+            bind=bind | lasts | {"list_keys": lists.keys, "list_indices": lists.indices},
+            constants=constants,
+            params={"parts": parts, "places": brackets.places, "sink_step": lists.step, "turns": max(1, free)},
         )
+        if part.last:
+            last = {"sink_step": sink.step, "first_rank": part.first + part.wanted}
+            program.dispatch("ranks/last", sequences, bind=lasts | _pairs_of(sink), params=last | {"parts": parts})
+
+
+def _pairs_of(sink: Pairs) -> dict[str, Region]:
+    """What is bound where pairs are written."""
+    return {"pair_keys": sink.keys, "pair_indices": sink.indices}
 
 
 def _wanted(view: View, ranks: Ranks, part: Part) -> dict[str, int]:
     """The parameters of what reads wanted ranks."""
     row = {"rank_step": int(ranks.own), "index_base": view.selection.index_offset}
-    return row | {"first_rank": part.first, "ranks": part.count}
-
-
-def _sample(view: View, sample: Sample) -> View:
-    """Runs of elements from all over a row."""
-    (axis,) = view.selection.axes
-    run, step = sample.run, sample.run * sample.every
-    runs = view.length // step
-    axes = (replace(axis, size=runs, stride=step), replace(axis, size=run, stride=1))
-    return replace(
-        view,
-        selection=replace(view.selection, axes=axes),
-        starts=(0, 0),
-        sizes=(runs, run),
-        steps=(step, 1),
-        start_offset=view.offset,
-        start_index=view.first_index,
-    )
+    return row | {"first_rank": part.first, "ranks": part.wanted}
