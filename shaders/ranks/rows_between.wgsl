@@ -45,9 +45,11 @@ fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
   if (kind == IN_SAMPLE) { count_sample(local, 0u, row, digit, above); }
   if (kind == IN_BRACKETS) {
     let count = atomicLoad(&collected_count);
-    for (var i = 0u; i * WORKGROUP + local < count; i++) {
-      count_held(Pair(held[i], index_in(row.span, collected[i * WORKGROUP + local] - row.skew)), digit, above);
+#for i in COLLECTED_EACH
+    if ($iu * WORKGROUP + local < count) {
+      count_held(Pair(held[$i], index_in(row.span, collected[$iu * WORKGROUP + local] - row.skew)), digit, above);
     }
+#endfor
   }
 }
 

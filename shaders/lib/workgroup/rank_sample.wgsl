@@ -39,11 +39,13 @@ fn hold_sample(local: u32, part: u32, row: Row) {
 
 fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>) {
   let end = sampled_end();
-  for (var u = 0u; u < SAMPLED; u++) {
-    let v = load_sampled(local, part, u);
-    if (v >= end) { return; }
-    for (var c = 0u; c < PER_LOAD; c++) {
-      count_held(Pair(held[u * PER_LOAD + c], index_in(row.span, v * PER_LOAD + c - row.skew)), digit, above);
-    }
+  // Unrolled: registers have no numbers that a variable could give.
+#for u in SAMPLED
+  let v$u = load_sampled(local, part, $uu);
+  if (v$u < end) {
+#for c in PER_LOAD
+    count_held(Pair(held[$[u * PER_LOAD + c]], index_in(row.span, v$u * PER_LOAD + $cu - row.skew)), digit, above);
+#endfor
   }
+#endfor
 }

@@ -67,8 +67,6 @@ class SelectBisect(Algorithm):
             ceil_div(problem.sequences, teams),
             source=problem.source,
             sink=sink,
-            constants=tile
-            | network(items)
-            | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": keys},
+            constants=tile | network(items) | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": keys},
             params={"k": problem.k},
         )
