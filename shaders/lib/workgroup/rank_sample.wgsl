@@ -4,6 +4,7 @@
 // params.parts-th run.
 //   SAMPLED  loads of an invocation
 //   HELD     keys that an invocation holds
+//   ALONE    1 where a workgroup serves a row by itself, so that counting is most of its work
 #import workgroup/rank_rows
 
 @group(0) @binding(8) var<storage, read> sampled: array<u32>;  // [end of a bracket]
@@ -39,6 +40,7 @@ fn hold_sample(local: u32, part: u32, row: Row) {
 
 fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>) {
   let end = sampled_end();
+#if ALONE
   // Unrolled: registers have no numbers that a variable could give.
 #for u in SAMPLED
   let v$u = load_sampled(local, part, $uu);
@@ -48,4 +50,13 @@ fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>)
 #endfor
   }
 #endfor
+#else
+  for (var u = 0u; u < SAMPLED; u++) {
+    let v = load_sampled(local, part, u);
+    if (v >= end) { return; }
+    for (var c = 0u; c < PER_LOAD; c++) {
+      count_held(Pair(held[u * PER_LOAD + c], index_in(row.span, v * PER_LOAD + c - row.skew)), digit, above);
+    }
+  }
+#endif
 }

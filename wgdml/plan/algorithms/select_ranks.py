@@ -225,6 +225,7 @@ class SelectRanks(Step):
             "COLLECTED_EACH": ceil_div(room, workgroup),
             "SAMPLED": self._sampled(view),
             "HELD": _ROW_HELD // key_words,
+            "ALONE": 1,
             "RUN": _ROW_RUN,
         }
         bind = {"sampled": brackets.sampled, "bounds": brackets.bounds_at}
@@ -392,7 +393,7 @@ class SelectRanks(Step):
             source=view,
             bind=estimates | {"sampled": brackets.sampled},
             constants=self._searching(self._slots(slots, workgroup, bins // slots))
-            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words, "RUN": 1},
+            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words, "RUN": 1, "ALONE": 0},
             params=self._words_of(program)
             | {"parts": sample.samples, "every": sample.every, "slack": max(1, math.isqrt(sample.size(view.length)) // 16)},
         )
