@@ -88,10 +88,13 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
-    # Longer lists take longer for every item.
-    dense = p.k > policy.max_k // 2
-    most = policy.max_length // 2 if dense else policy.max_length
-    return p.columns and p.sequences >= policy.min_sequences and p.length <= most and (dense or 4 * p.k <= p.length)
+    # Longer lists take longer for every item, those of 64-bit types more registers than there are.
+    most = policy.max_length
+    if p.k > policy.max_k // 2:
+        most = most // 2 if p.key_words == 1 else 0
+    elif p.length < 4 * p.k:
+        return False
+    return p.columns and p.sequences >= policy.min_sequences and p.length <= most
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
@@ -180,7 +183,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_lists",
         _select_lists,
-        "8192 columns and more of up to 256 items, k up to 16; of up to 128, k up to 32",
+        "8192 columns and more of up to 256 items, k up to 16; of up to 128 of 32 bits, k up to 32",
         "one dispatch and one read",
     ),
     Rule(
