@@ -326,7 +326,7 @@ def test_no_shader_asks_where_its_subgroup_lies(file):
     if file == "lib/workgroup/register_sort.wgsl":  # after lib/workgroup/lanes.wgsl has looked
         assert "if (mask < lanes) {" in text and text.count("subgroupShuffle") == 1
         text = text.replace("subgroupShuffleXor((*x)[$i], mask)", "")
-    if file == "lib/workgroup/lanes.wgsl":  # which looks: of numbers that a ballot has, each finds itself
+    if file == "lib/workgroup/lanes.wgsl":  # which looks whether each finds itself by its number
         assert text.count("subgroupShuffle(local, local & (size - 1u)) == local") == text.count("subgroupShuffle") == 1
         text = text.replace("subgroupShuffle", "")
     if file == "lib/subgroup/warps.wgsl":  # which asks a ballot whom it means

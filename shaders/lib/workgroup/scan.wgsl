@@ -4,7 +4,7 @@
 // and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986, by fours).
 //   TEAM  invocations of a team, which divides WORKGROUP; the planner's default is all of it
 var<workgroup> scan_words: array<atomic<u32>, 2u * WORKGROUP>;
-var<private> scan_page: u32;  // Steps take two pages by turns: a step may write while another reads.
+var<private> scan_page: u32;  // Two, by turns: a step may write while another reads.
 
 // The sum over the team's invocations up to this one. All of a workgroup call it together.
 fn inclusive_sum(local: u32, mine: u32) -> u32 {

@@ -21,8 +21,8 @@ _UNROLL = 4  # loads under way at once
 class SelectListsPolicy:
     """Many short columns."""
 
-    #: Lists serve k up to this: a list fills registers, and insertions take as long. Over half of it
-    #: they serve columns of half the length
+    #: Lists serve k up to this: a list fills registers, and insertions take as long. Over half of
+    #: it they serve columns of half the length
     #: (benchmarks/LOG.md#columns-of-few-neighbours-2026-11-25-a6c9897).
     max_k: int = number(32, 1, 64)
     #: Lists pay from this many columns on (the same figures).
