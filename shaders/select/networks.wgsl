@@ -23,7 +23,6 @@ const TEAMS: u32 = WORKGROUP / TEAM;
 
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
-var<private> first_sequence: u32;  // of the workgroup
 var<workgroup> loose: array<u32, TEAMS>;  // 0: words hold whole keys; else 1 + first words in doubt
 
 fn use_bits(keys: ptr<function, Keys>) {
@@ -127,6 +126,8 @@ fn rank_among_alike(row: Row, pair: Pair, e: u32, begin: u32, stop: u32) -> u32 
 }
 
 #if NARROW
+
+var<private> first_sequence: u32;  // of the workgroup
 
 // Words hold whole keys of narrow types.
 fn ranked(slot: u32, rank: u32) -> Pair {
