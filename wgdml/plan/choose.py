@@ -40,13 +40,15 @@ def _few_and_long(p: Problem, a: Algorithms) -> bool:
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
     delegates = a["delegates"]
     most: int = min(256, largest_team(delegates.machine, p.key_words)) if p.columns else delegates.max_k(p.key_words)
-    return p.one_axis and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
+    # Parts of rows each find so few as fast, in two dispatches.
+    few = p.along and p.k <= 64
+    return p.one_axis and not few and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
 
 
 def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
     """Would counting take longer than a sort of the whole sequence in workgroup memory?"""
     share = a["row_sort_bitonic"].policy.share * (2 if not p.pairs and not p.columns and p.k >= 32 else 1)
-    return p.length <= 64 or share * p.k >= p.length or (by_radix and not p.columns and p.k > 64)
+    return p.length <= 64 or share * p.k >= p.length or (by_radix and not p.columns and (p.k > 64 or p.format.bytes == 1))
 
 
 def _counts(p: Problem, a: Algorithms) -> bool:
@@ -88,19 +90,21 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
-    # Longer lists take longer for every item, those of 64-bit types more registers than there are.
-    most = policy.max_length
-    if p.k > policy.max_k // 2:
-        most = most // 2 if p.key_words == 1 else 0
-    elif p.length < 4 * p.k:
-        return False
+    most = policy.max_length // (2 if p.k > policy.max_k // 2 else 1)  # longer lists, longer for every item
     return p.columns and p.sequences >= policy.min_sequences and p.length <= most
+
+
+def _select_teams(p: Problem, a: Algorithms) -> bool:
+    # The bests of fewer loads than k tell no threshold: every item would be listed.
+    return p.k <= 256 and p.listed >= 2 * p.k and p.loads >= p.k
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
     # Pairs of narrow types sort so fast that a threshold must leave few.
     share = 2 if p.format.bytes > 2 else 8
     many = p.along and p.sequences >= a["select_bisect"].policy.min_sequences
+    if p.format.bytes == 1 or p.length <= 64:  # a sort has one digit, or few stages
+        return False
     return many and share * p.k <= p.length <= max(1024, 16 * p.k)
 
 
@@ -129,7 +133,7 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     if few and p.length < 1 << 14:
         return False
     large = not few or p.sequences * p.length > 1 << 23
-    return (p.k <= 64 and p.length >= 16 * p.k) or (large and p.k <= 512 and p.length >= 256 * p.k)
+    return p.k <= (512 if large else 64) and p.length >= max(16 * p.k, 2 * p.k**2)
 
 
 def _long_columns(p: Problem) -> bool:
@@ -144,7 +148,7 @@ def _few_neighbours(p: Problem) -> bool:
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
-    large = p.k > 64 or p.sequences * p.length > 1 << 19
+    large = p.k > 32 or p.sequences * p.length > 1 << 19
     return p.columns and large and (p.length <= 1 << 14 or 4 * p.k <= p.length)
 
 
@@ -183,13 +187,13 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_lists",
         _select_lists,
-        "8192 columns and more of up to 256 items, k up to 16; of up to 128 of 32 bits, k up to 32",
+        "8192 columns and more of up to 256 items, k up to 8; of up to 128, k up to 16",
         "one dispatch and one read",
     ),
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows and more of up to 2048 items, of over 1024 up to 16 k; k up to 512 and half, an eighth of 8- and 16-bit types",
+        "640 rows and more of 65 to 2048 items, of over 1024 up to 16 k; k up to 512 and half, an eighth of 16-bit types",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -226,13 +230,13 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items and more, k up to 64; of 256 k items, k up to 512; of few neighbours from 16384 on",
+        "columns of 16 k items and 2 k^2 and more, k up to 512; of few neighbours from 16384 on",
         "one read that coalesces",
     ),
     Rule(
         "delegates",
         _one_or_few_very_long,
-        "up to 16 sequences of 2^20 items and more",
+        "up to 16 rows of 2^20 items and more, k over 64; as few columns",
         "a workgroup each would leave most of the machine idle",
     ),
     Rule(
@@ -244,7 +248,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "transpose",
         _transpose,
-        "columns with k over 64 or 2^19 items in all, but for k over a quarter of more than 16384",
+        "columns with k over 32 or 2^19 items in all, but for k over a quarter of more than 16384",
         "rows have faster ways than a copy takes",
     ),
     Rule(
@@ -265,7 +269,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "pairs, and shorter sequences, of which a quarter and more is wanted",
         "all in order in one read",
     ),
-    Rule("select_teams", lambda p, a: p.k <= 256 and p.listed >= 2 * p.k, "k up to 256", "one read and a little"),
+    Rule("select_teams", _select_teams, "k up to 256, at least k loads and 2 k items", "one read and a little"),
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
     Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
