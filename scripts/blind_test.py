@@ -11,6 +11,7 @@ no tuning saw, each by all four tables, by the default and by every algorithm fo
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import sys
@@ -128,11 +129,12 @@ def main() -> int:
     meter = DeviceMeter(clock, draw(_UNSEEN + options.seed, options.count, options.most or most))
     timing.measure_ceiling(clock, meter.buffer)
     rows = []
-    for number, case in enumerate(meter.problems):
-        print(f"\r{number + 1} of {options.count}", end="", file=sys.stderr, flush=True)
-        row = measured(meter, case, by)
-        row["exact"] = all(is_exact(device, case, by[name]) for name in ("a", "start c"))
-        rows.append(row)
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends the problems, and keeps what there is
+        for number, case in enumerate(meter.problems):
+            print(f"\r{number + 1} of {options.count}", end="", file=sys.stderr, flush=True)
+            row = measured(meter, case, by)
+            row["exact"] = all(is_exact(device, case, by[name]) for name in ("a", "start c"))
+            rows.append(row)
     print(file=sys.stderr)
     lines = table(rows)
     print(f"{device.adapter_info['device']}: {len(rows)} problems, seed {options.seed}, {time.perf_counter() - began:.0f} s")

@@ -137,6 +137,19 @@ def test_a_whole_table_is_tried_first():
     assert found.run() == BEST
 
 
+def test_a_table_that_most_gain_by_is_taken_though_some_lose():
+    meter = FakeMeter(BEST, 0.05, 1)
+    told = meter.seconds
+    # A third of the problems take longer by it, half as long again; the others a tenth.
+    meter.seconds = lambda problem, plan: (  # type: ignore[method-assign]
+        1e-3 * (1.5 if plan == meter.plan(BEST, problem) else 1.0) if problem % 3 == 0 else told(problem, plan)
+    )
+    found = search(meter, dict.fromkeys(RANGES, 1 << 20), seconds=9.0, leaps=[BEST])
+    assert found.run() == BEST
+    alone = search(meter, BEST | {"a.x": 1 << 20}, seconds=9.0)
+    assert alone.run()["a.x"] == 1 << 20  # a number alone may cost no problem so much
+
+
 def test_what_cannot_be_served_is_not_taken():
     meter = FakeMeter(BEST, 0.02, 0)
     plan = meter.plan

@@ -37,7 +37,7 @@ What is faster here becomes this adapter's profile, a small file, which every la
 WGDML_PROFILE=off plans without it. Exit status: 0 done, 1 no adapter or a wrong answer, 130 interrupted (nothing is
 written then)."""
 
-_FULL_H200 = 1056  # workgroups that read at its full rate
+_FULL_LARGE = 256  # workgroups by which a GPU of 132 processors reads at its full rate
 _SMALLEST = 64  # the smallest share of it that a GPU is taken for
 
 
@@ -130,7 +130,8 @@ def tuned(
     told("problems not seen before", 0.85)
     unseen = DeviceMeter(clock, problems(2, effort.unseen, effort.most), meter.costs)
     judged = _judge(unseen, before, after, began + effort.seconds)
-    if judged["gain"] < 1.0 or judged["worst"] < 0.5:
+    # The more all gain, the more one may lose: from bad numbers most gain, and a few lose.
+    if judged["gain"] < 1.0 or judged["gain"] * judged["worst"] < 0.5:
         after, judged = before, {"problems": 0, "gain": 1.0, "worst": 1.0, "first_calls": 1.0, "ratios": {}}
     return facts_of(device) | {
         "command": "tune",
@@ -147,11 +148,11 @@ def tuned(
 
 
 def _leaps(machine: Machine, facts: Facts, alone: bool) -> list[Numbers]:
-    """Whole tables to try: as many processors as read, and those of families of its kind."""
+    """Whole tables to try: a large GPU's, as many processors as read, and of families of its kind."""
     # Profiles name what differs from a large GPU's numbers, which are the policies' own.
     large = numbers_of({name: type(policy)() for name, policy in Planner(machine).policies.items()})
-    share = min(_SMALLEST, max(1, round(_FULL_H200 / facts.full_workgroups)))
-    tables = [] if machine.software else [smaller(share)]
+    share = min(_SMALLEST, max(1, round(_FULL_LARGE / facts.full_workgroups)))
+    tables = [] if machine.software else [smaller(n) for n in sorted({1, share})]
     if not alone:
         tables += [family.profile for family in FAMILIES if (family.profile is SOFTWARE) == machine.software]
     return [large | numbers_of(table) for table in tables]

@@ -27,8 +27,9 @@ _BLOCKS = 4  # as long as it is not sure
 _ALPHA = 0.01
 _MARGIN = 0.03  # logarithm: the least gain that counts
 _WORST = 0.2  # logarithm: a number that costs some problem more is not taken, whatever it gains
+_WORST_OF_ALL = 1.5  # the same of a whole table: from a bad one nearly all problems win, not all
 _SOME = 50  # problems by which numbers are ordered
-_SCREENED = 24  # problems that are looked at for that, at the end
+_SCREENED = 24  # problems that are looked at for that, at the end; that a whole table is judged by
 
 
 class Meter(Protocol):
@@ -93,7 +94,7 @@ class Search:
         """The numbers, when none can be improved or the time is over."""
         try:
             for table in self.leaps:
-                self._try("all", self.numbers | table)
+                self._leap(self.numbers | table)
             while any([self._tune(name) for name in self._by_effect()]):
                 continue
         except OutOfTimeError:
@@ -140,6 +141,15 @@ class Search:
                 return outcome
         return False
 
+    def _leap(self, numbers: Numbers) -> None:
+        """Takes a whole table that is better. Many problems decide at once: some lose by any table."""
+        self._check()
+        affected, plans = self._affected(numbers)
+        if len(affected) >= _FEWEST:
+            chosen = self._random.sample(affected, min(_SCREENED, len(affected)))
+            if found := self._better(chosen, plans, _WORST_OF_ALL):
+                self._keep(numbers, plans, found, len(affected))
+
     def _try(self, name: str, numbers: Numbers) -> bool | None:
         """Whether other numbers are better, and so kept. None where hardly a plan changes."""
         self._check()
@@ -160,20 +170,22 @@ class Search:
         if not found or not again or not sound:
             self._refused.add(compared)
             return False
+        self._keep(numbers, plans, min(found, again, key=lambda one: one.gain), len(affected))
+        return True
+
+    def _keep(self, numbers: Numbers, plans: list[Any], found: Compared, problems: int) -> None:
         for changed, after in numbers.items():
             if after != self.numbers[changed]:
-                gain, chance = min(found.gain, again.gain), max(found.chance, again.chance)
-                self.changes.append(Change(changed, self.numbers[changed], after, gain, chance, len(affected)))
+                self.changes.append(Change(changed, self.numbers[changed], after, found.gain, found.chance, problems))
         self.numbers, self._plans = numbers, plans
         self._idle.clear()
-        return True
 
     def _affected(self, numbers: Numbers) -> tuple[list[int], list[Any]]:
         """The problems that have other plans by other numbers, and all plans."""
         plans = [self.meter.plan(numbers, p) for p in self.meter.problems]
         return [i for i, (a, b) in enumerate(zip(self._plans, plans, strict=True)) if a != b], plans
 
-    def _better(self, chosen: list[int], plans: list[Any]) -> Compared | None:
+    def _better(self, chosen: list[int], plans: list[Any], worst: float = _WORST) -> Compared | None:
         """The comparison, if the second plans are faster for sure."""
         if any(plans[i] is None for i in chosen):
             return None
@@ -183,9 +195,9 @@ class Search:
         for _ in range(_BLOCKS):
             block = self.meter.compare(pairs, _ROUNDS)
             found = found + block if found else block
-            if found.gain < _MARGIN / 2 or found.worst > 2 * _WORST:
+            if found.gain < _MARGIN / 2 or found.worst > 2 * worst:
                 return None
-            if found.gain > _MARGIN and found.chance < _ALPHA and found.worst < _WORST:
+            if found.gain > _MARGIN and found.chance < _ALPHA and found.worst < worst:
                 slower = self.meter.first_calls(pairs) if self.first_calls else 0.0
                 return found if slower <= found.gain else None
         return None
