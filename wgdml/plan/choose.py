@@ -105,7 +105,9 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
     many = p.along and p.sequences >= a["select_bisect"].policy.min_sequences
     if p.format.bytes == 1 or p.length <= 64:  # a sort has one digit, or few stages
         return False
-    return many and share * p.k <= p.length <= max(1024, 16 * p.k)
+    # A sort of what is left has a stage or more less than one of all.
+    less = share * power_of_two_above(p.k) <= power_of_two_above(p.length)
+    return many and less and p.length <= max(1024, 16 * p.k)
 
 
 def _select_digits(p: Problem, a: Algorithms) -> bool:
@@ -130,7 +132,7 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
         return False
     # A copy of few columns takes little, and they share few lines of memory.
     few = p.view.selection.batch[-1].size <= 16
-    if few and p.length < 1 << 14:
+    if few and p.length < 1 << 16:
         return False
     large = not few or p.sequences * p.length > 1 << 23
     return p.k <= (512 if large else 64) and p.length >= max(16 * p.k, 2 * p.k**2)
@@ -193,7 +195,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows and more of 65 to 2048 items, of over 1024 up to 16 k; k up to 512 and half, an eighth of 16-bit types",
+        "640 rows and more of 65 to 2048 items, of over 1024 up to 16 k; k up to 512 and half, an eighth of 16-bit types, both as powers of two",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -230,7 +232,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items and 2 k^2 and more, k up to 512; of few neighbours from 16384 on",
+        "columns of 16 k items and 2 k^2 and more, k up to 512; of few neighbours from 65536 on",
         "one read that coalesces",
     ),
     Rule(
