@@ -26,14 +26,14 @@ class Besides(NamedTuple):
     longest: int  #: A bound of the lengths; 0: the axis.
 
 
-def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any], longest: Any = None) -> Besides:
+def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any]) -> Besides:
     """Checks what is given beside an x of this shape, from which k are selected along the axes.
 
     Raises ``TypeError`` for what are no integers and for ids without 32 or 64 bits, ``ValueError``
     for shapes that cannot be broadcast. ``ValueError`` for numbers of arrays that are negative,
     beyond the axis or over k too; those of Tensors are not looked at.
     """
-    tensors = {name: _as_tensor(name, value) for name, value in given.items() if value is not None}
+    tensors = {name: _as_tensor(name, value) for name, value in given.items() if name != "longest"}
     length = prod(shape[a] for a in axes)
     batch = batch_of(shape, axes)
     spans = {name: t for name, t in tensors.items() if name != "payload"}
@@ -47,7 +47,7 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
             raise ValueError(f"indices must not be given for several axes, {tuple(axes)}")
         _check_broadcast("payload", tensors["payload"].shape, tuple(shape), "x's shape")
     _check_numbers(spans, length, k)
-    most = _longest(spans, longest, length, flat)
+    most = _longest(spans, given.get("longest"), length, flat)
     if flat:
         return Besides((*batch, *shape), (len(batch),), tensors, most)
     return Besides(tuple(shape), tuple(axes), tensors, most)

@@ -26,7 +26,7 @@ from .arguments import (
     taken_shape,
     with_nan,
 )
-from .besides import Besides, argument_of, check_besides
+from .besides import argument_of, check_besides
 from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
@@ -52,7 +52,7 @@ from .runtime.tensor import (
     to_numpy,
 )
 from .runtime.transfers import Span
-from .selection import Beside, Layout, Order, Selection, make_selection, packed_strides, take_selection
+from .selection import Beside, Layout, Order, make_selection, packed_strides, take_selection
 
 __all__ = [
     "SortResult",
@@ -124,8 +124,8 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside = _beside(lengths, starts, longest, counts, indices)
-    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order, beside))
+    beside = _given(lengths=lengths, starts=starts, counts=counts, payload=indices, longest=longest)
+    return TopKResult(*_first(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, beside, in_order=in_order))
 
 
 def argmax(
@@ -156,9 +156,9 @@ def argmax(
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
-    order = with_nan(Order.MAXIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
-    return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
+    beside = _given(lengths=lengths, starts=starts, longest=longest)
+    how = {"keepdims": keepdims, "last_index": select_last_index}
+    return _first(x, 1, axis, with_nan(Order.MAXIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
 
 
 def argmin(
@@ -180,9 +180,9 @@ def argmin(
 
     Raises as ``argmax`` does.
     """
-    order = with_nan(Order.MINIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
-    return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
+    beside = _given(lengths=lengths, starts=starts, longest=longest)
+    how = {"keepdims": keepdims, "last_index": select_last_index}
+    return _first(x, 1, axis, with_nan(Order.MINIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
 
 
 def max(
@@ -256,10 +256,10 @@ def sort(
     Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
     for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
+    order = _sort_order(descending, stable, nan)
     if payload is not None:
         return _sort_pairs(x, payload, lengths, axis, order, out, device)
-    return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
+    return _first(x, None, axis, order, True, None, out, device, _given(lengths=lengths))[0]
 
 
 def argsort(
@@ -280,8 +280,8 @@ def argsort(
     The result has x's shape and data type ``index_dtype``. ``nan``, ``out``, ``lengths`` and errors
     as of ``sort``. Indices beyond a length are -1. The signature is the array API standard's.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
-    return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device, beside=beside)[0]
+    order, dtype = _sort_order(descending, stable, nan), as_index_dtype(index_dtype)
+    return _first(x, None, axis, order, False, dtype, out, device, _given(lengths=lengths))[0]
 
 
 def lexsort(
@@ -391,13 +391,9 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _beside(
-    lengths: Any, starts: Any = None, longest: Any = None, counts: Any = None, payload: Any = None
-) -> dict[str, Any] | None:
-    """What is given beside x, by the names of a selection; None where nothing is."""
-    if lengths is None and starts is None and longest is None and counts is None and payload is None:
-        return None
-    return {"lengths": lengths, "starts": starts, "counts": counts, "payload": payload, "longest": longest}
+def _given(**beside: Any) -> dict[str, Any]:
+    """What is given beside x, by the names of a selection."""
+    return {name: value for name, value in beside.items() if value is not None}
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
@@ -426,8 +422,7 @@ def _sort_pairs(
     along = as_axis(axis, len(keys.shape))
     check_payload(follows.dtype, follows.shape, keys.shape)
     executor = _on_one_device({"x": keys, "payload": follows}, device)
-    beside = _beside(lengths, payload=follows)
-    return SortResult(*_select(keys, None, along, order, True, None, None, cast(Device, executor), beside=beside))
+    return SortResult(*_first(keys, None, along, order, True, None, None, executor, _given(lengths=lengths, payload=follows)))
 
 
 def _is_long(x: Any) -> bool:
@@ -490,11 +485,6 @@ class _Request(NamedTuple):
     last_index: bool = False
     keepdims: bool | None = None  #: None where no axis is reduced.
 
-    @property
-    def in_blocks(self) -> bool:
-        """Can it be done block by block? A sort needs all of the array."""
-        return self.k is not None and self.axis != ()
-
     def problem(self) -> _Problem:
         shape, k = self.elements.shape, self.k
         axes: tuple[int, ...]
@@ -506,16 +496,6 @@ class _Request(NamedTuple):
         rows = tuple(k if d in axes else n for d, n in enumerate(shape))
         result = batch_of(shape, axes) if self.keepdims is False else rows
         return _Problem(self, axes, k, rows, result)
-
-
-class _Into(NamedTuple):
-    """A request whose results go into tensors that exist."""
-
-    request: _Request
-    tensors: tuple[Elements, ...]  #: The input, as it lies on the device, the results, and others.
-    shared_input: bool
-    beside: tuple[str, ...]  #: The names of the others.
-    longest: int
 
 
 class _Output(NamedTuple):
@@ -537,47 +517,35 @@ class _Call:
     input_memory: int  #: Bytes of the buffer for an array.
 
 
-def _select(
+def _first(
     x: ArrayLike | Tensor,
     k: int | None,
-    axis: SupportsIndex,
+    axis: Axes,
     order: Order,
     has_values: bool,
     index_dtype: np.dtype[Any] | None,
     out: Any,
-    device: Device | None,
-    in_order: bool = True,
+    device: Executor | None,
     beside: Mapping[str, Any] | None = None,
+    *,
+    in_order: bool = True,
+    last_index: bool = False,
+    keepdims: bool | None = None,
 ) -> list[Any]:
-    """Values and indices of the first k (all, for None) along an axis, where they are wanted.
+    """What is wanted of the values and indices of the first pairs: k (all, for None) along an axis.
 
-    ``beside``: lengths, starts, counts, payload and longest.
+    With ``keepdims`` it is the first over some axes. ``beside``: lengths, starts, counts, payload
+    and longest, where they are given.
     """
     operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
-    axis = axis if type(axis) is int else as_int("axis", axis)
-    request = _Request(elements, k, axis, order, has_values, index_dtype, in_order)
-    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
-
-
-def _reduce(
-    x: ArrayLike | Tensor,
-    axis: Axes,
-    keepdims: bool,
-    last_index: bool,
-    order: Order,
-    has_values: bool,
-    index_dtype: np.dtype[Any] | None,
-    out: Any,
-    device: Device | None,
-    beside: Mapping[str, Any] | None = None,
-) -> list[Any]:
-    """Value and index of the first pair over some axes; only those that are wanted."""
-    operand, elements = _operand(x)
-    axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
-    keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
-    request = _Request(elements, 1, axis, order, has_values, index_dtype, True, last, keeps)
-    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
+    if keepdims is None:
+        axis = axis if type(axis) is int else as_int("axis", cast(SupportsIndex, axis))
+    else:
+        axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
+        keepdims, last_index = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
+    request = _Request(elements, k, axis, order, has_values, index_dtype, in_order, last_index, keepdims)
+    return _run_beside(operand, request, out, device, beside) if beside else _run(operand, request, out, device)
 
 
 def _extreme(
@@ -593,7 +561,7 @@ def _extreme(
     """The value of the first pair over some axes, and its index where that is wanted."""
     dtype = as_index_dtype(index_dtype)
     both = as_flag("return_indices", return_indices)
-    found = _reduce(x, axis, keepdims, False, order, True, dtype if both else None, out, device)
+    found = _first(x, 1, axis, order, True, dtype if both else None, out, device, keepdims=keepdims)
     return TopKResult(*found) if both else found[0]
 
 
@@ -609,7 +577,7 @@ def _operand(x: Any) -> tuple[Any, Elements]:
     return array, Elements(array.dtype, array.shape)
 
 
-def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any]:
+def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[Any]:
     """Tensors from a Tensor, arrays from an array; or the tensors of ``out``."""
     executor: Executor
     if isinstance(x, Tensor):
@@ -626,6 +594,7 @@ def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any
     if context.gone is not None:
         context.check()
     if out is not None:
+        _check_size(request.elements)
         return _run_into(x, executor, request, out)
     call: _Call | None = executor.kept.get(request)
     if call is None:
@@ -635,8 +604,8 @@ def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any
 
 
 def _in_blocks(x: Any, request: _Request, out: Any) -> bool:
-    """May the array go through the device block by block?"""
-    return out is None and request.in_blocks and _is_long(x)
+    """May the array go through the device block by block? A sort needs all of it."""
+    return out is None and request.k is not None and request.axis != () and _is_long(x)
 
 
 def _check(x: Any, request: _Request, out: Any) -> None:
@@ -672,11 +641,11 @@ def _prepare(device: Executor, problem: _Problem) -> _Call:
     for name, dtype in problem.results.items():
         memory = device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize)
         outputs.append(_Output(name, dtype, problem.shape, packed_strides(problem.shape), memory))
-    if not prod(problem.shape):
-        return _Call(None, tuple(outputs), input_memory)
-    packed = packed_strides(problem.rows)
-    selection = _selection(x, problem, {output.name: packed for output in outputs})
-    return _Call(device.place(selection, Placement(x.vectors, input=x.rest)), tuple(outputs), input_memory)
+    prepared = None
+    if prod(problem.shape):
+        strides = dict.fromkeys(problem.results, packed_strides(problem.rows))
+        prepared = _place(device, problem, x, strides, Placement(x.vectors, input=x.rest))
+    return _Call(prepared, tuple(outputs), input_memory)
 
 
 def _check_size(x: Elements) -> None:
@@ -684,22 +653,21 @@ def _check_size(x: Elements) -> None:
         raise ValueError(f"x has {prod(x.shape)} elements; a tensor has at most {_LARGEST}")
 
 
-def _selection(
-    x: Elements,
+def _place(
+    device: Executor,
     problem: _Problem,
+    x: Elements,
     strides: Mapping[str, tuple[int, ...]],
-    besides: Mapping[str, Elements] | None = None,
+    placement: Placement,
+    besides: Mapping[str, tuple[Beside, Layout]] | None = None,
     longest: int = 0,
-) -> Selection:
-    """The problem on tensors; ``strides``: of the results that are wanted, with the axes kept.
-
-    ``besides``: those beside the input, of x's shape, or that of the batch.
-    """
-    request, steps = problem.request, packed_strides(x.shape) if x.strides is None else x.strides
+) -> PreparedPlan:
+    """The problem's plan for tensors; ``strides``: of the results wanted, with the axes kept."""
+    request = problem.request
     layouts = {name: Layout(problem.rows, places) for name, places in strides.items()}
-    return make_selection(
+    selection = make_selection(
         element_name(x.dtype),
-        Layout(x.shape, steps),
+        Layout(x.shape, packed_strides(x.shape) if x.strides is None else x.strides),
         problem.axes,
         problem.k,
         request.order,
@@ -708,55 +676,38 @@ def _selection(
         index_bytes=4 if request.index_dtype is None else request.index_dtype.itemsize,
         last_index=request.last_index,
         in_order=request.in_order,
-        besides={name: _beside_of(elements, problem) for name, elements in (besides or {}).items()},
+        besides=besides,
         longest=longest,
     )
+    return device.place(selection, placement)
 
 
-def _beside_of(beside: Elements, problem: _Problem) -> tuple[Beside, Layout]:
-    """A tensor beside the input, and its layout, of size 1 along the axes if it has none."""
-    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, problem.with_axes(beside.strides or ()))
-
-
-def _run_beside(x: Any, request: _Request, out: Any, device: Device | None, given: Mapping[str, Any]) -> list[Any]:
+def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, given: Mapping[str, Any]) -> list[Any]:
     """Runs a request with lengths and others; arrays where all that is given are arrays."""
     x = x if isinstance(x, Tensor) else as_numpy(x)
     _check_size(request.elements)
     problem = request.problem()
-    tensors = {name: value for name, value in given.items() if name != "longest"}
-    beside = check_besides(x.shape, problem.axes, problem.k, tensors, given.get("longest"))
-    request = _request_beside(request, beside)
-    problem = request.problem()
+    shape, axes, tensors, longest = check_besides(x.shape, problem.axes, problem.k, given)
+    request = request._replace(
+        elements=Elements(request.elements.dtype, shape),
+        axis=axes[0] if len(axes) == 1 else axes,
+        index_dtype=tensors["payload"].dtype if "payload" in tensors else request.index_dtype,
+    )
+    wanted = request.problem().wanted
     if out is not None:
-        check_out(out, problem.wanted)
-    all_given: dict[str, Any] = {"x": x, **beside.tensors}
-    resident = any(isinstance(t, Tensor) for t in all_given.values())
-    named = {argument_of(name): t for name, t in all_given.items()}
+        check_out(out, wanted)
+    everything: dict[str, Any] = {"x": x, **tensors}
+    resident = any(isinstance(t, Tensor) for t in everything.values())
+    named = {argument_of(name): t for name, t in everything.items()}
     executor = _on_one_device(named, device if device is not None or resident else _device_of(out))
-    source, besides = _placed(all_given, beside, executor)
-    if out is None:
-        made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in problem.wanted]
-        found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, beside.longest)
-        return found if resident else list(to_numpy(*found))
-    return _run_into(source, executor, request, out, besides, beside.longest)
-
-
-def _placed(given: Mapping[str, Any], beside: Besides, device: Executor) -> tuple[Tensor, dict[str, Tensor]]:
-    """x and what comes with it, on the device and in the shapes that belong together."""
-    placed = {name: asarray(t, device=device) for name, t in given.items()}
-    source = placed.pop("x").broadcast_to(beside.shape)
-    batch = batch_of(beside.shape, beside.axes)
-    return source, {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
-
-
-def _request_beside(request: _Request, beside: Besides) -> _Request:
-    """The request for the shape that x has then, whose indices are of the ids' data type."""
-    changes: dict[str, Any] = {"elements": Elements(request.elements.dtype, beside.shape)}
-    if len(beside.shape) > len(request.elements.shape):
-        changes["axis"] = beside.axes[0]
-    if "payload" in beside.tensors:
-        changes["index_dtype"] = beside.tensors["payload"].dtype
-    return request._replace(**changes)
+    placed = {name: asarray(t, device=executor) for name, t in everything.items()}
+    source, batch = placed.pop("x").broadcast_to(shape), batch_of(shape, axes)
+    besides = {name: t.broadcast_to(shape if name == "payload" else batch) for name, t in placed.items()}
+    if out is not None:
+        return _run_into(source, executor, request, out, besides, longest)
+    made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in wanted]
+    found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, longest)
+    return found if resident else list(to_numpy(*found))
 
 
 def _run_into(
@@ -768,9 +719,7 @@ def _run_into(
     longest: int = 0,
 ) -> list[Any]:
     """Runs a request into tensors that exist, and returns them. Errors come before any work."""
-    if besides is None:
-        besides = {}
-        _check_size(request.elements)
+    besides = besides or {}
     problem = request.problem()
     given = [moved("out", tensor, device) for tensor in check_out(out, problem.wanted)]
     outputs = dict(zip(problem.results, given, strict=True))
@@ -804,14 +753,18 @@ def _prepare_into(
     shared = any(output.buffer is source.buffer for output in outputs)
     if "payload" in beside:
         shared = shared or any(output.buffer is places["payload"].buffer for output in outputs)
-    key = _Into(problem.request, tuple(place.elements for place in places.values()), shared, beside, longest)
+    key = "into", problem.request, tuple(place.elements for place in places.values()), shared, beside, longest
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
-        left = {name: place.elements.rest for name, place in places.items() if name not in beside}
-        strides = {name: problem.with_axes(places[name].elements.strides or ()) for name in left if name != "input"}
-        besides = {name: places[name].elements for name in beside}
-        selection = _selection(source.elements, problem, strides, besides, longest)
-        prepared = device.place(selection, Placement(source.elements.vectors, shared, **left))
+        own = {name: place.elements for name, place in places.items()}
+        besides = {
+            # Of size 1 along the axes where it has none.
+            name: (Beside(own[name].dtype.name, own[name].rest), Layout(problem.rows, problem.with_axes(own[name].strides or ())))
+            for name in beside
+        }
+        left = {name: elements.rest for name, elements in own.items() if name not in beside}
+        strides = {name: problem.with_axes(own[name].strides or ()) for name in left if name != "input"}
+        prepared = _place(device, problem, own["input"], strides, Placement(own["input"].vectors, shared, **left), besides, longest)
         device.kept.put(key, prepared)
     return prepared
 
