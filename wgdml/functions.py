@@ -157,7 +157,7 @@ def argmax(
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
     beside = _given(lengths=lengths, starts=starts, longest=longest)
-    how = {"keepdims": keepdims, "last_index": select_last_index}
+    how = {"keepdims": as_flag("keepdims", keepdims), "last_index": as_flag("select_last_index", select_last_index)}
     return _first(x, 1, axis, with_nan(Order.MAXIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
 
 
@@ -181,7 +181,7 @@ def argmin(
     Raises as ``argmax`` does.
     """
     beside = _given(lengths=lengths, starts=starts, longest=longest)
-    how = {"keepdims": keepdims, "last_index": select_last_index}
+    how = {"keepdims": as_flag("keepdims", keepdims), "last_index": as_flag("select_last_index", select_last_index)}
     return _first(x, 1, axis, with_nan(Order.MINIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
 
 
@@ -543,7 +543,6 @@ def _first(
         axis = axis if type(axis) is int else as_int("axis", cast(SupportsIndex, axis))
     else:
         axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
-        keepdims, last_index = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
     request = _Request(elements, k, axis, order, has_values, index_dtype, in_order, last_index, keepdims)
     return _run_beside(operand, request, out, device, beside) if beside else _run(operand, request, out, device)
 
@@ -560,8 +559,8 @@ def _extreme(
 ) -> Any:
     """The value of the first pair over some axes, and its index where that is wanted."""
     dtype = as_index_dtype(index_dtype)
-    both = as_flag("return_indices", return_indices)
-    found = _first(x, 1, axis, order, True, dtype if both else None, out, device, keepdims=keepdims)
+    both, keeps = as_flag("return_indices", return_indices), as_flag("keepdims", keepdims)
+    found = _first(x, 1, axis, order, True, dtype if both else None, out, device, keepdims=keeps)
     return TopKResult(*found) if both else found[0]
 
 
