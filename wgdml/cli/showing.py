@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import click
@@ -17,7 +19,7 @@ from .program import printable
 from .reading import Array
 from .writing import write_output
 
-TABLE_ROWS = 20
+_TABLE_ROWS = 20
 
 file_argument = click.argument("file", metavar="FILE")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
@@ -58,42 +60,40 @@ def _jsonable(array: Array) -> Any:
     return objects.tolist()
 
 
-def emit_table(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, footer: str | None) -> None:
-    table = table_of(columns, ("row",))
-    for row in rows:
-        table.add_row(*row)
-    console = output_of(120, markup=False, emoji=False)
-    # Captured first and written in one go: rich would end the process itself on a closed pipe.
-    with console.capture() as captured:
-        console.print(printable(heading), soft_wrap=True)
-        if rows:
-            console.print(table)
-        if total > len(rows):
-            more = f"... and {total - len(rows):,} more rows; --json or -o gives all of them"
-            console.print(more, soft_wrap=True)
-        if footer is not None:
-            console.print(printable(footer), soft_wrap=True)
-    emit(captured.get())
+@dataclass(frozen=True)
+class Table:
+    """The first of a result's elements, sequence by sequence; ``cells``: what a column shows."""
 
+    heading: str
+    shape: tuple[int, ...]  #: Of the result, with the axes of its sequences.
+    axes: Sequence[int]
+    cells: dict[str, Callable[[Any], Any]]
+    ranked: bool = True
 
-def row_name(position: Sequence[int], axes: Sequence[int], ndim: int) -> str:
-    """The sequence at ``position`` in NumPy's index notation, ``[3, :, 0]``."""
-    rest = iter(position)
-    return "[" + ", ".join(":" if axis in axes else str(next(rest)) for axis in range(ndim)) + "]"
-
-
-def emit_sequences(heading: str, result: Array, axis: int, cells: dict[str, Callable[[Any], Any]], footer: str | None) -> None:
-    """A table of a result's first elements along an axis; ``cells``: what a column shows."""
-    batch = [size for number, size in enumerate(result.shape) if number != axis]
-    rows = []
-    for flat in range(min(result.size, TABLE_ROWS)):
-        sequence, place = divmod(flat, result.shape[axis])
-        position = [int(i) for i in np.unravel_index(sequence, batch)] if batch else []
-        at = (*position[:axis], place, *position[axis:])
-        name = [row_name(position, [axis], result.ndim)] if batch else []
-        rows.append([*name, str(place + 1), *(str(cell(at)) for cell in cells.values())])
-    columns = ["row"] * bool(batch) + ["rank", *cells]
-    emit_table(heading, columns, rows, result.size, footer)
+    def emit(self, footer: str | None) -> None:
+        batch = [axis for axis in range(len(self.shape)) if axis not in self.axes]
+        order = [*batch, *self.axes]
+        columns = ["row"] * bool(batch) + ["rank"] * self.ranked + [*self.cells]
+        table, total = table_of(columns, ("row",)), prod(self.shape)
+        for number in range(min(total, _TABLE_ROWS)):
+            places = np.unravel_index(number, [self.shape[axis] for axis in order])
+            at = tuple(int(place) for _, place in sorted(zip(order, places, strict=True)))
+            # NumPy's index notation: [3, :, 0].
+            row = "[" + ", ".join(":" if axis in self.axes else str(place) for axis, place in enumerate(at)) + "]"
+            names = [row] * bool(batch) + [str(int(places[-1]) + 1)] * self.ranked
+            table.add_row(*names, *(str(cell(at)) for cell in self.cells.values()))
+        console = output_of(120, markup=False, emoji=False)
+        # Captured first and written in one go: rich would end the process itself on a closed pipe.
+        with console.capture() as captured:
+            console.print(printable(self.heading), soft_wrap=True)
+            if total:
+                console.print(table)
+            if total > _TABLE_ROWS:
+                more = f"... and {total - _TABLE_ROWS:,} more rows; --json or -o gives all of them"
+                console.print(more, soft_wrap=True)
+            if footer is not None:
+                console.print(printable(footer), soft_wrap=True)
+        emit(captured.get())
 
 
 def report(
@@ -104,7 +104,7 @@ def report(
     results: dict[str, Array],
     output: str | None,
     as_json: bool,
-    table: Callable[[str | None], None],
+    table: Table,
 ) -> None:
     """Hand the results over: to the output file, and as JSON or as a table."""
     if len(results) > 1:
@@ -121,4 +121,4 @@ def report(
         emit_json(document)
     elif output != "-":
         shapes = ", ".join(f"{name} {a.dtype} {a.shape}" for name, a in results.items())
-        table(None if output is None else f"wrote {output}: {shapes}")
+        table.emit(None if output is None else f"wrote {output}: {shapes}")

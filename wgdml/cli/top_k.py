@@ -8,7 +8,7 @@ import wgdml
 
 from .program import BadInput, compute
 from .reading import check_axis, read_array
-from .showing import emit_sequences, file_argument, json_option, nan_option, output_option, report
+from .showing import Table, file_argument, json_option, nan_option, output_option, report
 from .writing import check_output
 
 
@@ -43,9 +43,7 @@ def top_k_command(file: str, k: int, axis: int, smallest: bool, nan: str, output
     mode = "smallest" if smallest else "largest"
     values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode, nan=nan)
 
-    def table(footer: str | None) -> None:
-        heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
-        emit_sequences(heading, values, axis, {"index": indices.__getitem__, "value": values.__getitem__}, footer)
-
+    heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
+    table = Table(heading, values.shape, [axis], {"index": indices.__getitem__, "value": values.__getitem__})
     facts = {"axis": axis, "k": k, "mode": mode, "nan": nan}
     report("top-k", file, array, facts, {"values": values, "indices": indices}, output, as_json, table)
