@@ -78,7 +78,10 @@ def bench_command(
     list_cases: bool,
 ) -> int:
     """Time every operator on the device beside other libraries, and check every answer."""
-    _check_preset(preset, quick, seed, count)
+    if quick and preset not in (None, "quick"):
+        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
+    if preset != "any" and (seed, count) != (None, None):
+        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
     kinds = _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
     names = _some("--peers", {"none": None, "auto": "all"}.get(peers, peers), PEERS, "auto, all, none or some of")
@@ -89,7 +92,8 @@ def bench_command(
     software = device.machine.software
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
     if table.name == "any":
-        table = _drawn(table, seed, count, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size))
+        seed, most = 1 if seed is None else seed, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size)
+        table = replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
     if growth is None:
         growth = not (patterns or data or quick or dtype != "float32")
     cases = _cases(table, growth, patterns, dtypes, device.machine.max_buffer_size)
@@ -111,19 +115,6 @@ def bench_command(
 _LARGEST_DRAWN = 1 << 28, 2_000_000
 #: The most elements for peers not meant for large inputs: beside a GPU, beside a software adapter.
 _PEER_ELEMENTS = 1 << 24, 1 << 26
-
-
-def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int | None) -> None:
-    if quick and preset not in (None, "quick"):
-        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
-    if preset != "any" and (seed, count) != (None, None):
-        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
-
-
-def _drawn(table: Preset, seed: int | None, count: int | None, most: int) -> Preset:
-    """The table with cases of up to ``most`` bytes."""
-    seed = 1 if seed is None else seed
-    return replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
 
 
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
