@@ -57,9 +57,7 @@ _UINT64_MAX: Final = 2**64 - 1  # TotalTensorSizeInBytes is a UINT64
 _Ints = Sequence[SupportsIndex] | npt.NDArray[np.integer[Any]]
 
 
-# --------------------------------------------------------------------------------------------------
-# Enumerations
-# --------------------------------------------------------------------------------------------------
+# -- enumerations --
 
 
 class DataType(IntEnum):
@@ -158,9 +156,7 @@ HIGHEST_FEATURE_LEVEL: Final = max(FeatureLevel)
 """The feature level that a device is opened at unless told otherwise."""
 
 
-# --------------------------------------------------------------------------------------------------
-# What each feature level takes
-# --------------------------------------------------------------------------------------------------
+# -- what each feature level takes --
 
 
 @dataclass(frozen=True)
@@ -231,9 +227,7 @@ FEATURE_TABLE: Final[Mapping[str, tuple[FeatureRow, ...]]] = MappingProxyType(
 """
 
 
-# --------------------------------------------------------------------------------------------------
-# Tensors
-# --------------------------------------------------------------------------------------------------
+# -- tensors --
 
 
 @dataclass(frozen=True, init=False)
@@ -350,9 +344,7 @@ class TensorDesc:
         return ((last + 1) * self.data_type.itemsize + 3) // 4 * 4
 
 
-# --------------------------------------------------------------------------------------------------
-# Operators
-# --------------------------------------------------------------------------------------------------
+# -- operators --
 
 
 @dataclass(frozen=True)
@@ -452,6 +444,7 @@ class ArgmaxOperatorDesc(_ArgOperatorDesc):
 
     operator_type: ClassVar[str] = "ARGMAX"
 
+    # Its own, so that errors name this class.
     def __init__(
         self,
         input_tensor: TensorDesc,
@@ -528,9 +521,7 @@ OperatorDesc = TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | Argmi
 """Any operator desc."""
 
 
-# --------------------------------------------------------------------------------------------------
-# wgdml's own operator
-# --------------------------------------------------------------------------------------------------
+# -- wgdml's own operator --
 
 _NAN_RULES = ("greatest", "last", "first")
 _INTEGERS = tuple(t for t in DataType if t not in _FLOATS)
@@ -607,9 +598,7 @@ class SelectOperatorDesc:
         return tuple(0 if size == 1 else stride for size, stride in zip(tensor.sizes, tensor.element_strides, strict=True))
 
 
-# --------------------------------------------------------------------------------------------------
-# Feature levels
-# --------------------------------------------------------------------------------------------------
+# -- feature levels --
 
 
 def required_feature_level(desc: OperatorDesc) -> FeatureLevel:
@@ -699,9 +688,7 @@ def _names(data_types: tuple[DataType, ...]) -> str:
     return ", ".join(data_type.name for data_type in data_types)
 
 
-# --------------------------------------------------------------------------------------------------
-# Rules of the operators
-# --------------------------------------------------------------------------------------------------
+# -- rules of the operators --
 
 
 def _check_top_k(desc: _TopKOperatorDesc) -> None:
@@ -719,9 +706,8 @@ def _check_top_k(desc: _TopKOperatorDesc) -> None:
         raise ValueError(f"k is {k}; it must be from 1 to {size}, the size of axis {axis} of input_tensor")
     sizes = (*source.sizes[:axis], k, *source.sizes[axis + 1 :])
     reason = f"the sizes of input_tensor with k = {k} on axis {axis}"
-    for field, tensor in (("output_value_tensor", values), ("output_index_tensor", indices)):
-        _check_sizes(field, tensor, sizes, reason)
-        _check_no_overlap(field, tensor)
+    _check_output("output_value_tensor", values, sizes, reason)
+    _check_output("output_index_tensor", indices, sizes, reason)
     # UINT32 holds every index: sizes are below 2**32.
 
 
@@ -730,12 +716,11 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     _check_some_level_takes(desc)
     _check_axes(axes, source)
     sizes = tuple(1 if d in axes else size for d, size in enumerate(source.sizes))
-    _check_sizes("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
-    _check_no_overlap("output_tensor", output)
+    _check_output("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
     if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
         _check_value_type("output_tensor", output, source)
-        return
-    _check_holds("output_tensor", output, source.sizes, axes)
+    else:
+        _check_holds("output_tensor", output, source.sizes, axes)
 
 
 def _check_select(desc: SelectOperatorDesc) -> None:
@@ -767,17 +752,12 @@ def _check_select_outputs(desc: SelectOperatorDesc) -> None:
     if not given:
         raise ValueError("output_value_tensor and output_index_tensor are None; at least one must be given")
     first = next(iter(given.values()))
-    if first.dimension_count == source.dimension_count:
-        batch = desc.sizes
-        fits = all(n in (1, m) for n, m in zip(source.sizes, batch, strict=True))
-    else:
-        batch, fits = source.sizes, True
-    if not fits:
+    batch = desc.sizes if first.dimension_count == source.dimension_count else source.sizes
+    if any(n not in (1, m) for n, m in zip(source.sizes, batch, strict=True)):
         raise ValueError(f"input_tensor.sizes is {source.sizes}; each must be 1 or that of the outputs, {first.sizes}, but on axes")
     sizes = tuple(desc.k if d in desc.axes else n for d, n in enumerate(batch))
     for field, tensor in given.items():
-        _check_sizes(field, tensor, sizes, f"those of the batch with {desc.k} on axes {desc.axes}")
-        _check_no_overlap(field, tensor)
+        _check_output(field, tensor, sizes, f"those of the batch with {desc.k} on axes {desc.axes}")
     if desc.output_value_tensor is not None:
         _check_value_type("output_value_tensor", desc.output_value_tensor, source)
 
@@ -816,11 +796,10 @@ def _check_holds(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: 
         )
 
 
-def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...]) -> None:
+def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...], reason: str = "") -> None:
     if tensor.data_type not in types:
-        raise ValueError(
-            f"{field}.data_type is {tensor.data_type.name}; it must be {'' if len(types) == 1 else 'one of '}{_names(types)}"
-        )
+        rule = ("" if len(types) == 1 else "one of ") + _names(types) + reason
+        raise ValueError(f"{field}.data_type is {tensor.data_type.name}; it must be {rule}")
 
 
 def _check_broadcast(field: str, tensor: TensorDesc, sizes: tuple[int, ...]) -> None:
@@ -852,13 +831,11 @@ def _check_axis(field: str, axis: int, source: TensorDesc) -> None:
 
 
 def _check_value_type(field: str, values: TensorDesc, source: TensorDesc) -> None:
-    if values.data_type is not source.data_type:
-        raise ValueError(
-            f"{field}.data_type is {values.data_type.name}; it must be {source.data_type.name}, the type of input_tensor"
-        )
+    _check_type(field, values, (source.data_type,), ", the type of input_tensor")
 
 
-def _check_sizes(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason: str) -> None:
+def _check_output(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason: str) -> None:
+    """Refuse other sizes, and elements that share an address, which DirectML leaves open."""
     if tensor.dimension_count != len(sizes):
         raise ValueError(
             f"{field}.sizes is {tensor.sizes}, {tensor.dimension_count} dimensions; "
@@ -866,10 +843,6 @@ def _check_sizes(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason:
         )
     if tensor.sizes != sizes:
         raise ValueError(f"{field}.sizes is {tensor.sizes}; it must be {sizes}, {reason}")
-
-
-def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
-    """Refuse an output two of whose elements share an address. DirectML leaves that open."""
     for dimension, (size, stride) in enumerate(zip(tensor.sizes, tensor.element_strides, strict=True)):
         if size > 1 and stride == 0:
             raise ValueError(
@@ -949,9 +922,7 @@ def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
     return b[1] // divisor <= a[0] and a[1] // divisor <= b[0]
 
 
-# --------------------------------------------------------------------------------------------------
-# Python types
-# --------------------------------------------------------------------------------------------------
+# -- Python types --
 
 
 _E = TypeVar("_E", bound=Enum)

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -29,7 +30,7 @@ class Check:
     """A call on the device and what NumPy answers."""
 
     name: str
-    call: Callable[[Device], Any]
+    call: Callable[..., Any]  #: Takes the device.
     expected: Callable[[], Any]
 
 
@@ -51,37 +52,26 @@ def _data(dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     random = np.random.default_rng(len(shape) * 1000 + shape[-1])
     x = random.integers(0, 60, shape).astype(dtype)
     if x.dtype.kind == "f":
-        x = (x - 30) / 7
-        x = x.astype(dtype)
+        x = ((x - 30) / 7).astype(dtype)
         special = [np.nan, -np.inf, np.inf, -0.0, 0.0, np.finfo(dtype).smallest_subnormal]
         for i, value in enumerate(special):
             x.reshape(-1)[i::97] = value
     return x
 
 
+def _top_k(x: NDArray[Any], k: int, axis: int, mode: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    indices = _stable_order(x, axis, mode == "largest").take(np.arange(k), axis)
+    return np.take_along_axis(x, indices, axis), indices
+
+
 def _checks_of(dtype: str, shape: tuple[int, ...], axis: int, k: int) -> Iterator[Check]:
     x = _data(dtype, shape)
     where = f"{dtype} {shape}, axis {axis}"
     for mode in ("largest", "smallest"):
-
-        def top_k(device: Device, mode: Any = mode) -> Any:
-            return functions.top_k(x, k, axis=axis, mode=mode, device=device)
-
-        def first(mode: str = mode) -> Any:
-            indices = _stable_order(x, axis, mode == "largest").take(np.arange(k), axis)
-            return np.take_along_axis(x, indices, axis), indices
-
-        yield Check(f"top_k {mode} of {where}, k {k}", top_k, first)
-    yield Check(f"argmax of {where}", lambda device: functions.argmax(x, axis=axis, device=device), lambda: np.argmax(x, axis=axis))
-    yield Check(f"argmin of {where}", lambda device: functions.argmin(x, axis=axis, device=device), lambda: np.argmin(x, axis=axis))
-
-
-def _argsort_check(x: NDArray[Any], descending: bool) -> Check:
-    return Check(
-        f"argsort of {x.dtype} {x.shape}, {'descending' if descending else 'ascending'}",
-        lambda device: functions.argsort(x, descending=descending, device=device),
-        lambda: _stable_order(x, -1, descending),
-    )
+        call: Any = partial(functions.top_k, x, k, axis=axis, mode=mode)
+        yield Check(f"top_k {mode} of {where}, k {k}", call, partial(_top_k, x, k, axis, mode))
+    for name in ("argmax", "argmin"):
+        yield Check(f"{name} of {where}", partial(getattr(functions, name), x, axis=axis), partial(getattr(np, name), x, axis=axis))
 
 
 def checks() -> list[Check]:
@@ -93,7 +83,10 @@ def checks() -> list[Check]:
     for dtype in ("int32", "uint8", "int64", "float16", "float64", "int16", "uint32", "int8", "uint16", "uint64"):
         found += list(_checks_of(dtype, (3, 130), 1, 4))[::2]
     found += list(_checks_of("float32", (100_003,), 0, 5000))[:1]
-    found += [_argsort_check(_data("float32", (4, 600)), descending) for descending in (False, True)]
+    x = _data("float32", (4, 600))
+    for descending in (False, True):
+        name = f"argsort of float32 (4, 600), {'descending' if descending else 'ascending'}"
+        found.append(Check(name, partial(functions.argsort, x, descending=descending), partial(_stable_order, x, -1, descending)))
     return found
 
 
@@ -126,7 +119,7 @@ def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tup
         if time.monotonic() - start > _LAST_START:
             break
         try:
-            what = _first_difference(check.call(device), check.expected())
+            what = _first_difference(check.call(device=device), check.expected())
         except Exception:
             what = traceback.format_exc()
         done += 1
@@ -147,24 +140,23 @@ def versions() -> dict[str, str]:
     }
 
 
+def _adapter(device: Device) -> dict[str, str]:
+    return {name: str(value) for name, value in device.adapter_info.items()}
+
+
 def facts_of(device: Device) -> dict[str, Any]:
     """What a document of measurements begins with."""
-    return {
-        "schema": 1,
-        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "versions": versions(),
-        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
-    }
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {"schema": 1, "when": when, "versions": versions(), "adapter": _adapter(device)}
 
 
 def report(device: Device | None, failures: list[Failure]) -> dict[str, Any]:
     """What a maintainer needs to know."""
     facts: dict[str, Any] = {**versions()}
     if device is not None:
-        facts["adapter"] = {name: str(value) for name, value in device.adapter_info.items()}
-        facts["chosen"] = device.adapter_reason
-        facts["features"] = sorted(device.features)
-        facts["limits"] = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}
+        limits = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}
+        facts |= {"adapter": _adapter(device), "chosen": device.adapter_reason}
+        facts |= {"features": sorted(device.features), "limits": limits}
     return facts | {"failures": failures}
 
 
