@@ -690,7 +690,7 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     request = request._replace(
         elements=Elements(request.elements.dtype, shape),
         axis=axes[0] if len(axes) == 1 else axes,
-        index_dtype=tensors["payload"].dtype if "payload" in tensors else request.index_dtype,
+        index_dtype=getattr(tensors.get("payload"), "dtype", request.index_dtype),
     )
     wanted = request.problem().wanted
     if out is not None:

@@ -18,7 +18,7 @@ import wgdml
 from wgdml import Device, Tensor
 from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
 from wgdml.selftest import facts_of
-from wgdml.terminal import check_folder, output_of, progress, write_document
+from wgdml.terminal import check_writable, output_of, progress, write_document
 
 from . import host, report, run, summary, timing
 from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, draw, with_dtypes
@@ -78,10 +78,7 @@ def bench_command(
     list_cases: bool,
 ) -> int:
     """Time every operator on the device beside other libraries, and check every answer."""
-    if quick and preset not in (None, "quick"):
-        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
-    if preset != "any" and (seed, count) != (None, None):
-        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
+    _check_preset(preset, quick, seed, count)
     kinds = _some("--data", data, DATA_KINDS)
     dtypes = _some("--dtype", dtype, DTYPES)
     names = _some("--peers", {"none": None, "auto": "all"}.get(peers, peers), PEERS, "auto, all, none or some of")
@@ -117,13 +114,20 @@ _LARGEST_DRAWN = 1 << 28, 2_000_000
 _PEER_ELEMENTS = 1 << 24, 1 << 26
 
 
+def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int | None) -> None:
+    if quick and preset not in (None, "quick"):
+        raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
+    if preset != "any" and (seed, count) != (None, None):
+        raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
+
+
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
     if plot_file and Path(plot_file).suffix not in (".png", ".svg", ".pdf"):
         raise click.UsageError(f"--plot {plot_file}: the name must end in .png, .svg or .pdf")
     if plot_file and not find_spec("matplotlib"):
         raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"')
-    for file in (json_file, plot_file):
-        check_folder(file)
+    for file in filter(None, (json_file, plot_file)):
+        check_writable(file)
 
 
 def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import numpy as np
 
 import wgdml
 
-from .program import BadInput, compute
+from .program import compute
 from .reading import Array, check_axis, read_array
 from .showing import Table, file_argument, json_option, nan_option, output_option, report
 from .writing import check_output
@@ -35,19 +36,19 @@ def _extreme_command(name: str, which: str, examples: str) -> click.Command:
         found = compute(getattr(wgdml, name), array, axis=axis_argument, keepdims=keepdims, nan=nan, **options)
         results = dict(zip(("values", "indices"), found, strict=True)) if has_values else {"indices": found}
         kept = np.asarray(results["indices"]).reshape([1 if a in reduced else n for a, n in enumerate(array.shape)])
-
-        def position(at: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(int(i) for i in np.unravel_index(kept[at], [array.shape[a] for a in reduced]))
-
-        def value(at: tuple[int, ...]) -> Any:
-            within = dict(zip(reduced, position(at), strict=True))
-            return array[tuple(within.get(axis, place) for axis, place in enumerate(at))]
-
-        cells = {"index": kept.__getitem__} | ({"position": position} if len(reduced) > 1 else {}) | {"value": value}
         over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
         heading = f"{name} of {file} {array.shape} {array.dtype}, over {over}"
         facts = {"axis": reduced if axes else None, "keepdims": keepdims, "nan": nan} | ({} if has_values else {"last": last})
-        report(name, file, array, facts, results, output, as_json, Table(heading, kept.shape, reduced, cells, ranked=False))
+        report(
+            name,
+            file,
+            array,
+            facts,
+            results,
+            output,
+            as_json,
+            Table(heading, kept.shape, reduced, _cells(array, reduced, kept), ranked=False),
+        )
 
     options = [
         file_argument,
@@ -68,11 +69,25 @@ def _reduced(name: str, array: Array, axes: tuple[int, ...]) -> list[int]:
     checked = [check_axis(axis, array) for axis in axes]
     for number, axis in enumerate(checked):
         if axis in checked[:number]:
-            raise BadInput(f"--axis {axes[number]} names axis {axis} a second time (shape {array.shape})")
+            raise click.UsageError(f"--axis {axes[number]} names axis {axis} a second time (shape {array.shape})")
     reduced = sorted(checked) if axes else list(range(array.ndim))
     if any(array.shape[axis] == 0 for axis in reduced):
-        raise BadInput(f"{name} of nothing: shape {array.shape} has a zero length along a reduced axis")
+        raise click.UsageError(f"{name} of nothing: shape {array.shape} has a zero length along a reduced axis")
     return reduced
+
+
+def _cells(array: Array, reduced: list[int], indices: Array) -> dict[str, Callable[[Any], Any]]:
+    """What a row shows of a result: the index, its position in several axes, the element."""
+
+    def position(at: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(i) for i in np.unravel_index(indices[at], [array.shape[a] for a in reduced]))
+
+    def value(at: tuple[int, ...]) -> Any:
+        within = dict(zip(reduced, position(at), strict=True))
+        return array[tuple(within.get(axis, place) for axis, place in enumerate(at))]
+
+    several = {"position": position} if len(reduced) > 1 else {}
+    return {"index": indices.__getitem__, **several, "value": value}
 
 
 #: Each with what it finds and its examples.
