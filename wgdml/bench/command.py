@@ -89,8 +89,7 @@ def bench_command(
     software = device.machine.software
     table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
     if table.name == "any":
-        seed, most = 1 if seed is None else seed, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size)
-        table = replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
+        table = _drawn(table, seed, count, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size))
     if growth is None:
         growth = not (patterns or data or quick or dtype != "float32")
     cases = _cases(table, growth, patterns, dtypes, device.machine.max_buffer_size)
@@ -119,6 +118,12 @@ def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int 
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
     if preset != "any" and (seed, count) != (None, None):
         raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
+
+
+def _drawn(table: Preset, seed: int | None, count: int | None, most: int) -> Preset:
+    """The table with cases of up to ``most`` bytes."""
+    seed = 1 if seed is None else seed
+    return replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
 
 
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
