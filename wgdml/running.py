@@ -8,7 +8,6 @@ from math import prod
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
-import wgpu
 from numpy.typing import ArrayLike, DTypeLike
 
 from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, element_name
@@ -18,7 +17,7 @@ from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, upda
 from .results import TopKResult
 from .runtime.default import as_device
 from .runtime.device import Device
-from .runtime.executor import Executor, PreparedPlan, record_steps
+from .runtime.executor import Executor, PreparedPlan
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, check_gpu_device, keep_memory, packed_tensor, sliced
 from .selection import FORMATS, Layout, Order, Selection
 
@@ -113,26 +112,19 @@ class RunningTopK:
         Neither submits nor waits. What is recorded takes x's items as they are when it runs, and
         may be recorded any number of times: positions go on as submissions do.
 
-        Raises as ``update`` does, and ``TypeError`` for what is no Tensor or no encoder.
+        Raises as ``update`` does, ``TypeError`` for what is no Tensor or no encoder, ``ValueError``
+        for an encoder that has ended.
         """
-        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
-            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
-        if encoder._device is not self.device.context.gpu_device:
-            raise ValueError(f"encoder belongs to another GPU device than that of {self.device!r}")
+        self.device.check_encoder(encoder)
         for name, tensor in {"x": x, "indices": indices}.items():
             if not isinstance(tensor, Tensor) and (name == "x" or tensor is not None):
                 raise TypeError(f"{name} must be a wgdml.Tensor, not {type(tensor).__name__}")
         self._check(x, indices)
-        whole = isinstance(encoder, wgpu.GPUCommandEncoder)
-        compute_pass = encoder.begin_compute_pass() if whole else encoder
-        for part, own in self._blocks(x, indices):
-            for tensor in (self._state, part, own):
-                if isinstance(tensor, Tensor):
-                    keep_memory(tensor)
-            prepared, resources = self._prepared(part, (len(self.batch_shape),), own)
-            record_steps(compute_pass, prepared.steps(resources))
-        if whole:
-            compute_pass.end()
+        for tensor in (self._state, x, indices):
+            if tensor is not None:
+                keep_memory(tensor)
+        along = (len(self.batch_shape),)
+        self.device.record(encoder, (self._prepared(part, along, own) for part, own in self._blocks(x, indices)))
 
     def merge(self, other: RunningTopK) -> None:
         """Takes all that another one keeps, as if its items came now, behind those here.

@@ -11,17 +11,12 @@ import wgpu
 from .. import contract
 from ..selection import BESIDES, OperatorDesc, lower
 from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
-from .executor import Executor, PreparedPlan, record_steps
+from .executor import Executor, PreparedPlan
 from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
 
 _VARIANTS_KEPT = 64
 _ROLES = {"input_tensor": "input", "output_value_tensor": "values", "output_index_tensor": "indices"}
 _ROLES |= {f"{name}_tensor": name for name in BESIDES}
-#: What wgpu says of an encoder that cannot be recorded into, and what that means.
-_ENCODERS = {
-    "must not have ended": "it has ended already",
-    "is locked": "a pass of it has not ended: record into the pass, or end it first",
-}
 
 
 @dataclass(frozen=True)
@@ -121,29 +116,12 @@ class CompiledOperator:
         that is mapped or destroyed after ``record`` and before the submission cannot be seen here:
         submitting it may end the process.
         """
-        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
-            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
-        if encoder._device is not self.device.context.gpu_device:
-            raise ValueError(f"encoder belongs to another GPU device than that of {self.device!r}")
-        prepared, resources = self._bind(tensors)
+        self.device.check_encoder(encoder)
+        work = self._bind(tensors)
         for tensor in tensors.values():
             if isinstance(tensor, Tensor):
                 keep_memory(tensor)
-        try:
-            steps = prepared.steps(resources)
-        except wgpu.GPUError as error:
-            self.device.context.fail(error, "binding tensors")
-        try:
-            if isinstance(encoder, wgpu.GPUComputePassEncoder):
-                record_steps(encoder, steps)
-                return
-            compute_pass = encoder.begin_compute_pass()
-            record_steps(compute_pass, steps)
-            compute_pass.end()
-        except wgpu.GPUValidationError as error:
-            said = " ".join(str(error).split())
-            why = next((meaning for words, meaning in _ENCODERS.items() if words in said), said)
-            raise ValueError(f"encoder cannot be recorded into: {why}") from error
+        self.device.record(encoder, [work])
 
     def __call__(self, input_tensor: Any, /, **others: Any) -> dict[str, Any]:
         """Runs the operator; submits and does not wait. Returns the outputs by the desc's field
