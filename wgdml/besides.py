@@ -39,7 +39,11 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
     spans = {name: t for name, t in tensors.items() if name != "payload"}
     flat = len(shape) == 1
     if flat:
-        batch = _common_shape({name: t.shape for name, t in spans.items()})
+        try:
+            batch = np.broadcast_shapes(*(t.shape for t in spans.values()))
+        except ValueError:
+            said = ", ".join(f"{name} {t.shape}" for name, t in spans.items())
+            raise ValueError(f"{' and '.join(spans)} must have shapes that can be broadcast together, not {said}") from None
     for name, tensor in spans.items():
         _check_broadcast(name, tensor.shape, batch, "x's shape without the axis")
     if "payload" in tensors:
@@ -54,7 +58,6 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
 
 
 def argument_of(name: str) -> str:
-    """What callers name it."""
     return _ARGUMENTS.get(name, name)
 
 
@@ -68,15 +71,6 @@ def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
     elif tensor.dtype.kind not in "iu":
         raise TypeError(f"{argument} must be integers, not {tensor.dtype}")
     return tensor
-
-
-def _common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape of the batch that lengths, starts and counts of a flat x have together."""
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"{' and '.join(shapes)} must have shapes that can be broadcast together, not {said}") from None
 
 
 def _check_broadcast(name: str, shape: tuple[int, ...], target: tuple[int, ...], what: str) -> None:

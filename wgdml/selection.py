@@ -99,7 +99,6 @@ class BatchDim:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Those of every tensor."""
         return self.input_stride, self.value_stride, self.index_stride, *self.besides
 
 
@@ -215,7 +214,6 @@ class Selection:
 
 
 def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
-    """Sorts by input stride, then joins."""
     return tuple(_joined(sorted(dims, key=lambda d: -d.input_stride)))
 
 

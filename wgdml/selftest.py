@@ -130,7 +130,6 @@ def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tup
 
 
 def versions() -> dict[str, str]:
-    """What of which version is at work."""
     return {
         "wgdml": __version__,
         "wgpu": metadata.version("wgpu"),
@@ -151,7 +150,6 @@ def facts_of(device: Device) -> dict[str, Any]:
 
 
 def report(device: Device | None, failures: list[Failure]) -> dict[str, Any]:
-    """What a maintainer needs to know."""
     facts: dict[str, Any] = {**versions()}
     if device is not None:
         limits = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}

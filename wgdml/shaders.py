@@ -63,7 +63,6 @@ def add_folder(folder: Traversable) -> None:
 
 
 def remove_folder(folder: Traversable) -> None:
-    """Takes back ``add_folder``."""
     _added.remove(folder)
     _forget()
 

@@ -121,7 +121,6 @@ def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int 
 
 
 def _drawn(table: Preset, seed: int | None, count: int | None, most: int) -> Preset:
-    """The table with cases of up to ``most`` bytes."""
     seed = 1 if seed is None else seed
     return replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
 
@@ -208,7 +207,6 @@ def _measure(
 
 
 def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
-    """The tables of a run; the exit status."""
     output = output_of(200)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")

@@ -192,7 +192,6 @@ def _one_line(error: Exception) -> str:
 
 
 def _facts(case: Case, kind: str) -> Result:
-    """What a case is, in a result's terms."""
     facts: Result = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k}
     facts |= {"dtype": case.dtype, "data": kind, "curve": case.curve}
     return facts | {"goal_us": case.goal, "figures": dict(case.figures), "peers": {}}

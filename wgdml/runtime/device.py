@@ -309,4 +309,4 @@ def default_device() -> Device:
     it opens a GPU device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or
     ``WGDML_SUBGROUPS`` is set. Its ``gpu_device_reason`` says which and why.
     """
-    return cast(Device, default.get())
+    return cast(Device, default.as_device(None))

@@ -90,7 +90,6 @@ class PreparedPlan:
 
 
 def record_steps(compute_pass: Any, steps: Steps) -> None:
-    """Records every dispatch into a compute pass."""
     current = None
     for pipeline, group, grid in steps:
         if pipeline is not current:

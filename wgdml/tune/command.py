@@ -180,7 +180,6 @@ def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float)
 
 
 def _print(document: dict[str, Any]) -> None:
-    """The tables of a run."""
     output = output_of(120)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}", markup=False)

@@ -32,8 +32,6 @@ _SCREENED = 24  # problems that are looked at for that, at the end
 
 
 class Meter(Protocol):
-    """What a search measures with."""
-
     @property
     def problems(self) -> Sequence[Any]: ...
     def plan(self, numbers: Mapping[str, float], problem: Any) -> Any:
