@@ -169,12 +169,19 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
 
 
+def broadcasts(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """Can a shape be broadcast to another?"""
+    try:
+        return np.broadcast_shapes(tuple(shape), tuple(target)) == tuple(target)
+    except ValueError:
+        return False
+
+
 def check_payload(dtype: np.dtype[Any], shape: Sequence[int], wanted: Sequence[int]) -> None:
     """``TypeError`` for elements but of 32 and 64 bits, ``ValueError`` for another shape."""
     if dtype.itemsize not in (4, 8):
         raise TypeError(f"payload must have elements of 32 or 64 bits, not {dtype}")
-    too_long = len(shape) > len(wanted)
-    if too_long or any(n not in (1, m) for n, m in zip(reversed(shape), reversed(wanted), strict=False)):
+    if not broadcasts(shape, wanted):
         raise ValueError(f"payload of shape {tuple(shape)} cannot be broadcast to x's {tuple(wanted)}")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import as_int
+from .arguments import as_int, broadcasts
 from .lines import batch_of
 from .runtime.tensor import Tensor, as_numpy
 
@@ -74,8 +74,7 @@ def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
 
 
 def _check_broadcast(name: str, shape: tuple[int, ...], target: tuple[int, ...], what: str) -> None:
-    extra = len(target) - len(shape)
-    if extra < 0 or any(n not in (1, t) for n, t in zip(shape, target[extra:], strict=True)):
+    if not broadcasts(shape, target):
         raise ValueError(f"{argument_of(name)} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
 
 

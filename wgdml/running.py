@@ -10,7 +10,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, element_name
+from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, broadcasts, element_name
 from .lines import line_selection
 from .plan import Plan
 from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, update_plan
@@ -178,11 +178,7 @@ class RunningTopK:
             raise ValueError(f"x must have shape {(*self.batch_shape, 'n')}, not {tuple(x.shape)}".replace("'", ""))
         if ids is not None:
             as_index_dtype(ids.dtype, "indices")
-            try:
-                fits = np.broadcast_shapes(ids.shape, x.shape) == tuple(x.shape)
-            except ValueError:
-                fits = False
-            if not fits:
+            if not broadcasts(ids.shape, x.shape):
                 raise ValueError(f"indices of shape {tuple(ids.shape)} cannot be broadcast to x's {tuple(x.shape)}")
         for name, tensor in {"x": x, "indices": ids}.items():
             if isinstance(tensor, Tensor):
