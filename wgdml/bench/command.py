@@ -16,7 +16,8 @@ from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
 import wgdml
 from wgdml import Device, Tensor
-from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
+from wgdml.plan import ALGORITHMS, Machine, Planner
+from wgdml.runtime.profile import policies_of
 from wgdml.selftest import facts_of
 from wgdml.terminal import check_writable, output_of, progress, write_document
 
@@ -263,7 +264,7 @@ def _some(option: str, text: str | None, known: Iterable[str], words: str = "all
 
 def _planner(numbers: dict[str, float], machine: Machine) -> Planner:
     try:
-        return Planner(machine, adjusted(Planner(machine).policies, numbers))
+        return Planner(machine, policies_of(machine, numbers))
     except ValueError as problem:
         raise click.UsageError(f"--policies: {problem}") from None
 

@@ -1,4 +1,4 @@
-"""Results on standard output: tables, JSON; and the options that all commands of arrays have."""
+"""Where results go: tables, JSON, files; and the options that all commands of arrays have."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
-from typing import Any
+from typing import IO, Any
 
 import click
 import numpy as np
 
-from wgdml.files import write_all
-from wgdml.terminal import output_of, table_of
+from wgdml.files import write_all, write_stream
+from wgdml.terminal import check_writable, output_of, table_of, write_file
 
 from .program import printable
 from .reading import Array
-from .writing import write_output
 
 _TABLE_ROWS = 20
 
@@ -96,6 +96,25 @@ class Table:
         emit(captured.get())
 
 
+def check_output(output: str | None, suffix: str, as_json: bool) -> None:
+    """Refuse an output that could not be written, before any work is done for it."""
+    if output is None:
+        return
+    if output == "-":
+        if as_json:
+            raise click.UsageError("-o - and --json both write to standard output: give one of them")
+        if sys.stdout is None:
+            raise click.UsageError("-o - but standard output is closed")
+        if sys.stdout.isatty():
+            raise click.UsageError("-o - would write binary data to the terminal: redirect standard output")
+        return
+    other = {".npy": ".npz", ".npz": ".npy"}[suffix]
+    if output.endswith(other):
+        what = "one array" if suffix == ".npy" else "two arrays"
+        raise click.UsageError(f"-o {output}: this command writes {what}, so the name must end in {suffix}")
+    check_writable(output)
+
+
 def report(
     command: str,
     file: str,
@@ -107,12 +126,18 @@ def report(
     table: Table,
 ) -> None:
     """Hand the results over: to the output file, and as JSON or as a table."""
-    if len(results) > 1:
-        # savez's signature does not know that these are arrays by name.
-        write_output(output, lambda stream: np.savez(stream, **results))  # type: ignore[arg-type]
-    else:
-        (only,) = results.values()
-        write_output(output, lambda stream: np.lib.format.write_array(stream, only, allow_pickle=False))
+    if output is not None:
+        save: Callable[[IO[bytes]], None]
+        if len(results) > 1:
+            # savez's signature does not know that these are arrays by name.
+            save = partial(np.savez, **results)  # type: ignore[arg-type]
+        else:
+            (only,) = results.values()
+            save = partial(np.lib.format.write_array, array=only, allow_pickle=False)
+        if output == "-":
+            write_stream(sys.stdout.buffer, save)
+        else:
+            write_file(output, save)
     if as_json:
         document = {"command": command, "file": file, "shape": list(array.shape), "dtype": str(array.dtype)}
         document |= facts

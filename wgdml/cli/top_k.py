@@ -8,8 +8,7 @@ import wgdml
 
 from .program import compute
 from .reading import check_axis, read_array
-from .showing import Table, file_argument, json_option, nan_option, output_option, report
-from .writing import check_output
+from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
 @click.command(

@@ -146,7 +146,7 @@ class CompiledOperator:
             ranges[name] = self._range_of(name, tensors[name])
             if _is_output(name):
                 check_overlap(name, ranges)
-        foreign = {name: found.buffer for name, found in ranges.items() if _is_foreign(tensors[name])}
+        foreign = {name: found.buffer for name, found in ranges.items() if is_foreign(tensors[name])}
         self.device.context.check_unmapped(**foreign)
         self.device.context.check_alive(**foreign)
         resources: dict[str, tuple[Any, int]] = {}
@@ -172,7 +172,7 @@ class CompiledOperator:
         """The bytes of a tensor that the desc describes, all of them there."""
         desc = self.tensors[name]
         buffer, start = self._buffer_of(name, tensor, desc)
-        if _is_foreign(tensor):
+        if is_foreign(tensor):
             check_buffer(name, buffer, self.device)
         alignment = desc.guaranteed_base_offset_alignment
         if alignment and start % alignment:
@@ -221,7 +221,3 @@ def _summary(desc: OperatorDesc) -> str:
 
 def _is_output(name: str) -> bool:
     return name.startswith("output")
-
-
-def _is_foreign(tensor: Any) -> bool:
-    return not isinstance(tensor, Tensor) or is_foreign(tensor)

@@ -358,9 +358,9 @@ def sliced(tensor: Tensor, first: int, end: int) -> Tensor:
     return new_tensor(tensor.device, tensor._buffer, tensor.dtype, shape, tensor.strides, offset, tensor._memory)
 
 
-def is_foreign(tensor: Tensor) -> bool:
+def is_foreign(tensor: Any) -> bool:
     """May the caller destroy or map the buffer? Those of the library alone it never saw."""
-    return tensor._memory is None or tensor._memory.shared
+    return not isinstance(tensor, Tensor) or tensor._memory is None or tensor._memory.shared
 
 
 def keep_memory(tensor: Tensor) -> None:
