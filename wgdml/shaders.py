@@ -24,8 +24,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 
@@ -34,35 +32,25 @@ class ShaderError(Exception):
 
 
 @cache
-def _folder() -> Traversable:
+def _folder() -> Path:
     """The folder of the WGSL files: inside the installed package, else the checkout's own."""
-    packaged = files("wgdml") / "shaders"
-    if packaged.is_dir():
-        return packaged
-    checkout = Path(__file__).resolve().parent.parent / "shaders"
-    if checkout.is_dir():
-        return checkout
+    package = Path(__file__).resolve().parent
+    for folder in (package / "shaders", package.parent / "shaders"):
+        if folder.is_dir():
+            return folder
     raise ShaderError("the WGSL files are missing: neither wgdml/shaders nor a checkout's shaders/ is there")
 
 
-def _files(folder: Traversable, prefix: str) -> Iterator[str]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _files(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".wgsl"):
-            yield prefix + entry.name.removesuffix(".wgsl")
+_added: list[Path] = []
 
 
-_added: list[Traversable] = []
-
-
-def add_folder(folder: Traversable) -> None:
+def add_folder(folder: Path) -> None:
     """Kernels of another folder too. Their imports are looked for there and in the library's."""
     _added.append(folder)
     _forget()
 
 
-def remove_folder(folder: Traversable) -> None:
+def remove_folder(folder: Path) -> None:
     _added.remove(folder)
     _forget()
 
@@ -75,14 +63,15 @@ def _forget() -> None:
 @cache
 def names() -> tuple[str, ...]:
     """The library's kernels, sorted: paths within the folder, without those of ``lib/``."""
-    return tuple(sorted(name for name in _files(_folder(), "") if not name.startswith("lib/")))
+    paths = (path.relative_to(_folder()).with_suffix("").as_posix() for path in _folder().rglob("*.wgsl"))
+    return tuple(sorted(name for name in paths if not name.startswith("lib/")))
 
 
 @cache
 def source(name: str) -> str:
     """The text of one WGSL file as it is on disk: ``"reduce/rows"``, ``"lib/order/key"``."""
     for folder in (_folder(), *_added):
-        path = folder.joinpath(*f"{name}.wgsl".split("/"))
+        path = folder / f"{name}.wgsl"
         if path.is_file():
             return path.read_text(encoding="utf-8")
     raise ShaderError(f"there is no WGSL file named {name!r}")
