@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -197,27 +197,14 @@ def _facts(case: Case, kind: str) -> Result:
     return facts | {"goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
 
 
-def run_cases(
-    clock: timing.Clock,
-    cases: Iterable[Case],
-    options: Options,
-    starting: Callable[[str], None],
-    so_far: Callable[[list[Result]], None],
-) -> None:
-    """Every case on each of its kinds of data; failures are results too.
-
-    ``starting`` is told of each case before it runs, ``so_far`` has all results after each.
-    """
-    done: list[Result] = []
-    for case in cases:
-        for kind in kinds_of(case, options):
-            starting(f"{case.name} {kind}")
-            try:
-                done.append(run_case(clock, case, kind, options))
-            except Exception as error:  # reported with its case; the others still run
-                done.append(_facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)})
-            gc.collect()
-            so_far(done)
+def try_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
+    """``run_case``, whose failure is a result too: the other cases still run."""
+    try:
+        return run_case(clock, case, kind, options)
+    except Exception as error:
+        return _facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)}
+    finally:
+        gc.collect()
 
 
 def hold_against(results: list[Result], ceiling: timing.Ceiling, empty_us: float) -> None:

@@ -81,6 +81,7 @@ class DeviceMeter:
     # -- plans --
 
     def plan(self, numbers: Mapping[str, float], problem: Case) -> Plan | None:
+        """What is run for a problem; None where it cannot be served."""
         try:
             return self._planner(tuple(sorted(numbers.items()))).plan(self._selections[problem.name])
         except MemoryError:
@@ -127,6 +128,7 @@ class DeviceMeter:
     # -- times --
 
     def compare(self, pairs: Sequence[tuple[Case, Plan, Plan]], rounds: int) -> Compared:
+        """Times of (problem, first plan, second plan), in rounds."""
         wrong = len(self.wrong)
         both = [[self._ready(case, plan) for plan in plans] for case, *plans in pairs]
         if len(self.wrong) > wrong:
@@ -159,5 +161,6 @@ class DeviceMeter:
         return sum(self.costs.get(key, 0.0) for key in kernels) + self._times[case.name, plan]
 
     def first_calls(self, pairs: Sequence[tuple[Case, Plan, Plan]]) -> float:
+        """The mean logarithm of what the first call takes more by the second plan."""
         more = [math.log(self._first_call(case, b) / self._first_call(case, a)) for case, a, b in pairs]
         return sum(more) / len(more)
