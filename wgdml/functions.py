@@ -498,22 +498,14 @@ class _Request(NamedTuple):
         return _Problem(self, axes, k, rows, result)
 
 
-class _Output(NamedTuple):
-    """One result of a call: its name in the plan, its data type and layout, its buffer's size."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    memory: int
-
-
 @dataclass(frozen=True)
 class _Call:
     """A request made ready: its plan and its results."""
 
     prepared: PreparedPlan | None  #: None where the results have no elements.
-    outputs: tuple[_Output, ...]
+    outputs: tuple[tuple[str, np.dtype[Any], int], ...]  #: Name, data type, memory's bytes.
+    shape: tuple[int, ...]  #: Of each result.
+    strides: tuple[int, ...]
     input_memory: int  #: Bytes of the buffer for an array.
 
 
@@ -636,15 +628,15 @@ def _prepare(device: Executor, problem: _Problem) -> _Call:
     x = problem.request.elements
     _check_size(x)
     input_memory = device.buffers.class_of("x", prod(x.shape) * x.dtype.itemsize) if x.strides is None else 0
-    outputs: list[_Output] = []
-    for name, dtype in problem.results.items():
-        memory = device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize)
-        outputs.append(_Output(name, dtype, problem.shape, packed_strides(problem.shape), memory))
+    outputs = tuple(
+        (name, dtype, device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize))
+        for name, dtype in problem.results.items()
+    )
     prepared = None
     if prod(problem.shape):
         strides = dict.fromkeys(problem.results, packed_strides(problem.rows))
         prepared = _place(device, problem, x, strides, Placement(x.vectors, input=x.rest))
-    return _Call(prepared, tuple(outputs), input_memory)
+    return _Call(prepared, outputs, problem.shape, packed_strides(problem.shape), input_memory)
 
 
 def _check_size(x: Elements) -> None:
@@ -772,10 +764,10 @@ def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:
     source = bound(x)
     resources = {"input": (source.buffer, source.start)}
     results = []
-    for name, dtype, shape, strides, size in call.outputs:
+    for name, dtype, size in call.outputs:
         memory = device.buffers.allocate_class(size)
         resources[name] = memory.buffer, 0
-        results.append(new_tensor(device, memory.buffer, dtype, shape, strides, 0, memory))
+        results.append(new_tensor(device, memory.buffer, dtype, call.shape, call.strides, 0, memory))
     if call.prepared is not None:
         check_alive("x", x)
         device.run(call.prepared, resources)
@@ -784,14 +776,14 @@ def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:
 
 def _run_on_array(x: NDArray[Any], device: Executor, call: _Call) -> list[NDArray[Any]]:
     if call.prepared is None:
-        return [np.empty(output.shape, output.dtype) for output in call.outputs]
+        return [np.empty(call.shape, dtype) for _, dtype, _ in call.outputs]
     memories = [device.buffers.allocate_class(call.input_memory)]
     resources = {"input": (memories[0].buffer, 0)}
     spans = []
-    for name, dtype, shape, _, size in call.outputs:
+    for name, dtype, size in call.outputs:
         memory = device.buffers.allocate_class(size)
         memories.append(memory)
         resources[name] = memory.buffer, 0
-        spans.append(Span(memory.buffer, 0, shape, dtype))
+        spans.append(Span(memory.buffer, 0, call.shape, dtype))
     device.transfers.write(np.ascontiguousarray(x), memories[0].buffer)
     return device.run_and_read(call.prepared, resources, spans)
