@@ -54,20 +54,6 @@ from .runtime.tensor import (
 from .runtime.transfers import Span
 from .selection import Beside, Layout, Order, make_selection, packed_strides, take_selection
 
-__all__ = [
-    "SortResult",
-    "TopKResult",
-    "argmax",
-    "argmin",
-    "argsort",
-    "lexsort",
-    "max",
-    "min",
-    "sort",
-    "take_along_axis",
-    "top_k",
-]
-
 Nan = Literal["greatest", "last"]
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
 

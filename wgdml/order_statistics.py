@@ -37,8 +37,6 @@ from .runtime.executor import Executor
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, packed_tensor
 from .selection import FORMATS, Layout, Order, Selection, make_selection, packed_strides
 
-__all__ = ["argpartition", "kth_value", "median", "partition", "quantile"]
-
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
 _Array = NDArray[Any]
 

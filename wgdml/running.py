@@ -21,8 +21,6 @@ from .runtime.executor import Executor, PreparedPlan
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, check_gpu_device, keep_memory, packed_tensor, sliced
 from .selection import FORMATS, Layout, Order, Selection
 
-__all__ = ["RunningTopK"]
-
 _IDS = {"uint32": 1, "int32": 2, "uint64": 3, "int64": 3}
 
 
