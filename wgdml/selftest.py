@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from . import functions
 from ._version import __version__
-from .runtime import Device, NoAdapterError, default_device
+from .runtime.adapter import NoAdapterError
+from .runtime.device import Device, default_device
 
 #: No check begins after this many seconds, so that a slow machine is through in ten too.
 _LAST_START = 7.0
