@@ -35,7 +35,7 @@ class Check:
     expected: Callable[[], Any]
 
 
-#: A check and what went wrong.
+#: A check and what went wrong, if anything.
 Failure = dict[str, str]
 
 
@@ -110,24 +110,17 @@ def _first_difference(got: Any, expected: Any) -> str:
     return next((f"result {number}: {what}" for number, what in found if what), "")
 
 
-def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tuple[list[Failure], int, int]:
-    """Failures, of which ``wrong`` is told; the checks that were run, and those there are."""
-    failures: list[Failure] = []
-    every = checks()
+def run(device: Device) -> Iterator[Failure]:
+    """The checks that there is time for, one after the other: what went wrong, or nothing."""
     start = time.monotonic()
-    done = 0
-    for check in every:
+    for check in checks():
         if time.monotonic() - start > _LAST_START:
             break
         try:
             what = _first_difference(check.call(device=device), check.expected())
         except Exception:
             what = traceback.format_exc()
-        done += 1
-        if what:
-            failures.append({"check": check.name, "what": what})
-            wrong(check.name)
-    return failures, done, len(every)
+        yield {"check": check.name, "what": what}
 
 
 def versions() -> dict[str, str]:
@@ -172,17 +165,22 @@ Exit status: 0 all answers are right, 1 some are wrong or there is no adapter.""
 def command(as_json: bool) -> None:
     """Check this copy on this machine's adapter against NumPy, in less than ten seconds."""
     start = time.monotonic()
-    device = None
-    done = total = 0
+    device: Device | None = None
+    outcomes: list[Failure] = []
     try:
         device = default_device()
         if not as_json:
             click.echo(f"checking wgdml {__version__} on {device!r}")
-        failures, done, total = run(device, lambda name: None if as_json else click.echo(f"WRONG  {name}"))
+        for outcome in run(device):
+            outcomes.append(outcome)
+            if outcome["what"] and not as_json:
+                click.echo(f"WRONG  {outcome['check']}")
     except NoAdapterError as problem:
-        failures = [{"check": "adapter", "what": str(problem)}]
+        outcomes.append({"check": "adapter", "what": str(problem)})
     except Exception:
-        failures = [{"check": "adapter", "what": traceback.format_exc()}]
+        outcomes.append({"check": "adapter", "what": traceback.format_exc()})
+    failures = [outcome for outcome in outcomes if outcome["what"]]
+    done, total = len(outcomes), len(checks())
     seconds = time.monotonic() - start
     facts = report(device, failures) | {"checks": done, "of": total, "seconds": round(seconds, 2)}
     if as_json:
