@@ -177,14 +177,6 @@ def broadcasts(shape: Sequence[int], target: Sequence[int]) -> bool:
         return False
 
 
-def check_payload(dtype: np.dtype[Any], shape: Sequence[int], wanted: Sequence[int]) -> None:
-    """``TypeError`` for elements but of 32 and 64 bits, ``ValueError`` for another shape."""
-    if dtype.itemsize not in (4, 8):
-        raise TypeError(f"payload must have elements of 32 or 64 bits, not {dtype}")
-    if not broadcasts(shape, wanted):
-        raise ValueError(f"payload of shape {tuple(shape)} cannot be broadcast to x's {tuple(wanted)}")
-
-
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}
 for _name in ("int64", "int32", "uint64", "uint32"):
     _dtype = np.dtype(_name)

@@ -13,8 +13,8 @@ from .arguments import as_int, broadcasts
 from .lines import batch_of
 from .runtime.tensor import Tensor, as_numpy
 
-#: What callers name what plans call the payload.
-_ARGUMENTS = {"payload": "indices"}
+#: Numbers of each sequence. All else is what stands for each item: top-k's indices, sort's payload.
+SPANS = ("lengths", "starts", "counts")
 
 
 class Besides(NamedTuple):
@@ -22,8 +22,12 @@ class Besides(NamedTuple):
 
     shape: tuple[int, ...]  #: Of x, with a batch before it where one flat x has several spans.
     axes: tuple[int, ...]  #: Of this shape.
-    tensors: Mapping[str, Tensor | NDArray[Any]]  #: By the names of a selection.
+    tensors: Mapping[str, Tensor | NDArray[Any]]
     longest: int  #: A bound of the lengths; 0: the axis.
+
+    def index_dtype(self, default: np.dtype[Any] | None) -> np.dtype[Any] | None:
+        """That of what stands for each item, where it is given."""
+        return next((t.dtype for name, t in self.tensors.items() if name not in SPANS), default)
 
 
 def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any]) -> Besides:
@@ -36,7 +40,7 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
     tensors = {name: _as_tensor(name, value) for name, value in given.items() if name != "longest"}
     length = prod(shape[a] for a in axes)
     batch = batch_of(shape, axes)
-    spans = {name: t for name, t in tensors.items() if name != "payload"}
+    spans = {name: t for name, t in tensors.items() if name in SPANS}
     flat = len(shape) == 1
     if flat:
         try:
@@ -46,10 +50,8 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
             raise ValueError(f"{' and '.join(spans)} must have shapes that can be broadcast together, not {said}") from None
     for name, tensor in spans.items():
         _check_broadcast(name, tensor.shape, batch, "x's shape without the axis")
-    if "payload" in tensors:
-        if len(axes) > 1:
-            raise ValueError(f"indices must not be given for several axes, {tuple(axes)}")
-        _check_broadcast("payload", tensors["payload"].shape, tuple(shape), "x's shape")
+    for name in tensors.keys() - spans.keys():
+        _check_broadcast(name, tensors[name].shape, tuple(shape), "x's shape")
     _check_numbers(spans, length, k)
     most = _longest(spans, given.get("longest"), length, flat)
     if flat:
@@ -57,25 +59,20 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
     return Besides(tuple(shape), tuple(axes), tensors, most)
 
 
-def argument_of(name: str) -> str:
-    return _ARGUMENTS.get(name, name)
-
-
 def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
     """A Tensor or an array of a data type that it may have."""
-    argument = argument_of(name)
-    tensor = value if isinstance(value, Tensor) else as_numpy(value, argument)
-    if name == "payload":
+    tensor = value if isinstance(value, Tensor) else as_numpy(value, name)
+    if name not in SPANS:
         if tensor.dtype.itemsize not in (4, 8):
-            raise TypeError(f"{argument} must have a data type of 32 or 64 bits, not {tensor.dtype}")
+            raise TypeError(f"{name} must have a data type of 32 or 64 bits, not {tensor.dtype}")
     elif tensor.dtype.kind not in "iu":
-        raise TypeError(f"{argument} must be integers, not {tensor.dtype}")
+        raise TypeError(f"{name} must be integers, not {tensor.dtype}")
     return tensor
 
 
 def _check_broadcast(name: str, shape: tuple[int, ...], target: tuple[int, ...], what: str) -> None:
     if not broadcasts(shape, target):
-        raise ValueError(f"{argument_of(name)} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
+        raise ValueError(f"{name} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
 
 
 def _check_numbers(spans: Mapping[str, Tensor | NDArray[Any]], length: int, k: int) -> None:

@@ -21,12 +21,11 @@ from .arguments import (
     as_k,
     as_order,
     check_indices,
-    check_payload,
     element_name,
     taken_shape,
     with_nan,
 )
-from .besides import argument_of, check_besides
+from .besides import SPANS, check_besides
 from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
@@ -110,7 +109,7 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside = _given(lengths=lengths, starts=starts, counts=counts, payload=indices, longest=longest)
+    beside = _given(lengths=lengths, starts=starts, counts=counts, indices=indices, longest=longest)
     return TopKResult(*_first(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, beside, in_order=in_order))
 
 
@@ -243,9 +242,10 @@ def sort(
     for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
     order = _sort_order(descending, stable, nan)
-    if payload is not None:
-        return _sort_pairs(x, payload, lengths, axis, order, out, device)
-    return _first(x, None, axis, order, True, None, out, device, _given(lengths=lengths))[0]
+    if payload is not None and out is not None:
+        raise ValueError("out must be None with a payload")
+    found = _first(x, None, axis, order, True, None, out, device, _given(lengths=lengths, payload=payload))
+    return found[0] if payload is None else SortResult(*found)
 
 
 def argsort(
@@ -378,7 +378,7 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 
 
 def _given(**beside: Any) -> dict[str, Any]:
-    """What is given beside x, by the names of a selection."""
+    """What is given beside x, by its arguments' names."""
     return {name: value for name, value in beside.items() if value is not None}
 
 
@@ -395,20 +395,6 @@ def _on_one_device(tensors: Mapping[str, Any], device: Executor | None) -> Execu
         check_gpu_device(name, tensor, executor)
         check_alive(name, tensor)
     return executor
-
-
-def _sort_pairs(
-    x: Any, payload: Any, lengths: Any, axis: SupportsIndex, order: Order, out: Any, device: Device | None
-) -> SortResult:
-    """Keys sorted, and what follows them."""
-    if out is not None:
-        raise ValueError("out must be None with a payload")
-    keys = x if isinstance(x, Tensor) else as_numpy(x)
-    follows = payload if isinstance(payload, Tensor) else as_numpy(payload, "payload")
-    along = as_axis(axis, len(keys.shape))
-    check_payload(follows.dtype, follows.shape, keys.shape)
-    executor = _on_one_device({"x": keys, "payload": follows}, device)
-    return SortResult(*_first(keys, None, along, order, True, None, None, executor, _given(lengths=lengths, payload=follows)))
 
 
 def _is_long(x: Any) -> bool:
@@ -512,8 +498,8 @@ def _first(
 ) -> list[Any]:
     """What is wanted of the values and indices of the first pairs: k (all, for None) along an axis.
 
-    With ``keepdims`` it is the first over some axes. ``beside``: lengths, starts, counts, payload
-    and longest, where they are given.
+    With ``keepdims`` it is the first over some axes. ``beside``: lengths, starts, counts, longest,
+    and indices or payload, where they are given.
     """
     operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
@@ -664,22 +650,22 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     x = x if isinstance(x, Tensor) else as_numpy(x)
     _check_size(request.elements)
     problem = request.problem()
-    shape, axes, tensors, longest = check_besides(x.shape, problem.axes, problem.k, given)
+    beside = check_besides(x.shape, problem.axes, problem.k, given)
+    shape, axes, tensors, longest = beside
     request = request._replace(
         elements=Elements(request.elements.dtype, shape),
         axis=axes[0] if len(axes) == 1 else axes,
-        index_dtype=getattr(tensors.get("payload"), "dtype", request.index_dtype),
+        index_dtype=beside.index_dtype(request.index_dtype),
     )
     wanted = request.problem().wanted
     if out is not None:
         check_out(out, wanted)
     everything: dict[str, Any] = {"x": x, **tensors}
     resident = any(isinstance(t, Tensor) for t in everything.values())
-    named = {argument_of(name): t for name, t in everything.items()}
-    executor = _on_one_device(named, device if device is not None or resident else _device_of(out))
+    executor = _on_one_device(everything, device if device is not None or resident else _device_of(out))
     placed = {name: asarray(t, device=executor) for name, t in everything.items()}
     source, batch = placed.pop("x").broadcast_to(shape), batch_of(shape, axes)
-    besides = {name: t.broadcast_to(shape if name == "payload" else batch) for name, t in placed.items()}
+    besides = {name: t.broadcast_to(batch if name in SPANS else shape) for name, t in placed.items()}
     if out is not None:
         return _run_into(source, executor, request, out, besides, longest)
     made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in wanted]
@@ -705,14 +691,16 @@ def _run_into(
     tensors |= named
     check_apart(tensors)
     for name, tensor in besides.items():  # which may share memory with x, and with each other
-        tensors[argument_of(name)] = tensor
-        check_apart({argument_of(name): tensor, **named})
+        tensors[name] = tensor
+        check_apart({name: tensor, **named})
     if prod(problem.shape):
         for name, tensor in tensors.items():
             check_alive(name, tensor)
         source = x if isinstance(x, Tensor) else asarray(x, device=device)
-        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **besides}.items()}
-        prepared = _prepare_into(device, problem, places, tuple(besides), longest)
+        # Plans call the payload what stands for each item.
+        roles = {name if name in SPANS else "payload": tensor for name, tensor in besides.items()}
+        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **roles}.items()}
+        prepared = _prepare_into(device, problem, places, tuple(roles), longest)
         device.run(prepared, {n: (p.buffer, p.start) for n, p in places.items()})
     return [out] if len(outputs) == 1 else list(out)  # not ``given``, which may stand for others
 
