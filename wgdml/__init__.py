@@ -24,21 +24,11 @@ from .functions import argmax, argmin, argsort, lexsort, max, min, sort, take_al
 from .order_statistics import argpartition, kth_value, median, partition, quantile
 from .results import SortResult, TopKResult
 from .running import RunningTopK
-from .runtime import (
-    BindingProperties,
-    CompiledOperator,
-    Device,
-    DeviceLostError,
-    NoAdapterError,
-    Operator,
-    Tensor,
-    adapters,
-    asarray,
-    default_device,
-    empty,
-    to_numpy,
-    to_numpy_async,
-)
+from .runtime.adapter import NoAdapterError, adapters
+from .runtime.device import Device, default_device
+from .runtime.errors import DeviceLostError
+from .runtime.operator import BindingProperties, CompiledOperator, Operator
+from .runtime.tensor import Tensor, asarray, empty, to_numpy, to_numpy_async
 
 __all__ = [
     "HIGHEST_FEATURE_LEVEL",

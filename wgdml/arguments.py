@@ -37,7 +37,6 @@ def as_ints(name: str, values: SupportsIndex | Sequence[SupportsIndex]) -> tuple
 
 
 def as_sizes(values: SupportsIndex | Sequence[SupportsIndex], name: str = "shape") -> tuple[int, ...]:
-    """A shape."""
     shape = as_ints(name, values)
     if any(n < 0 for n in shape):
         raise ValueError(f"{name} must have no negative size, not {shape}")
@@ -128,7 +127,6 @@ def as_omit(nan: str) -> bool:
 
 
 def as_order(mode: str, nan: str = "greatest") -> Order:
-    """The order of ``top_k``."""
     largest = _is_first("mode", mode, "largest", "smallest")
     return with_nan(Order.DESCENDING if largest else Order.ASCENDING, nan)
 
@@ -139,14 +137,12 @@ def with_nan(order: Order, nan: str) -> Order:
 
 
 def _is_first(name: str, word: str, first: str, second: str) -> bool:
-    """Which of two words it is."""
     if not isinstance(word, str) or word not in (first, second):
         raise ValueError(f'{name} must be "{first}" or "{second}", not {word!r}')
     return word == first
 
 
 def as_flag(name: str, value: bool) -> bool:
-    """A bool, Python's or NumPy's."""
     if value is True or value is False:
         return value
     if not isinstance(value, bool | np.bool_):
@@ -173,13 +169,12 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
 
 
-def check_payload(dtype: np.dtype[Any], shape: Sequence[int], wanted: Sequence[int]) -> None:
-    """``TypeError`` for elements but of 32 and 64 bits, ``ValueError`` for another shape."""
-    if dtype.itemsize not in (4, 8):
-        raise TypeError(f"payload must have elements of 32 or 64 bits, not {dtype}")
-    too_long = len(shape) > len(wanted)
-    if too_long or any(n not in (1, m) for n, m in zip(reversed(shape), reversed(wanted), strict=False)):
-        raise ValueError(f"payload of shape {tuple(shape)} cannot be broadcast to x's {tuple(wanted)}")
+def broadcasts(shape: Sequence[int], target: Sequence[int]) -> bool:
+    """Can a shape be broadcast to another?"""
+    try:
+        return np.broadcast_shapes(tuple(shape), tuple(target)) == tuple(target)
+    except ValueError:
+        return False
 
 
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}
@@ -189,7 +184,6 @@ for _name in ("int64", "int32", "uint64", "uint32"):
 
 
 def as_index_dtype(dtype: DTypeLike, name: str = "index_dtype") -> np.dtype[Any]:
-    """A data type that indices may have."""
     try:
         found = _INDEX_DTYPES.get(dtype)
         if found is None and dtype is not None:  # which NumPy takes for float64
@@ -211,7 +205,6 @@ def as_indices(indices: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:
-    """A data type that elements may have."""
     if dtype is None:
         raise TypeError("dtype must be a data type, not None")
     if isinstance(dtype, DataType):

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import as_int
+from .arguments import as_int, broadcasts
 from .lines import batch_of
 from .runtime.tensor import Tensor, as_numpy
 
-#: What callers name what plans call the payload.
-_ARGUMENTS = {"payload": "indices"}
+#: Numbers of each sequence. All else is what stands for each item: top-k's indices, sort's payload.
+SPANS = ("lengths", "starts", "counts")
 
 
 class Besides(NamedTuple):
@@ -22,67 +22,57 @@ class Besides(NamedTuple):
 
     shape: tuple[int, ...]  #: Of x, with a batch before it where one flat x has several spans.
     axes: tuple[int, ...]  #: Of this shape.
-    tensors: Mapping[str, Tensor | NDArray[Any]]  #: By the names of a selection.
+    tensors: Mapping[str, Tensor | NDArray[Any]]
     longest: int  #: A bound of the lengths; 0: the axis.
 
+    def index_dtype(self, default: np.dtype[Any] | None) -> np.dtype[Any] | None:
+        """That of what stands for each item, where it is given."""
+        return next((t.dtype for name, t in self.tensors.items() if name not in SPANS), default)
 
-def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any], longest: Any = None) -> Besides:
+
+def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any]) -> Besides:
     """Checks what is given beside an x of this shape, from which k are selected along the axes.
 
     Raises ``TypeError`` for what are no integers and for ids without 32 or 64 bits, ``ValueError``
     for shapes that cannot be broadcast. ``ValueError`` for numbers of arrays that are negative,
     beyond the axis or over k too; those of Tensors are not looked at.
     """
-    tensors = {name: _as_tensor(name, value) for name, value in given.items() if value is not None}
+    tensors = {name: _as_tensor(name, value) for name, value in given.items() if name != "longest"}
     length = prod(shape[a] for a in axes)
     batch = batch_of(shape, axes)
-    spans = {name: t for name, t in tensors.items() if name != "payload"}
+    spans = {name: t for name, t in tensors.items() if name in SPANS}
     flat = len(shape) == 1
     if flat:
-        batch = _common_shape({name: t.shape for name, t in spans.items()})
+        try:
+            batch = np.broadcast_shapes(*(t.shape for t in spans.values()))
+        except ValueError:
+            said = ", ".join(f"{name} {t.shape}" for name, t in spans.items())
+            raise ValueError(f"{' and '.join(spans)} must have shapes that can be broadcast together, not {said}") from None
     for name, tensor in spans.items():
         _check_broadcast(name, tensor.shape, batch, "x's shape without the axis")
-    if "payload" in tensors:
-        if len(axes) > 1:
-            raise ValueError(f"indices must not be given for several axes, {tuple(axes)}")
-        _check_broadcast("payload", tensors["payload"].shape, tuple(shape), "x's shape")
+    for name in tensors.keys() - spans.keys():
+        _check_broadcast(name, tensors[name].shape, tuple(shape), "x's shape")
     _check_numbers(spans, length, k)
-    most = _longest(spans, longest, length, flat)
+    most = _longest(spans, given.get("longest"), length, flat)
     if flat:
         return Besides((*batch, *shape), (len(batch),), tensors, most)
     return Besides(tuple(shape), tuple(axes), tensors, most)
 
 
-def argument_of(name: str) -> str:
-    """What callers name it."""
-    return _ARGUMENTS.get(name, name)
-
-
 def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
     """A Tensor or an array of a data type that it may have."""
-    argument = argument_of(name)
-    tensor = value if isinstance(value, Tensor) else as_numpy(value, argument)
-    if name == "payload":
+    tensor = value if isinstance(value, Tensor) else as_numpy(value, name)
+    if name not in SPANS:
         if tensor.dtype.itemsize not in (4, 8):
-            raise TypeError(f"{argument} must have a data type of 32 or 64 bits, not {tensor.dtype}")
+            raise TypeError(f"{name} must have a data type of 32 or 64 bits, not {tensor.dtype}")
     elif tensor.dtype.kind not in "iu":
-        raise TypeError(f"{argument} must be integers, not {tensor.dtype}")
+        raise TypeError(f"{name} must be integers, not {tensor.dtype}")
     return tensor
 
 
-def _common_shape(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape of the batch that lengths, starts and counts of a flat x have together."""
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"{' and '.join(shapes)} must have shapes that can be broadcast together, not {said}") from None
-
-
 def _check_broadcast(name: str, shape: tuple[int, ...], target: tuple[int, ...], what: str) -> None:
-    extra = len(target) - len(shape)
-    if extra < 0 or any(n not in (1, t) for n, t in zip(shape, target[extra:], strict=True)):
-        raise ValueError(f"{argument_of(name)} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
+    if not broadcasts(shape, target):
+        raise ValueError(f"{name} must have {what}, {target}, or one that can be broadcast to it, not {shape}")
 
 
 def _check_numbers(spans: Mapping[str, Tensor | NDArray[Any]], length: int, k: int) -> None:

@@ -18,7 +18,6 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from itertools import combinations
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple, SupportsIndex, TypeVar
 
@@ -57,9 +56,7 @@ _UINT64_MAX: Final = 2**64 - 1  # TotalTensorSizeInBytes is a UINT64
 _Ints = Sequence[SupportsIndex] | npt.NDArray[np.integer[Any]]
 
 
-# --------------------------------------------------------------------------------------------------
-# Enumerations
-# --------------------------------------------------------------------------------------------------
+# -- enumerations --
 
 
 class DataType(IntEnum):
@@ -158,9 +155,7 @@ HIGHEST_FEATURE_LEVEL: Final = max(FeatureLevel)
 """The feature level that a device is opened at unless told otherwise."""
 
 
-# --------------------------------------------------------------------------------------------------
-# What each feature level takes
-# --------------------------------------------------------------------------------------------------
+# -- what each feature level takes --
 
 
 @dataclass(frozen=True)
@@ -231,9 +226,7 @@ FEATURE_TABLE: Final[Mapping[str, tuple[FeatureRow, ...]]] = MappingProxyType(
 """
 
 
-# --------------------------------------------------------------------------------------------------
-# Tensors
-# --------------------------------------------------------------------------------------------------
+# -- tensors --
 
 
 @dataclass(frozen=True, init=False)
@@ -350,9 +343,7 @@ class TensorDesc:
         return ((last + 1) * self.data_type.itemsize + 3) // 4 * 4
 
 
-# --------------------------------------------------------------------------------------------------
-# Operators
-# --------------------------------------------------------------------------------------------------
+# -- operators --
 
 
 @dataclass(frozen=True)
@@ -452,6 +443,7 @@ class ArgmaxOperatorDesc(_ArgOperatorDesc):
 
     operator_type: ClassVar[str] = "ARGMAX"
 
+    # Its own, so that errors name this class.
     def __init__(
         self,
         input_tensor: TensorDesc,
@@ -528,9 +520,7 @@ OperatorDesc = TopKOperatorDesc | TopK1OperatorDesc | ArgmaxOperatorDesc | Argmi
 """Any operator desc."""
 
 
-# --------------------------------------------------------------------------------------------------
-# wgdml's own operator
-# --------------------------------------------------------------------------------------------------
+# -- wgdml's own operator --
 
 _NAN_RULES = ("greatest", "last", "first")
 _INTEGERS = tuple(t for t in DataType if t not in _FLOATS)
@@ -607,9 +597,7 @@ class SelectOperatorDesc:
         return tuple(0 if size == 1 else stride for size, stride in zip(tensor.sizes, tensor.element_strides, strict=True))
 
 
-# --------------------------------------------------------------------------------------------------
-# Feature levels
-# --------------------------------------------------------------------------------------------------
+# -- feature levels --
 
 
 def required_feature_level(desc: OperatorDesc) -> FeatureLevel:
@@ -699,9 +687,7 @@ def _names(data_types: tuple[DataType, ...]) -> str:
     return ", ".join(data_type.name for data_type in data_types)
 
 
-# --------------------------------------------------------------------------------------------------
-# Rules of the operators
-# --------------------------------------------------------------------------------------------------
+# -- rules of the operators --
 
 
 def _check_top_k(desc: _TopKOperatorDesc) -> None:
@@ -719,9 +705,8 @@ def _check_top_k(desc: _TopKOperatorDesc) -> None:
         raise ValueError(f"k is {k}; it must be from 1 to {size}, the size of axis {axis} of input_tensor")
     sizes = (*source.sizes[:axis], k, *source.sizes[axis + 1 :])
     reason = f"the sizes of input_tensor with k = {k} on axis {axis}"
-    for field, tensor in (("output_value_tensor", values), ("output_index_tensor", indices)):
-        _check_sizes(field, tensor, sizes, reason)
-        _check_no_overlap(field, tensor)
+    _check_output("output_value_tensor", values, sizes, reason)
+    _check_output("output_index_tensor", indices, sizes, reason)
     # UINT32 holds every index: sizes are below 2**32.
 
 
@@ -730,12 +715,11 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     _check_some_level_takes(desc)
     _check_axes(axes, source)
     sizes = tuple(1 if d in axes else size for d, size in enumerate(source.sizes))
-    _check_sizes("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
-    _check_no_overlap("output_tensor", output)
+    _check_output("output_tensor", output, sizes, f"the sizes of input_tensor with 1 on axes {axes}")
     if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
         _check_value_type("output_tensor", output, source)
-        return
-    _check_holds("output_tensor", output, source.sizes, axes)
+    else:
+        _check_holds("output_tensor", output, source.sizes, axes)
 
 
 def _check_select(desc: SelectOperatorDesc) -> None:
@@ -767,17 +751,12 @@ def _check_select_outputs(desc: SelectOperatorDesc) -> None:
     if not given:
         raise ValueError("output_value_tensor and output_index_tensor are None; at least one must be given")
     first = next(iter(given.values()))
-    if first.dimension_count == source.dimension_count:
-        batch = desc.sizes
-        fits = all(n in (1, m) for n, m in zip(source.sizes, batch, strict=True))
-    else:
-        batch, fits = source.sizes, True
-    if not fits:
+    batch = desc.sizes if first.dimension_count == source.dimension_count else source.sizes
+    if any(n not in (1, m) for n, m in zip(source.sizes, batch, strict=True)):
         raise ValueError(f"input_tensor.sizes is {source.sizes}; each must be 1 or that of the outputs, {first.sizes}, but on axes")
     sizes = tuple(desc.k if d in desc.axes else n for d, n in enumerate(batch))
     for field, tensor in given.items():
-        _check_sizes(field, tensor, sizes, f"those of the batch with {desc.k} on axes {desc.axes}")
-        _check_no_overlap(field, tensor)
+        _check_output(field, tensor, sizes, f"those of the batch with {desc.k} on axes {desc.axes}")
     if desc.output_value_tensor is not None:
         _check_value_type("output_value_tensor", desc.output_value_tensor, source)
 
@@ -816,11 +795,10 @@ def _check_holds(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: 
         )
 
 
-def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...]) -> None:
+def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...], reason: str = "") -> None:
     if tensor.data_type not in types:
-        raise ValueError(
-            f"{field}.data_type is {tensor.data_type.name}; it must be {'' if len(types) == 1 else 'one of '}{_names(types)}"
-        )
+        rule = ("" if len(types) == 1 else "one of ") + _names(types) + reason
+        raise ValueError(f"{field}.data_type is {tensor.data_type.name}; it must be {rule}")
 
 
 def _check_broadcast(field: str, tensor: TensorDesc, sizes: tuple[int, ...]) -> None:
@@ -852,13 +830,11 @@ def _check_axis(field: str, axis: int, source: TensorDesc) -> None:
 
 
 def _check_value_type(field: str, values: TensorDesc, source: TensorDesc) -> None:
-    if values.data_type is not source.data_type:
-        raise ValueError(
-            f"{field}.data_type is {values.data_type.name}; it must be {source.data_type.name}, the type of input_tensor"
-        )
+    _check_type(field, values, (source.data_type,), ", the type of input_tensor")
 
 
-def _check_sizes(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason: str) -> None:
+def _check_output(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason: str) -> None:
+    """Refuse other sizes, and elements that share an address, which DirectML leaves open."""
     if tensor.dimension_count != len(sizes):
         raise ValueError(
             f"{field}.sizes is {tensor.sizes}, {tensor.dimension_count} dimensions; "
@@ -866,10 +842,6 @@ def _check_sizes(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason:
         )
     if tensor.sizes != sizes:
         raise ValueError(f"{field}.sizes is {tensor.sizes}; it must be {sizes}, {reason}")
-
-
-def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
-    """Refuse an output two of whose elements share an address. DirectML leaves that open."""
     for dimension, (size, stride) in enumerate(zip(tensor.sizes, tensor.element_strides, strict=True)):
         if size > 1 and stride == 0:
             raise ValueError(
@@ -883,75 +855,34 @@ def _check_no_overlap(field: str, tensor: TensorDesc) -> None:
         )
 
 
+_MOST_WORK = 2_000_000  # steps of NumPy's search, about a second
+
+
 def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether two elements of a tensor share an address.
 
-    They do exactly when ``sum(d_i * stride_i) == 0`` for integers ``|d_i| < size_i``, not all 0.
+    A layout of many irregular dimensions that cannot be decided in a few seconds counts as one that
+    does.
     """
-    # How far each dimension reaches, and its stride.
-    dims = [(size - 1, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
-    if 0 in (stride for _, stride in dims):
+    dims = sorted((stride, size) for size, stride in zip(sizes, strides, strict=True) if size > 1)
+    # A step that is longer than all the others together is undone by none of them.
+    while dims and dims[-1][0] > sum((size - 1) * stride for stride, size in dims[:-1]):
+        dims.pop()
+    try:
+        return any(_meet(dims[d:]) for d in range(len(dims)))
+    except (np.exceptions.TooHardError, OverflowError):
         return True
-    # Such dimensions do not matter to the others. Nested layouts have no others.
-    while (zero := next((i for i in range(len(dims)) if _must_be_zero(dims, i)), None)) is not None:
-        del dims[zero]
-    return bool(dims) and (any(_meet(a, b) for a, b in combinations(dims, 2)) or _cancel(dims))
 
 
-def _cancel(dims: list[tuple[int, int]]) -> bool:
-    """Whether steps along some of at least three dimensions undo steps along others.
-
-    The dimensions are parted in two, and the sums of each part's steps are compared. An output has
-    fewer than 2**32 elements, so the best parting has at most some 2**24 sums, whatever the layout.
-    """
-
-    ways = (few for count in range(1, len(dims) - 1) for few in combinations(range(len(dims)), count))
-    few = min(ways, key=lambda few: _sums_to_make(dims, few))
-    parts = [dims[i] for i in few], [d for i, d in enumerate(dims) if i not in few]
-    sums = [_sums_of_steps(part) for part in parts if len(part) > 1]
-    if any(np.count_nonzero(s) < s.size - 1 for s in sums):
-        return True  # within a part
-    positive = [s[s > 0] for s in sums]  # the negative ones are their mirror image
-    if len(sums) > 1:
-        return bool(np.intersect1d(positive[0], positive[1]).size)
-    ((reach, stride),) = parts[0]
-    return bool(np.any((positive[0] % stride == 0) & (positive[0] // stride <= reach)))
+def _meet(dims: list[tuple[int, int]]) -> bool:
+    """Whether elements at the start of the first dimension share addresses with those beyond it."""
+    strides, sizes = zip(*dims, strict=True)
+    # Of one byte an element, and never looked into.
+    array = np.lib.stride_tricks.as_strided(np.empty(1, np.uint8), sizes, strides)
+    return np.shares_memory(array[:1], array[1:], max_work=_MOST_WORK)  # type: ignore[arg-type]
 
 
-def _sums_to_make(dims: list[tuple[int, int]], few: tuple[int, ...]) -> int:
-    """The sums of a parting into ``few`` dimensions and the others. A single one needs none."""
-    counts = [2 * reach + 1 for reach, _ in dims]
-    others = math.prod(count for i, count in enumerate(counts) if i not in few)
-    return others + (math.prod(counts[i] for i in few) if len(few) > 1 else 0)
-
-
-def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
-    """``sum(d_i * stride_i)`` of every ``|d_i| <= reach_i``, in 63 bits: two reach below 2**31."""
-    sums = np.zeros(1, np.int64)
-    for reach, stride in dims:
-        sums = np.add.outer(sums, np.arange(-reach, reach + 1, dtype=np.int64) * stride).ravel()
-    return sums
-
-
-def _must_be_zero(dims: list[tuple[int, int]], i: int) -> bool:
-    """Whether d_i is 0 in every solution. ``dims``: how far each dimension reaches, its stride."""
-    reach, stride = dims[i]
-    others = dims[:i] + dims[i + 1 :]
-    if stride > sum(other_reach * other for other_reach, other in others):
-        return True  # one step is more than the others can take back
-    divisor = math.gcd(*(other for _, other in others))
-    return reach < divisor // math.gcd(divisor, stride)  # else some d_i makes a multiple
-
-
-def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    """Whether two dimensions solve it: d_a = stride_b / divisor, d_b = -stride_a / divisor."""
-    divisor = math.gcd(a[1], b[1])
-    return b[1] // divisor <= a[0] and a[1] // divisor <= b[0]
-
-
-# --------------------------------------------------------------------------------------------------
-# Python types
-# --------------------------------------------------------------------------------------------------
+# -- Python types --
 
 
 _E = TypeVar("_E", bound=Enum)

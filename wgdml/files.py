@@ -9,6 +9,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,8 +48,11 @@ def write_whole(output: str | Path, save: Callable[[IO[bytes]], None]) -> None:
 
 
 def write_json(output: str | Path, document: dict[str, Any]) -> None:
-    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
-    write_whole(output, lambda stream: write_all(stream, text.encode()))
+    write_whole(output, partial(save_json, document))
+
+
+def save_json(document: dict[str, Any], stream: IO[bytes]) -> None:
+    write_all(stream, (json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
 
 
 def write_all(stream: IO[bytes], data: bytes | memoryview) -> None:

@@ -21,12 +21,11 @@ from .arguments import (
     as_k,
     as_order,
     check_indices,
-    check_payload,
     element_name,
     taken_shape,
     with_nan,
 )
-from .besides import Besides, argument_of, check_besides
+from .besides import SPANS, check_besides
 from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
@@ -52,21 +51,7 @@ from .runtime.tensor import (
     to_numpy,
 )
 from .runtime.transfers import Span
-from .selection import Beside, Layout, Order, Selection, make_selection, packed_strides, take_selection
-
-__all__ = [
-    "SortResult",
-    "TopKResult",
-    "argmax",
-    "argmin",
-    "argsort",
-    "lexsort",
-    "max",
-    "min",
-    "sort",
-    "take_along_axis",
-    "top_k",
-]
+from .selection import Beside, Layout, Order, make_selection, packed_strides, take_selection
 
 Nan = Literal["greatest", "last"]
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
@@ -124,8 +109,8 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside = _beside(lengths, starts, longest, counts, indices)
-    return TopKResult(*_select(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, in_order, beside))
+    beside = _given(lengths=lengths, starts=starts, counts=counts, indices=indices, longest=longest)
+    return TopKResult(*_first(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, beside, in_order=in_order))
 
 
 def argmax(
@@ -156,9 +141,9 @@ def argmax(
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
-    order = with_nan(Order.MAXIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
-    return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
+    beside = _given(lengths=lengths, starts=starts, longest=longest)
+    how = {"keepdims": as_flag("keepdims", keepdims), "last_index": as_flag("select_last_index", select_last_index)}
+    return _first(x, 1, axis, with_nan(Order.MAXIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
 
 
 def argmin(
@@ -180,9 +165,9 @@ def argmin(
 
     Raises as ``argmax`` does.
     """
-    order = with_nan(Order.MINIMUM, nan)
-    dtype, beside = as_index_dtype(index_dtype), _beside(lengths, starts, longest)
-    return _reduce(x, axis, keepdims, select_last_index, order, False, dtype, out, device, beside)[0]
+    beside = _given(lengths=lengths, starts=starts, longest=longest)
+    how = {"keepdims": as_flag("keepdims", keepdims), "last_index": as_flag("select_last_index", select_last_index)}
+    return _first(x, 1, axis, with_nan(Order.MINIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
 
 
 def max(
@@ -256,10 +241,11 @@ def sort(
     Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
     for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
-    if payload is not None:
-        return _sort_pairs(x, payload, lengths, axis, order, out, device)
-    return _select(x, None, axis, order, True, None, out, device, beside=beside)[0]
+    order = _sort_order(descending, stable, nan)
+    if payload is not None and out is not None:
+        raise ValueError("out must be None with a payload")
+    found = _first(x, None, axis, order, True, None, out, device, _given(lengths=lengths, payload=payload))
+    return found[0] if payload is None else SortResult(*found)
 
 
 def argsort(
@@ -280,8 +266,8 @@ def argsort(
     The result has x's shape and data type ``index_dtype``. ``nan``, ``out``, ``lengths`` and errors
     as of ``sort``. Indices beyond a length are -1. The signature is the array API standard's.
     """
-    order, beside = _sort_order(descending, stable, nan), _beside(lengths)
-    return _select(x, None, axis, order, False, as_index_dtype(index_dtype), out, device, beside=beside)[0]
+    order, dtype = _sort_order(descending, stable, nan), as_index_dtype(index_dtype)
+    return _first(x, None, axis, order, False, dtype, out, device, _given(lengths=lengths))[0]
 
 
 def lexsort(
@@ -391,13 +377,9 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _beside(
-    lengths: Any, starts: Any = None, longest: Any = None, counts: Any = None, payload: Any = None
-) -> dict[str, Any] | None:
-    """What is given beside x, by the names of a selection; None where nothing is."""
-    if lengths is None and starts is None and longest is None and counts is None and payload is None:
-        return None
-    return {"lengths": lengths, "starts": starts, "counts": counts, "payload": payload, "longest": longest}
+def _given(**beside: Any) -> dict[str, Any]:
+    """What is given beside x, by its arguments' names."""
+    return {name: value for name, value in beside.items() if value is not None}
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
@@ -413,21 +395,6 @@ def _on_one_device(tensors: Mapping[str, Any], device: Executor | None) -> Execu
         check_gpu_device(name, tensor, executor)
         check_alive(name, tensor)
     return executor
-
-
-def _sort_pairs(
-    x: Any, payload: Any, lengths: Any, axis: SupportsIndex, order: Order, out: Any, device: Device | None
-) -> SortResult:
-    """Keys sorted, and what follows them."""
-    if out is not None:
-        raise ValueError("out must be None with a payload")
-    keys = x if isinstance(x, Tensor) else as_numpy(x)
-    follows = payload if isinstance(payload, Tensor) else as_numpy(payload, "payload")
-    along = as_axis(axis, len(keys.shape))
-    check_payload(follows.dtype, follows.shape, keys.shape)
-    executor = _on_one_device({"x": keys, "payload": follows}, device)
-    beside = _beside(lengths, payload=follows)
-    return SortResult(*_select(keys, None, along, order, True, None, None, cast(Device, executor), beside=beside))
 
 
 def _is_long(x: Any) -> bool:
@@ -490,11 +457,6 @@ class _Request(NamedTuple):
     last_index: bool = False
     keepdims: bool | None = None  #: None where no axis is reduced.
 
-    @property
-    def in_blocks(self) -> bool:
-        """Can it be done block by block? A sort needs all of the array."""
-        return self.k is not None and self.axis != ()
-
     def problem(self) -> _Problem:
         shape, k = self.elements.shape, self.k
         axes: tuple[int, ...]
@@ -508,76 +470,45 @@ class _Request(NamedTuple):
         return _Problem(self, axes, k, rows, result)
 
 
-class _Into(NamedTuple):
-    """A request whose results go into tensors that exist."""
-
-    request: _Request
-    tensors: tuple[Elements, ...]  #: The input, as it lies on the device, the results, and others.
-    shared_input: bool
-    beside: tuple[str, ...]  #: The names of the others.
-    longest: int
-
-
-class _Output(NamedTuple):
-    """One result of a call: its name in the plan, its data type and layout, its buffer's size."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    memory: int
-
-
 @dataclass(frozen=True)
 class _Call:
     """A request made ready: its plan and its results."""
 
     prepared: PreparedPlan | None  #: None where the results have no elements.
-    outputs: tuple[_Output, ...]
+    outputs: tuple[tuple[str, np.dtype[Any], int], ...]  #: Name, data type, memory's bytes.
+    shape: tuple[int, ...]  #: Of each result.
+    strides: tuple[int, ...]
     input_memory: int  #: Bytes of the buffer for an array.
 
 
-def _select(
+def _first(
     x: ArrayLike | Tensor,
     k: int | None,
-    axis: SupportsIndex,
+    axis: Axes,
     order: Order,
     has_values: bool,
     index_dtype: np.dtype[Any] | None,
     out: Any,
-    device: Device | None,
-    in_order: bool = True,
+    device: Executor | None,
     beside: Mapping[str, Any] | None = None,
+    *,
+    in_order: bool = True,
+    last_index: bool = False,
+    keepdims: bool | None = None,
 ) -> list[Any]:
-    """Values and indices of the first k (all, for None) along an axis, where they are wanted.
+    """What is wanted of the values and indices of the first pairs: k (all, for None) along an axis.
 
-    ``beside``: lengths, starts, counts, payload and longest.
+    With ``keepdims`` it is the first over some axes. ``beside``: lengths, starts, counts, longest,
+    and indices or payload, where they are given.
     """
     operand, elements = _operand(x)
     # Exact types, as True and 1.0 have the hash of 1.
-    axis = axis if type(axis) is int else as_int("axis", axis)
-    request = _Request(elements, k, axis, order, has_values, index_dtype, in_order)
-    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
-
-
-def _reduce(
-    x: ArrayLike | Tensor,
-    axis: Axes,
-    keepdims: bool,
-    last_index: bool,
-    order: Order,
-    has_values: bool,
-    index_dtype: np.dtype[Any] | None,
-    out: Any,
-    device: Device | None,
-    beside: Mapping[str, Any] | None = None,
-) -> list[Any]:
-    """Value and index of the first pair over some axes; only those that are wanted."""
-    operand, elements = _operand(x)
-    axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
-    keeps, last = as_flag("keepdims", keepdims), as_flag("select_last_index", last_index)
-    request = _Request(elements, 1, axis, order, has_values, index_dtype, True, last, keeps)
-    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
+    if keepdims is None:
+        axis = axis if type(axis) is int else as_int("axis", cast(SupportsIndex, axis))
+    else:
+        axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
+    request = _Request(elements, k, axis, order, has_values, index_dtype, in_order, last_index, keepdims)
+    return _run_beside(operand, request, out, device, beside) if beside else _run(operand, request, out, device)
 
 
 def _extreme(
@@ -592,8 +523,8 @@ def _extreme(
 ) -> Any:
     """The value of the first pair over some axes, and its index where that is wanted."""
     dtype = as_index_dtype(index_dtype)
-    both = as_flag("return_indices", return_indices)
-    found = _reduce(x, axis, keepdims, False, order, True, dtype if both else None, out, device)
+    both, keeps = as_flag("return_indices", return_indices), as_flag("keepdims", keepdims)
+    found = _first(x, 1, axis, order, True, dtype if both else None, out, device, keepdims=keeps)
     return TopKResult(*found) if both else found[0]
 
 
@@ -609,7 +540,7 @@ def _operand(x: Any) -> tuple[Any, Elements]:
     return array, Elements(array.dtype, array.shape)
 
 
-def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any]:
+def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[Any]:
     """Tensors from a Tensor, arrays from an array; or the tensors of ``out``."""
     executor: Executor
     if isinstance(x, Tensor):
@@ -626,6 +557,7 @@ def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any
     if context.gone is not None:
         context.check()
     if out is not None:
+        _check_size(request.elements)
         return _run_into(x, executor, request, out)
     call: _Call | None = executor.kept.get(request)
     if call is None:
@@ -635,8 +567,8 @@ def _run(x: Any, request: _Request, out: Any, device: Device | None) -> list[Any
 
 
 def _in_blocks(x: Any, request: _Request, out: Any) -> bool:
-    """May the array go through the device block by block?"""
-    return out is None and request.in_blocks and _is_long(x)
+    """May the array go through the device block by block? A sort needs all of it."""
+    return out is None and request.k is not None and request.axis != () and _is_long(x)
 
 
 def _check(x: Any, request: _Request, out: Any) -> None:
@@ -668,15 +600,15 @@ def _prepare(device: Executor, problem: _Problem) -> _Call:
     x = problem.request.elements
     _check_size(x)
     input_memory = device.buffers.class_of("x", prod(x.shape) * x.dtype.itemsize) if x.strides is None else 0
-    outputs: list[_Output] = []
-    for name, dtype in problem.results.items():
-        memory = device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize)
-        outputs.append(_Output(name, dtype, problem.shape, packed_strides(problem.shape), memory))
-    if not prod(problem.shape):
-        return _Call(None, tuple(outputs), input_memory)
-    packed = packed_strides(problem.rows)
-    selection = _selection(x, problem, {output.name: packed for output in outputs})
-    return _Call(device.place(selection, Placement(x.vectors, input=x.rest)), tuple(outputs), input_memory)
+    outputs = tuple(
+        (name, dtype, device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize))
+        for name, dtype in problem.results.items()
+    )
+    prepared = None
+    if prod(problem.shape):
+        strides = dict.fromkeys(problem.results, packed_strides(problem.rows))
+        prepared = _place(device, problem, x, strides, Placement(x.vectors, input=x.rest))
+    return _Call(prepared, outputs, problem.shape, packed_strides(problem.shape), input_memory)
 
 
 def _check_size(x: Elements) -> None:
@@ -684,22 +616,21 @@ def _check_size(x: Elements) -> None:
         raise ValueError(f"x has {prod(x.shape)} elements; a tensor has at most {_LARGEST}")
 
 
-def _selection(
-    x: Elements,
+def _place(
+    device: Executor,
     problem: _Problem,
+    x: Elements,
     strides: Mapping[str, tuple[int, ...]],
-    besides: Mapping[str, Elements] | None = None,
+    placement: Placement,
+    besides: Mapping[str, tuple[Beside, Layout]] | None = None,
     longest: int = 0,
-) -> Selection:
-    """The problem on tensors; ``strides``: of the results that are wanted, with the axes kept.
-
-    ``besides``: those beside the input, of x's shape, or that of the batch.
-    """
-    request, steps = problem.request, packed_strides(x.shape) if x.strides is None else x.strides
+) -> PreparedPlan:
+    """The problem's plan for tensors; ``strides``: of the results wanted, with the axes kept."""
+    request = problem.request
     layouts = {name: Layout(problem.rows, places) for name, places in strides.items()}
-    return make_selection(
+    selection = make_selection(
         element_name(x.dtype),
-        Layout(x.shape, steps),
+        Layout(x.shape, packed_strides(x.shape) if x.strides is None else x.strides),
         problem.axes,
         problem.k,
         request.order,
@@ -708,55 +639,38 @@ def _selection(
         index_bytes=4 if request.index_dtype is None else request.index_dtype.itemsize,
         last_index=request.last_index,
         in_order=request.in_order,
-        besides={name: _beside_of(elements, problem) for name, elements in (besides or {}).items()},
+        besides=besides,
         longest=longest,
     )
+    return device.place(selection, placement)
 
 
-def _beside_of(beside: Elements, problem: _Problem) -> tuple[Beside, Layout]:
-    """A tensor beside the input, and its layout, of size 1 along the axes if it has none."""
-    return Beside(beside.dtype.name, beside.rest), Layout(problem.rows, problem.with_axes(beside.strides or ()))
-
-
-def _run_beside(x: Any, request: _Request, out: Any, device: Device | None, given: Mapping[str, Any]) -> list[Any]:
+def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, given: Mapping[str, Any]) -> list[Any]:
     """Runs a request with lengths and others; arrays where all that is given are arrays."""
     x = x if isinstance(x, Tensor) else as_numpy(x)
     _check_size(request.elements)
     problem = request.problem()
-    tensors = {name: value for name, value in given.items() if name != "longest"}
-    beside = check_besides(x.shape, problem.axes, problem.k, tensors, given.get("longest"))
-    request = _request_beside(request, beside)
-    problem = request.problem()
+    beside = check_besides(x.shape, problem.axes, problem.k, given)
+    shape, axes, tensors, longest = beside
+    request = request._replace(
+        elements=Elements(request.elements.dtype, shape),
+        axis=axes[0] if len(axes) == 1 else axes,
+        index_dtype=beside.index_dtype(request.index_dtype),
+    )
+    wanted = request.problem().wanted
     if out is not None:
-        check_out(out, problem.wanted)
-    all_given: dict[str, Any] = {"x": x, **beside.tensors}
-    resident = any(isinstance(t, Tensor) for t in all_given.values())
-    named = {argument_of(name): t for name, t in all_given.items()}
-    executor = _on_one_device(named, device if device is not None or resident else _device_of(out))
-    source, besides = _placed(all_given, beside, executor)
-    if out is None:
-        made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in problem.wanted]
-        found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, beside.longest)
-        return found if resident else list(to_numpy(*found))
-    return _run_into(source, executor, request, out, besides, beside.longest)
-
-
-def _placed(given: Mapping[str, Any], beside: Besides, device: Executor) -> tuple[Tensor, dict[str, Tensor]]:
-    """x and what comes with it, on the device and in the shapes that belong together."""
-    placed = {name: asarray(t, device=device) for name, t in given.items()}
-    source = placed.pop("x").broadcast_to(beside.shape)
-    batch = batch_of(beside.shape, beside.axes)
-    return source, {name: t.broadcast_to(beside.shape if name == "payload" else batch) for name, t in placed.items()}
-
-
-def _request_beside(request: _Request, beside: Besides) -> _Request:
-    """The request for the shape that x has then, whose indices are of the ids' data type."""
-    changes: dict[str, Any] = {"elements": Elements(request.elements.dtype, beside.shape)}
-    if len(beside.shape) > len(request.elements.shape):
-        changes["axis"] = beside.axes[0]
-    if "payload" in beside.tensors:
-        changes["index_dtype"] = beside.tensors["payload"].dtype
-    return request._replace(**changes)
+        check_out(out, wanted)
+    everything: dict[str, Any] = {"x": x, **tensors}
+    resident = any(isinstance(t, Tensor) for t in everything.values())
+    executor = _on_one_device(everything, device if device is not None or resident else _device_of(out))
+    placed = {name: asarray(t, device=executor) for name, t in everything.items()}
+    source, batch = placed.pop("x").broadcast_to(shape), batch_of(shape, axes)
+    besides = {name: t.broadcast_to(batch if name in SPANS else shape) for name, t in placed.items()}
+    if out is not None:
+        return _run_into(source, executor, request, out, besides, longest)
+    made = [packed_tensor(executor, dtype, shape, "the result") for dtype, shape in wanted]
+    found = _run_into(source, executor, request, made[0] if len(made) == 1 else made, besides, longest)
+    return found if resident else list(to_numpy(*found))
 
 
 def _run_into(
@@ -768,9 +682,7 @@ def _run_into(
     longest: int = 0,
 ) -> list[Any]:
     """Runs a request into tensors that exist, and returns them. Errors come before any work."""
-    if besides is None:
-        besides = {}
-        _check_size(request.elements)
+    besides = besides or {}
     problem = request.problem()
     given = [moved("out", tensor, device) for tensor in check_out(out, problem.wanted)]
     outputs = dict(zip(problem.results, given, strict=True))
@@ -779,14 +691,16 @@ def _run_into(
     tensors |= named
     check_apart(tensors)
     for name, tensor in besides.items():  # which may share memory with x, and with each other
-        tensors[argument_of(name)] = tensor
-        check_apart({argument_of(name): tensor, **named})
+        tensors[name] = tensor
+        check_apart({name: tensor, **named})
     if prod(problem.shape):
         for name, tensor in tensors.items():
             check_alive(name, tensor)
         source = x if isinstance(x, Tensor) else asarray(x, device=device)
-        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **besides}.items()}
-        prepared = _prepare_into(device, problem, places, tuple(besides), longest)
+        # Plans call the payload what stands for each item.
+        roles = {name if name in SPANS else "payload": tensor for name, tensor in besides.items()}
+        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **roles}.items()}
+        prepared = _prepare_into(device, problem, places, tuple(roles), longest)
         device.run(prepared, {n: (p.buffer, p.start) for n, p in places.items()})
     return [out] if len(outputs) == 1 else list(out)  # not ``given``, which may stand for others
 
@@ -804,14 +718,18 @@ def _prepare_into(
     shared = any(output.buffer is source.buffer for output in outputs)
     if "payload" in beside:
         shared = shared or any(output.buffer is places["payload"].buffer for output in outputs)
-    key = _Into(problem.request, tuple(place.elements for place in places.values()), shared, beside, longest)
+    key = "into", problem.request, tuple(place.elements for place in places.values()), shared, beside, longest
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
-        left = {name: place.elements.rest for name, place in places.items() if name not in beside}
-        strides = {name: problem.with_axes(places[name].elements.strides or ()) for name in left if name != "input"}
-        besides = {name: places[name].elements for name in beside}
-        selection = _selection(source.elements, problem, strides, besides, longest)
-        prepared = device.place(selection, Placement(source.elements.vectors, shared, **left))
+        own = {name: place.elements for name, place in places.items()}
+        besides = {
+            # Of size 1 along the axes where it has none.
+            name: (Beside(own[name].dtype.name, own[name].rest), Layout(problem.rows, problem.with_axes(own[name].strides or ())))
+            for name in beside
+        }
+        left = {name: elements.rest for name, elements in own.items() if name not in beside}
+        strides = {name: problem.with_axes(own[name].strides or ()) for name in left if name != "input"}
+        prepared = _place(device, problem, own["input"], strides, Placement(own["input"].vectors, shared, **left), besides, longest)
         device.kept.put(key, prepared)
     return prepared
 
@@ -820,10 +738,10 @@ def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:
     source = bound(x)
     resources = {"input": (source.buffer, source.start)}
     results = []
-    for name, dtype, shape, strides, size in call.outputs:
+    for name, dtype, size in call.outputs:
         memory = device.buffers.allocate_class(size)
         resources[name] = memory.buffer, 0
-        results.append(new_tensor(device, memory.buffer, dtype, shape, strides, 0, memory))
+        results.append(new_tensor(device, memory.buffer, dtype, call.shape, call.strides, 0, memory))
     if call.prepared is not None:
         check_alive("x", x)
         device.run(call.prepared, resources)
@@ -832,14 +750,14 @@ def _run_on_tensor(x: Tensor, device: Executor, call: _Call) -> list[Tensor]:
 
 def _run_on_array(x: NDArray[Any], device: Executor, call: _Call) -> list[NDArray[Any]]:
     if call.prepared is None:
-        return [np.empty(output.shape, output.dtype) for output in call.outputs]
+        return [np.empty(call.shape, dtype) for _, dtype, _ in call.outputs]
     memories = [device.buffers.allocate_class(call.input_memory)]
     resources = {"input": (memories[0].buffer, 0)}
     spans = []
-    for name, dtype, shape, _, size in call.outputs:
+    for name, dtype, size in call.outputs:
         memory = device.buffers.allocate_class(size)
         memories.append(memory)
         resources[name] = memory.buffer, 0
-        spans.append(Span(memory.buffer, 0, shape, dtype))
+        spans.append(Span(memory.buffer, 0, call.shape, dtype))
     device.transfers.write(np.ascontiguousarray(x), memories[0].buffer)
     return device.run_and_read(call.prepared, resources, spans)

@@ -17,8 +17,8 @@ except ImportError as missing:
     raise ImportError('wgdml.onnx needs the onnx package: pip install "wgdml[onnx]"') from missing
 
 from .functions import argmax, argmin, top_k
-from .runtime import Device, Tensor, asarray, default_device, to_numpy
-from .runtime.tensor import as_numpy
+from .runtime.device import Device, default_device
+from .runtime.tensor import Tensor, as_numpy, asarray, to_numpy
 
 __all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 

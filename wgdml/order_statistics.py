@@ -32,13 +32,10 @@ from .plan import Plan
 from .plan.ranks import MOST_PARTED, Ranks, numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
 from .quantiles import middle, places
 from .results import TopKResult
-from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, packed_tensor
 from .selection import FORMATS, Layout, Order, Selection, make_selection, packed_strides
-
-__all__ = ["argpartition", "kth_value", "median", "partition", "quantile"]
 
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
 _Array = NDArray[Any]
@@ -70,7 +67,7 @@ def kth_value(
     given = x if isinstance(x, Tensor) else as_numpy(x)
     along = as_axis(axis, len(given.shape))
     rank = as_rank(k, given.shape[along])
-    source = asarray(given, device=as_device(_device_of(x, device)))
+    source = asarray(given, device=device)
     found = _pairs(source, (along,), np.array([rank]), order, dtype)
     shape = batch_of(source.shape, (along,), keeps)
     return TopKResult(*(_like(x, part.reshape(shape), source.device) for part in found))
@@ -135,7 +132,7 @@ def median(
     """
     omits = as_omit(nan)
     given, axes, keeps = _reduction(x, axis, keepdims)
-    source = asarray(given, device=as_device(_device_of(x, device)))
+    source = asarray(given, device=device)
     counts = np.array([prod(source.shape[a] for a in axes)])
     if omits and _has_nan(source):
         counts = np.maximum(_numbers(source, axes)[..., None], 1)
@@ -175,7 +172,7 @@ def quantile(
     at = places(method, counts, wanted.reshape(-1), weak)
     if at.weight is not None and given.dtype == np.bool_:
         raise TypeError(f"x must not be bool for method {method!r}, which subtracts")
-    source = asarray(given, device=as_device(_device_of(x, device)))
+    source = asarray(given, device=device)
     omits = omits and _has_nan(source)
     if omits:
         at = places(method, np.maximum(_numbers(source, axes)[..., None], 1), wanted.reshape(-1), weak)
@@ -190,10 +187,6 @@ def quantile(
 
 
 # ----------------------------------------------------------------------------
-
-
-def _device_of(x: Any, device: Device | None) -> Executor | None:
-    return x.device if device is None and isinstance(x, Tensor) else device
 
 
 def _reduction(x: Any, axis: Axes, keepdims: bool) -> tuple[Any, tuple[int, ...], bool]:
@@ -320,20 +313,17 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
         raise ValueError(f'kind must be "introselect", not {kind!r}')
     given = x if isinstance(x, Tensor) else as_numpy(x)
     given = given if axis is not None else given.reshape(-1)
-    along = -1 if axis is None else axis
-    along = as_axis(along, len(given.shape))
+    along = as_axis(-1 if axis is None else axis, len(given.shape))
     ranks = as_parts(kth, given.shape[along])
-    source = asarray(given, device=as_device(_device_of(x, device)))
+    source = asarray(given, device=device)
     if not ranks:
         return _like(x, _in_order_of_index(source, along, index_dtype), source.device)
     if len(ranks) > MOST_PARTED:
-        return _like(
-            x,
-            sort(source, axis=along) if index_dtype is None else argsort(source, axis=along, index_dtype=index_dtype),
-            source.device,
-        )
+        found = sort(source, axis=along) if index_dtype is None else argsort(source, axis=along, index_dtype=index_dtype)
+        return _like(x, found, source.device)
     result = packed_tensor(source.device, index_dtype or source.dtype, source.shape, "the result")
     if source.size:
+        name = "values" if index_dtype is None else "indices"
         packed = Layout(source.shape, packed_strides(source.shape))
         selection = make_selection(
             element_name(source.dtype),
@@ -343,10 +333,9 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
             Order.ASCENDING,
             values=packed if index_dtype is None else None,
             indices=None if index_dtype is None else packed,
-            index_bytes=result.dtype.itemsize if index_dtype is not None else 4,
+            index_bytes=4 if index_dtype is None else index_dtype.itemsize,
         )
         selection = replace(selection, input_offset=bound(source).elements.rest)
-        name = "values" if index_dtype is None else "indices"
         words, known = _words(source, selection, np.array(ranks))
         _run(source, selection, partition_plan, (known,), ranks=words, **{name: result})
     return _like(x, result, source.device)

@@ -11,9 +11,8 @@ import itertools
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, Literal, Protocol, SupportsIndex
 
@@ -21,9 +20,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
-from .lines import batch_of, first_pairs
+from .lines import batch_of
 from .results import TopKResult
-from .running import RunningTopK, running_of, take_items
+from .running import RunningTopK
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
@@ -214,43 +213,32 @@ def _ranges(size: int, block: int) -> list[slice]:
     return [slice(a, b) for a, b in itertools.pairwise(bounds)]
 
 
-def _memory_order(x: Source) -> tuple[int, ...]:
-    """The dimensions, the one with the largest stride first; row-major where x does not say."""
-    strides = x.strides if isinstance(x, np.ndarray) else [0] * len(x.shape)
-    return tuple(sorted(range(len(x.shape)), key=lambda d: -abs(strides[d])))
-
-
 @contextmanager
 def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
     """To be told each block's bytes. Calls the caller's function, or shows a bar on a terminal."""
     shows = progress == "auto" and sys.stderr is not None and sys.stderr.isatty()
     done, started, bar = 0, time.monotonic(), None
+    with ExitStack() as shown:
 
-    def add(count: int) -> None:
-        nonlocal done, bar
-        done += count
-        if callable(progress):
-            progress(done, total)
-        elif shows and time.monotonic() - started > _BAR_AFTER:
-            bar = bar or _bar(total)
-            bar.update(bar.task_ids[0], completed=done)
+        def add(count: int) -> None:
+            nonlocal done, bar
+            done += count
+            if callable(progress):
+                progress(done, total)
+            elif shows and time.monotonic() - started > _BAR_AFTER:
+                bar = bar or shown.enter_context(_bar(total))
+                bar.update(bar.task_ids[0], completed=done)
 
-    try:
         yield add
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
 def _bar(total: int) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    from . import terminal
+
+    bar = terminal.progress(1, DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     bar.add_task("", total=total)
-    bar.start()
     return bar
 
 
@@ -266,70 +254,74 @@ class Wanted:
     index_dtype: np.dtype[Any]
 
 
-class _Reduction:
-    """One pass over a source: what is asked for, and what it is cut into."""
+class _Pass:
+    """One pass over a source: what is asked for, what it is cut into, and the results."""
 
     def __init__(self, x: Source, wanted: Wanted, device: Executor, block_bytes: int | None) -> None:
-        self.x = x
-        self.wanted = wanted
-        self.device = device
+        self.x, self.wanted, self.device = x, wanted, device
         self.axes = wanted.axes
         self.shape = tuple(int(n) for n in x.shape)
         self.dtype = np.dtype(x.dtype).newbyteorder("=")
-        self.memory_order = _memory_order(x)
+        strides = x.strides if isinstance(x, np.ndarray) else [0] * len(self.shape)
+        #: The dimensions, the one with the largest stride first; row-major where x does not say.
+        self.memory_order = tuple(sorted(range(len(self.shape)), key=lambda d: -abs(strides[d])))
         item = self.dtype.itemsize
         largest = builtins.min(device.context.limits["max-buffer-size"], 0xFFFFFFF0) // 16 * 16
         budget = builtins.min(_BLOCK_BYTES, largest // 8) if block_bytes is None else int(block_bytes)
         self.budget = builtins.min(builtins.max(budget, item), largest)
-        #: The shape of the result, every dimension kept.
-        self.result_shape = tuple(wanted.k if d in self.axes else n for d, n in enumerate(self.shape))
+        shape = tuple(wanted.k if d in self.axes else n for d, n in enumerate(self.shape))
+        self.values = np.empty(shape, self.dtype) if wanted.has_values else None
+        self.indices = np.empty(shape, wanted.index_dtype)
+        #: Results that wait on the device, as reading them back waits for it.
+        self.waiting: list[tuple[tuple[slice, ...], TopKResult]] = []
 
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        return block_sizes(self.shape, self.memory_order, self.axes, self.wanted.k, self.dtype.itemsize, self.budget)
+    def run(self, progress: Progress) -> None:
+        wanted, item = self.wanted, self.dtype.itemsize
+        sizes = block_sizes(self.shape, self.memory_order, self.axes, wanted.k, item, self.budget)
+        kept: dict[tuple[int, ...], RunningTopK] = {}
+        with _reporting(progress, prod(self.shape) * item) as report, Uploader(self.device, prod(sizes) * item) as uploader:
+            for region in self._parts([d for d in self.memory_order if d not in self.axes], sizes):
+                batch = tuple(region[d].stop - region[d].start for d in sorted(region))
+                if batch not in kept:
+                    kept[batch] = RunningTopK.of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
+                running = kept[batch]
+                running.reset()
+                for part in self._parts(self.axes, sizes):
+                    # Blocks of a sequence come in ascending order of index, so positions go on.
+                    block = self._read(region | part)
+                    running.take(self._tensor(uploader.put(block), block), self.axes)
+                    report(block.nbytes)
+                place = tuple(slice(None) if d in self.axes else region[d] for d in range(len(self.shape)))
+                self.waiting.append((place, running.result(index_dtype=wanted.index_dtype)))
+                if sum(tensor.nbytes for _, pair in self.waiting for tensor in pair) > self.budget // 2:
+                    self._collect()
+        self._collect()
 
-    def parts(self, dimensions: Sequence[int]) -> Iterator[dict[int, slice]]:
+    def _parts(self, dimensions: Sequence[int], sizes: Sequence[int]) -> Iterator[dict[int, slice]]:
         """The parts of these dimensions, the last one changing fastest."""
-        for ranges in itertools.product(*(_ranges(self.shape[d], self.sizes[d]) for d in dimensions)):
+        for ranges in itertools.product(*(_ranges(self.shape[d], sizes[d]) for d in dimensions)):
             yield dict(zip(dimensions, ranges, strict=True))
 
-    def read(self, part: dict[int, slice]) -> NDArray[Any]:
+    def _read(self, part: dict[int, slice]) -> NDArray[Any]:
         """A block, its dimensions in memory order."""
-        block = np.asarray(self.x[tuple(part[d] for d in range(len(part)))])
-        shape = tuple(part[d].stop - part[d].start for d in range(len(part)))
+        ranges = [part[d] for d in range(len(part))]
+        block, shape = np.asarray(self.x[tuple(ranges)]), tuple(r.stop - r.start for r in ranges)
         if block.shape != shape or block.dtype != self.x.dtype:
             raise ValueError(f"x gave {block.dtype}{list(block.shape)} for a block of {self.dtype}{list(shape)}")
         return block.astype(self.dtype, copy=False).transpose(self.memory_order)
 
-    def tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:
+    def _tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:
         """A block in a buffer, its dimensions as they are in the source."""
         stored = new_tensor(self.device, buffer, self.dtype, block.shape, packed_strides(block.shape))
         return stored.transpose(tuple(int(d) for d in np.argsort(self.memory_order)))
 
-
-class _Results:
-    """The result's arrays. Parts wait on the device, as reading them back waits for it."""
-
-    def __init__(self, reduction: _Reduction) -> None:
-        self.reduction = reduction
-        shape, wanted = reduction.result_shape, reduction.wanted
-        self.values = np.empty(shape, reduction.dtype) if wanted.has_values else None
-        self.indices = np.empty(shape, wanted.index_dtype)
-        self.waiting: list[tuple[tuple[slice, ...], TopKResult]] = []
-
-    def add(self, place: tuple[slice, ...], found: TopKResult) -> None:
-        self.waiting.append((place, found))
-        if sum(t.nbytes for _, pair in self.waiting for t in pair if t is not None) > self.reduction.budget // 2:
-            self.collect()
-
-    def collect(self) -> None:
+    def _collect(self) -> None:
         """Reads all that waits: for each sequence its pairs, side by side."""
-        axes = self.reduction.axes
         for place, found in self.waiting:
             for array, part in zip((self.values, self.indices), found, strict=True):
                 if array is not None:
                     got = part.numpy()
-                    array[place] = np.moveaxis(got, -1, axes[0]) if len(axes) == 1 else got.reshape(array[place].shape)
+                    array[place] = np.moveaxis(got, -1, self.axes[0]) if len(self.axes) == 1 else got.reshape(array[place].shape)
         self.waiting.clear()
 
 
@@ -345,33 +337,7 @@ def select(
         raise ValueError(f"block_bytes must be at least 1, not {block_bytes}")
     if progress is not None and not callable(progress) and not (isinstance(progress, str) and progress == "auto"):
         raise TypeError(f'progress must be a function, "auto" or None, not {progress!r}')
-    r = _Reduction(x, wanted, as_device(device), block_bytes)
-    results = _Results(r)
-    if results.indices.size:
-        size = r.dtype.itemsize
-        with _reporting(progress, prod(r.shape) * size) as report, Uploader(r.device, prod(r.sizes) * size) as uploader:
-            _stream(r, results, uploader, report)
-    return results.values, results.indices
-
-
-def _stream(r: _Reduction, results: _Results, uploader: Uploader, report: Callable[[int], None]) -> None:
-    kept: dict[tuple[int, ...], RunningTopK] = {}
-    w = r.wanted
-    whole = all(r.sizes[a] == r.shape[a] for a in r.axes)
-    for region in r.parts([d for d in r.memory_order if d not in r.axes]):
-        sizes = tuple(region[d].stop - region[d].start for d in sorted(region))
-        if not whole:
-            running = kept[sizes] = kept.get(sizes) or running_of(w.k, r.dtype, sizes, w.order, w.last_index, r.device)
-            running.reset()
-        for part in r.parts(r.axes):
-            block = r.read(region | part)
-            items = r.tensor(uploader.put(block), block)
-            if whole:
-                found = first_pairs(items, r.axes, w.k, w.order, w.last_index, w.has_values, w.index_dtype)
-            else:
-                # Blocks of a sequence come in ascending order of index, so positions go on.
-                take_items(running, items, r.axes)
-            report(block.nbytes)
-        place = tuple(slice(None) if d in r.axes else region[d] for d in range(len(r.shape)))
-        results.add(place, found if whole else running.result(index_dtype=w.index_dtype))
-    results.collect()
+    own = _Pass(x, wanted, as_device(device), block_bytes)
+    if own.indices.size:
+        own.run(progress)
+    return own.values, own.indices

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["METHODS", "Places", "middle", "places"]
-
 _Array = NDArray[Any]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["SortResult", "TopKResult"]
-
 
 class TopKResult(NamedTuple):
     """Elements and where they are, of one shape. ``max`` and ``min`` give it on request."""

@@ -8,21 +8,18 @@ from math import prod
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
-import wgpu
 from numpy.typing import ArrayLike, DTypeLike
 
-from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, element_name
+from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, broadcasts, element_name
 from .lines import line_selection
 from .plan import Plan
 from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, update_plan
 from .results import TopKResult
 from .runtime.default import as_device
 from .runtime.device import Device
-from .runtime.executor import Executor, PreparedPlan, record_steps
+from .runtime.executor import Executor, PreparedPlan
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, check_gpu_device, keep_memory, packed_tensor, sliced
 from .selection import FORMATS, Layout, Order, Selection
-
-__all__ = ["RunningTopK", "running_of", "take_items"]
 
 _IDS = {"uint32": 1, "int32": 2, "uint64": 3, "int64": 3}
 
@@ -59,6 +56,15 @@ class RunningTopK:
         device: Device | None = None,
     ) -> None:
         self._begin(as_int("k", k), as_dtype(dtype), as_sizes(batch_shape, "batch_shape"), as_order(mode, nan), False, device)
+
+    @classmethod
+    def of(
+        cls, k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
+    ) -> RunningTopK:
+        """One in any order of pairs, also where the last of equal elements is wanted."""
+        self = object.__new__(cls)
+        self._begin(k, dtype, batch_shape, order, last_index, device)
+        return self
 
     def _begin(
         self, k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
@@ -104,7 +110,7 @@ class RunningTopK:
         ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(as_numpy(indices, "indices"))
         self._check(given, ids)
         for part, own in self._blocks(given, ids):
-            self._take(part, (len(self.batch_shape),), own)
+            self.take(part, (len(self.batch_shape),), own)
 
     def record_update(self, encoder: Any, /, x: Tensor, indices: Tensor | None = None) -> None:
         """Records ``update`` of Tensors into a ``wgpu.GPUCommandEncoder`` or
@@ -113,26 +119,19 @@ class RunningTopK:
         Neither submits nor waits. What is recorded takes x's items as they are when it runs, and
         may be recorded any number of times: positions go on as submissions do.
 
-        Raises as ``update`` does, and ``TypeError`` for what is no Tensor or no encoder.
+        Raises as ``update`` does, ``TypeError`` for what is no Tensor or no encoder, ``ValueError``
+        for an encoder that has ended.
         """
-        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
-            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
-        if encoder._device is not self.device.context.gpu_device:
-            raise ValueError(f"encoder belongs to another GPU device than that of {self.device!r}")
+        self.device.check_encoder(encoder)
         for name, tensor in {"x": x, "indices": indices}.items():
             if not isinstance(tensor, Tensor) and (name == "x" or tensor is not None):
                 raise TypeError(f"{name} must be a wgdml.Tensor, not {type(tensor).__name__}")
         self._check(x, indices)
-        whole = isinstance(encoder, wgpu.GPUCommandEncoder)
-        compute_pass = encoder.begin_compute_pass() if whole else encoder
-        for part, own in self._blocks(x, indices):
-            for tensor in (self._state, part, own):
-                if isinstance(tensor, Tensor):
-                    keep_memory(tensor)
-            prepared, resources = self._prepared(part, (len(self.batch_shape),), own)
-            record_steps(compute_pass, prepared.steps(resources))
-        if whole:
-            compute_pass.end()
+        for tensor in (self._state, x, indices):
+            if tensor is not None:
+                keep_memory(tensor)
+        along = (len(self.batch_shape),)
+        self.device.record(encoder, (self._prepared(part, along, own) for part, own in self._blocks(x, indices)))
 
     def merge(self, other: RunningTopK) -> None:
         """Takes all that another one keeps, as if its items came now, behind those here.
@@ -186,11 +185,7 @@ class RunningTopK:
             raise ValueError(f"x must have shape {(*self.batch_shape, 'n')}, not {tuple(x.shape)}".replace("'", ""))
         if ids is not None:
             as_index_dtype(ids.dtype, "indices")
-            try:
-                fits = np.broadcast_shapes(ids.shape, x.shape) == tuple(x.shape)
-            except ValueError:
-                fits = False
-            if not fits:
+            if not broadcasts(ids.shape, x.shape):
                 raise ValueError(f"indices of shape {tuple(ids.shape)} cannot be broadcast to x's {tuple(x.shape)}")
         for name, tensor in {"x": x, "indices": ids}.items():
             if isinstance(tensor, Tensor):
@@ -230,7 +225,8 @@ class RunningTopK:
             ids = self._block(ids, first, end)
         return asarray(ids, device=self.device).broadcast_to((*shape[:-1], end - first))
 
-    def _take(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
+    def take(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
+        """``update`` of a Tensor whose sequences lie along one or more axes; unchecked."""
         prepared, resources = self._prepared(x, axes, ids)
         self.device.run(prepared, resources)
 
@@ -269,17 +265,3 @@ class RunningTopK:
         prepared = self.device.prepare_plan((make, *options), lambda: make(self.device.planner, *options))
         tensors = {"state": self._state} | others
         self.device.run(prepared, {name: (bound(tensor).buffer, 0) for name, tensor in tensors.items()})
-
-
-def running_of(
-    k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
-) -> RunningTopK:
-    """A running top-k in any order of pairs, also where the last of equal elements is wanted."""
-    running = object.__new__(RunningTopK)
-    running._begin(k, dtype, batch_shape, order, last_index, device)
-    return running
-
-
-def take_items(running: RunningTopK, x: Tensor, axes: tuple[int, ...]) -> None:
-    """``update`` of a Tensor whose sequences lie along one or more axes; unchecked."""
-    running._take(x, axes)

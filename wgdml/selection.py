@@ -99,7 +99,6 @@ class BatchDim:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Those of every tensor."""
         return self.input_stride, self.value_stride, self.index_stride, *self.besides
 
 
@@ -215,7 +214,6 @@ class Selection:
 
 
 def merged_dims(dims: list[BatchDim]) -> tuple[BatchDim, ...]:
-    """Sorts by input stride, then joins."""
     return tuple(_joined(sorted(dims, key=lambda d: -d.input_stride)))
 
 
@@ -321,11 +319,36 @@ def take_selection(element: str, source: Layout, axis: int, values: Layout, indi
 OperatorDesc = contract.OperatorDesc | contract.SelectOperatorDesc
 
 
-def _layout(desc: contract.TensorDesc) -> Layout:
-    return Layout(desc.sizes, desc.element_strides)
+def _as_select(desc: contract.OperatorDesc) -> contract.SelectOperatorDesc:
+    """What DirectML's operators are among the selections."""
+    source = desc.input_tensor
+    if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):
+        direction = getattr(desc, "axis_direction", contract.AxisDirection.DECREASING)
+        return contract.SelectOperatorDesc(
+            source, desc.k, (desc.axis,), direction, desc.output_value_tensor, desc.output_index_tensor
+        )
+    if isinstance(desc, contract.ReduceOperatorDesc):
+        largest = desc.function in (contract.ReduceFunction.ARGMAX, contract.ReduceFunction.MAX)
+        last, values = False, desc.gives_values
+    else:
+        largest = isinstance(desc, contract.ArgmaxOperatorDesc)
+        last, values = desc.axis_direction == contract.AxisDirection.DECREASING, False
+    return contract.SelectOperatorDesc(
+        source,
+        1,
+        desc.axes,
+        contract.AxisDirection.DECREASING if largest else contract.AxisDirection.INCREASING,
+        output_value_tensor=desc.output_tensor if values else None,
+        output_index_tensor=None if values else desc.output_tensor,
+        nan="first",
+        select_last_index=last,
+    )
 
 
-def _lower_select(desc: contract.SelectOperatorDesc) -> Selection:
+def lower(desc: OperatorDesc) -> Selection:
+    """The Selection that a (checked) operator desc asks for."""
+    if not isinstance(desc, contract.SelectOperatorDesc):
+        desc = _as_select(desc)
     largest = desc.axis_direction == contract.AxisDirection.DECREASING
     if desc.nan == "first":
         order = Order.MAXIMUM if largest else Order.MINIMUM
@@ -344,49 +367,11 @@ def _lower_select(desc: contract.SelectOperatorDesc) -> Selection:
         desc.axes,
         desc.k,
         order.numbers_first if desc.nan == "last" else order,
-        values=_layout(values) if values else None,
-        indices=_layout(indices) if indices else None,
+        values=Layout(values.sizes, values.element_strides) if values else None,
+        indices=Layout(indices.sizes, indices.element_strides) if indices else None,
         index_bytes=indices.data_type.itemsize if indices else 4,
         last_index=desc.select_last_index,
         in_order=desc.sorted,
         besides=besides,
         longest=0 if longest >= prod(desc.sizes[axis] for axis in desc.axes) else longest,
-    )
-
-
-def lower(desc: OperatorDesc) -> Selection:
-    """The Selection that a (checked) operator desc asks for."""
-    if isinstance(desc, contract.SelectOperatorDesc):
-        return _lower_select(desc)
-    source = _layout(desc.input_tensor)
-    element = desc.input_tensor.data_type.numpy_dtype.name
-    if isinstance(desc, contract.TopKOperatorDesc | contract.TopK1OperatorDesc):
-        direction = getattr(desc, "axis_direction", contract.AxisDirection.DECREASING)
-        return make_selection(
-            element,
-            source,
-            [desc.axis],
-            desc.k,
-            Order.DESCENDING if direction == contract.AxisDirection.DECREASING else Order.ASCENDING,
-            values=_layout(desc.output_value_tensor),
-            indices=_layout(desc.output_index_tensor),
-            index_bytes=desc.output_index_tensor.data_type.itemsize,
-        )
-    output = _layout(desc.output_tensor)
-    if isinstance(desc, contract.ReduceOperatorDesc):
-        maximum = desc.function in (contract.ReduceFunction.ARGMAX, contract.ReduceFunction.MAX)
-        last, values = False, desc.gives_values
-    else:
-        maximum = isinstance(desc, contract.ArgmaxOperatorDesc)
-        last, values = desc.axis_direction == contract.AxisDirection.DECREASING, False
-    return make_selection(
-        element,
-        source,
-        list(desc.axes),
-        1,
-        Order.MAXIMUM if maximum else Order.MINIMUM,
-        values=output if values else None,
-        indices=None if values else output,
-        index_bytes=4 if values else desc.output_tensor.data_type.itemsize,
-        last_index=last,
     )

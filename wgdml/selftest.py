@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from typing import Any
 
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 
 from . import functions
 from ._version import __version__
-from .runtime import Device, NoAdapterError, default_device
+from .runtime.adapter import NoAdapterError
+from .runtime.device import Device, default_device
 
 #: No check begins after this many seconds, so that a slow machine is through in ten too.
 _LAST_START = 7.0
@@ -29,11 +31,11 @@ class Check:
     """A call on the device and what NumPy answers."""
 
     name: str
-    call: Callable[[Device], Any]
+    call: Callable[..., Any]  #: Takes the device.
     expected: Callable[[], Any]
 
 
-#: A check and what went wrong.
+#: A check and what went wrong, if anything.
 Failure = dict[str, str]
 
 
@@ -51,37 +53,26 @@ def _data(dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
     random = np.random.default_rng(len(shape) * 1000 + shape[-1])
     x = random.integers(0, 60, shape).astype(dtype)
     if x.dtype.kind == "f":
-        x = (x - 30) / 7
-        x = x.astype(dtype)
+        x = ((x - 30) / 7).astype(dtype)
         special = [np.nan, -np.inf, np.inf, -0.0, 0.0, np.finfo(dtype).smallest_subnormal]
         for i, value in enumerate(special):
             x.reshape(-1)[i::97] = value
     return x
 
 
+def _top_k(x: NDArray[Any], k: int, axis: int, mode: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    indices = _stable_order(x, axis, mode == "largest").take(np.arange(k), axis)
+    return np.take_along_axis(x, indices, axis), indices
+
+
 def _checks_of(dtype: str, shape: tuple[int, ...], axis: int, k: int) -> Iterator[Check]:
     x = _data(dtype, shape)
     where = f"{dtype} {shape}, axis {axis}"
     for mode in ("largest", "smallest"):
-
-        def top_k(device: Device, mode: Any = mode) -> Any:
-            return functions.top_k(x, k, axis=axis, mode=mode, device=device)
-
-        def first(mode: str = mode) -> Any:
-            indices = _stable_order(x, axis, mode == "largest").take(np.arange(k), axis)
-            return np.take_along_axis(x, indices, axis), indices
-
-        yield Check(f"top_k {mode} of {where}, k {k}", top_k, first)
-    yield Check(f"argmax of {where}", lambda device: functions.argmax(x, axis=axis, device=device), lambda: np.argmax(x, axis=axis))
-    yield Check(f"argmin of {where}", lambda device: functions.argmin(x, axis=axis, device=device), lambda: np.argmin(x, axis=axis))
-
-
-def _argsort_check(x: NDArray[Any], descending: bool) -> Check:
-    return Check(
-        f"argsort of {x.dtype} {x.shape}, {'descending' if descending else 'ascending'}",
-        lambda device: functions.argsort(x, descending=descending, device=device),
-        lambda: _stable_order(x, -1, descending),
-    )
+        call: Any = partial(functions.top_k, x, k, axis=axis, mode=mode)
+        yield Check(f"top_k {mode} of {where}, k {k}", call, partial(_top_k, x, k, axis, mode))
+    for name in ("argmax", "argmin"):
+        yield Check(f"{name} of {where}", partial(getattr(functions, name), x, axis=axis), partial(getattr(np, name), x, axis=axis))
 
 
 def checks() -> list[Check]:
@@ -93,7 +84,10 @@ def checks() -> list[Check]:
     for dtype in ("int32", "uint8", "int64", "float16", "float64", "int16", "uint32", "int8", "uint16", "uint64"):
         found += list(_checks_of(dtype, (3, 130), 1, 4))[::2]
     found += list(_checks_of("float32", (100_003,), 0, 5000))[:1]
-    found += [_argsort_check(_data("float32", (4, 600)), descending) for descending in (False, True)]
+    x = _data("float32", (4, 600))
+    for descending in (False, True):
+        name = f"argsort of float32 (4, 600), {'descending' if descending else 'ascending'}"
+        found.append(Check(name, partial(functions.argsort, x, descending=descending), partial(_stable_order, x, -1, descending)))
     return found
 
 
@@ -116,28 +110,20 @@ def _first_difference(got: Any, expected: Any) -> str:
     return next((f"result {number}: {what}" for number, what in found if what), "")
 
 
-def run(device: Device, wrong: Callable[[str], None] = lambda name: None) -> tuple[list[Failure], int, int]:
-    """Failures, of which ``wrong`` is told; the checks that were run, and those there are."""
-    failures: list[Failure] = []
-    every = checks()
+def run(device: Device) -> Iterator[Failure]:
+    """The checks that there is time for, one after the other: what went wrong, or nothing."""
     start = time.monotonic()
-    done = 0
-    for check in every:
+    for check in checks():
         if time.monotonic() - start > _LAST_START:
             break
         try:
-            what = _first_difference(check.call(device), check.expected())
+            what = _first_difference(check.call(device=device), check.expected())
         except Exception:
             what = traceback.format_exc()
-        done += 1
-        if what:
-            failures.append({"check": check.name, "what": what})
-            wrong(check.name)
-    return failures, done, len(every)
+        yield {"check": check.name, "what": what}
 
 
 def versions() -> dict[str, str]:
-    """What of which version is at work."""
     return {
         "wgdml": __version__,
         "wgpu": metadata.version("wgpu"),
@@ -147,24 +133,22 @@ def versions() -> dict[str, str]:
     }
 
 
+def _adapter(device: Device) -> dict[str, str]:
+    return {name: str(value) for name, value in device.adapter_info.items()}
+
+
 def facts_of(device: Device) -> dict[str, Any]:
     """What a document of measurements begins with."""
-    return {
-        "schema": 1,
-        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "versions": versions(),
-        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
-    }
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {"schema": 1, "when": when, "versions": versions(), "adapter": _adapter(device)}
 
 
 def report(device: Device | None, failures: list[Failure]) -> dict[str, Any]:
-    """What a maintainer needs to know."""
     facts: dict[str, Any] = {**versions()}
     if device is not None:
-        facts["adapter"] = {name: str(value) for name, value in device.adapter_info.items()}
-        facts["chosen"] = device.adapter_reason
-        facts["features"] = sorted(device.features)
-        facts["limits"] = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}
+        limits = {name: value for name, value in sorted(device.limits.items()) if "compute" in name or "buffer" in name}
+        facts |= {"adapter": _adapter(device), "chosen": device.adapter_reason}
+        facts |= {"features": sorted(device.features), "limits": limits}
     return facts | {"failures": failures}
 
 
@@ -181,17 +165,22 @@ Exit status: 0 all answers are right, 1 some are wrong or there is no adapter.""
 def command(as_json: bool) -> None:
     """Check this copy on this machine's adapter against NumPy, in less than ten seconds."""
     start = time.monotonic()
-    device = None
-    done = total = 0
+    device: Device | None = None
+    outcomes: list[Failure] = []
     try:
         device = default_device()
         if not as_json:
             click.echo(f"checking wgdml {__version__} on {device!r}")
-        failures, done, total = run(device, lambda name: None if as_json else click.echo(f"WRONG  {name}"))
+        for outcome in run(device):
+            outcomes.append(outcome)
+            if outcome["what"] and not as_json:
+                click.echo(f"WRONG  {outcome['check']}")
     except NoAdapterError as problem:
-        failures = [{"check": "adapter", "what": str(problem)}]
+        outcomes.append({"check": "adapter", "what": str(problem)})
     except Exception:
-        failures = [{"check": "adapter", "what": traceback.format_exc()}]
+        outcomes.append({"check": "adapter", "what": traceback.format_exc()})
+    failures = [outcome for outcome in outcomes if outcome["what"]]
+    done, total = len(outcomes), len(checks())
     seconds = time.monotonic() - start
     facts = report(device, failures) | {"checks": done, "of": total, "seconds": round(seconds, 2)}
     if as_json:

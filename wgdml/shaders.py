@@ -20,11 +20,10 @@ an unbalanced block is a ``ShaderError``, never a warning.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 
@@ -33,57 +32,46 @@ class ShaderError(Exception):
 
 
 @cache
-def _folder() -> Traversable:
+def _folder() -> Path:
     """The folder of the WGSL files: inside the installed package, else the checkout's own."""
-    packaged = files("wgdml") / "shaders"
-    if packaged.is_dir():
-        return packaged
-    checkout = Path(__file__).resolve().parent.parent / "shaders"
-    if checkout.is_dir():
-        return checkout
+    package = Path(__file__).resolve().parent
+    for folder in (package / "shaders", package.parent / "shaders"):
+        if folder.is_dir():
+            return folder
     raise ShaderError("the WGSL files are missing: neither wgdml/shaders nor a checkout's shaders/ is there")
 
 
-def _files(folder: Traversable, prefix: str) -> Iterator[str]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _files(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".wgsl"):
-            yield prefix + entry.name.removesuffix(".wgsl")
+_added: list[Path] = []
 
 
-_added: list[Traversable] = []
-
-
-def add_folder(folder: Traversable) -> None:
+def add_folder(folder: Path) -> None:
     """Kernels of another folder too. Their imports are looked for there and in the library's."""
     _added.append(folder)
     _forget()
 
 
-def remove_folder(folder: Traversable) -> None:
-    """Takes back ``add_folder``."""
+def remove_folder(folder: Path) -> None:
     _added.remove(folder)
     _forget()
 
 
 def _forget() -> None:
-    for kept in (source, _found, _tree):
+    for kept in (source, _found, _tree, _specialised):
         kept.cache_clear()
-    _specialised.clear()
 
 
 @cache
 def names() -> tuple[str, ...]:
     """The library's kernels, sorted: paths within the folder, without those of ``lib/``."""
-    return tuple(sorted(name for name in _files(_folder(), "") if not name.startswith("lib/")))
+    paths = (path.relative_to(_folder()).with_suffix("").as_posix() for path in _folder().rglob("*.wgsl"))
+    return tuple(sorted(name for name in paths if not name.startswith("lib/")))
 
 
 @cache
 def source(name: str) -> str:
     """The text of one WGSL file as it is on disk: ``"reduce/rows"``, ``"lib/order/key"``."""
     for folder in (_folder(), *_added):
-        path = folder.joinpath(*f"{name}.wgsl".split("/"))
+        path = folder / f"{name}.wgsl"
         if path.is_file():
             return path.read_text(encoding="utf-8")
     raise ShaderError(f"there is no WGSL file named {name!r}")
@@ -166,30 +154,6 @@ def _block(lines: Iterator[tuple[str, str]], name: str, opened: str = "") -> tup
     return tuple(nodes), ""
 
 
-def _value(token: str, constants: Mapping[str, int], where: str) -> int:
-    if token.isdigit():
-        return int(token)
-    if token not in constants:
-        raise ShaderError(f"{where}: unknown constant {token!r}")
-    return int(constants[token])
-
-
-def _holds(condition: str, constants: Mapping[str, int], where: str) -> bool:
-    for term in condition.split("&&"):
-        match = _TERM.match(term.strip())
-        if match is None:
-            raise ShaderError(f"{where}: cannot read the condition {condition!r}")
-        negated, name, left, operator, right = match.groups()
-        if name is not None:
-            holds = (_value(name, constants, where) != 0) != bool(negated)
-        else:
-            a, b = _value(left, constants, where), _value(right, constants, where)
-            holds = a == b if operator == "==" else a > b
-        if not holds:
-            return False
-    return True
-
-
 def _code(line: str) -> str:
     return line.partition("//")[0]
 
@@ -250,8 +214,8 @@ class Specialised:
     resources: Mapping[str, Resource]
 
 
-class _Reader:
-    """Follows a kernel's conditions; notes the constants they ask for and the names that stay."""
+class _Text:
+    """A kernel's text for some constants; which of them it asks for, and what it binds."""
 
     def __init__(self, constants: Mapping[str, int]) -> None:
         self.constants = constants
@@ -259,80 +223,50 @@ class _Reader:
         self.used: set[str] = set()
         self.resources: dict[str, Resource] = {}
 
-    def visit(self, nodes: tuple[_Node, ...], looped: bool = False) -> None:
-        for node in nodes:
-            match node:
-                case _Line():
-                    self.line(_code(node.text))
-                case _If():
-                    for branch in self.branches(node, looped):
-                        self.visit(branch, looped)
-                case _For():
-                    _value(node.count, self.constants, node.where)
-                    self.used.update(_CONSTANT.findall(node.count))
-                    self.visit(node.body, True)
-                case _Import() if node.name not in self.imported:
-                    self.imported.add(node.name)
-                    self.visit(_tree(f"lib/{node.name}"))
-
-    def branches(self, node: _If, looped: bool) -> tuple[tuple[_Node, ...], ...]:
-        """The branches that may be kept: both in a loop, whose turns may differ."""
-        for term in node.condition.split("&&"):
-            self.used.update(_CONSTANT.findall(term))
-            if not looped and not _holds(term, self.constants, node.where):
-                return (node.otherwise,)
-        return (node.then, node.otherwise) if looped else (node.then,)
-
-    def line(self, text: str) -> None:
-        self.used.update(_CONSTANT.findall(text))
-        resource = _RESOURCE.search(text)
-        if resource is not None:
-            self.resources[resource[3]] = Resource(int(resource[1]), _ACCESS[resource[2]])
-
-
-_specialised: dict[tuple[str, tuple[tuple[str, int], ...]], Specialised] = {}
-
-
-def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
-    """Kernel ``name`` with those of the constants that its text uses; the rest are left away.
-
-    Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for another constant.
-    """
-    known = words(name)
-    key = name, tuple(sorted(item for item in constants.items() if item[0] in known))
-    found = _specialised.get(key)
-    if found is None:
-        reader = _Reader(constants)
-        reader.visit(_tree(name))
-        used = tuple(item for item in key[1] if item[0] in reader.used)
-        found = _specialised[key] = Specialised(name, used, reader.resources)
-    return found
-
-
-# ----------------------------------------------------------------------------
-# The text
-
-
-class _Assembler:
-    def __init__(self, constants: Mapping[str, int]) -> None:
-        self.constants = constants
-        self.imported: set[str] = set()
-
     def lines(self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = ()) -> Iterator[str]:
         for node in nodes:
             match node:
                 case _Line():
-                    yield self.expanded(node.text, loops, node.where)
+                    line = self.expanded(node.text, loops, node.where)
+                    self.note(_code(line))
+                    yield line
                 case _If():
                     condition = self.expanded(node.condition, loops, node.where)
-                    holds = _holds(condition, self.constants, node.where)
-                    yield from self.lines(node.then if holds else node.otherwise, loops)
+                    yield from self.lines(node.then if self.holds(condition, node.where) else node.otherwise, loops)
                 case _For():
-                    for i in range(_value(node.count, self.constants, node.where)):
+                    for i in range(self.value(node.count, node.where)):
                         yield from self.lines(node.body, (*loops, (node.variable, i)))
                 case _Import() if node.name not in self.imported:
                     self.imported.add(node.name)
                     yield from self.lines(_tree(f"lib/{node.name}"), loops)
+
+    def note(self, code: str) -> None:
+        self.used.update(_CONSTANT.findall(code))
+        if resource := _RESOURCE.search(code):
+            self.resources[resource[3]] = Resource(int(resource[1]), _ACCESS[resource[2]])
+
+    def value(self, token: str, where: str) -> int:
+        if token.isdigit():
+            return int(token)
+        if token not in self.constants:
+            raise ShaderError(f"{where}: unknown constant {token!r}")
+        self.used.add(token)
+        return int(self.constants[token])
+
+    def holds(self, condition: str, where: str) -> bool:
+        for term in condition.split("&&"):
+            match = _TERM.match(term.strip())
+            if match is None:
+                raise ShaderError(f"{where}: cannot read the condition {condition!r}")
+            negated, name, left, operator, right = match.groups()
+            if name is not None:
+                holds = (self.value(name, where) != 0) != bool(negated)
+            else:
+                a, b = self.value(left, where), self.value(right, where)
+                holds = a == b if operator == "==" else a > b
+            if not holds:
+                return False
+        return True
 
     def expanded(self, line: str, loops: tuple[tuple[str, int], ...], where: str) -> str:
         """The line with ``$x`` and ``$[...]`` replaced."""
@@ -345,7 +279,7 @@ class _Assembler:
             expression = match[1]
             for variable, value in loops:
                 expression = re.sub(rf"\b{variable}\b", str(value), expression)
-            expression = re.sub(r"\b[A-Z]\w*", lambda name: str(_value(name[0], self.constants, where)), expression)
+            expression = re.sub(r"\b[A-Z]\w*", lambda name: str(self.value(name[0], where)), expression)
             if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", expression) is None:
                 raise ShaderError(f"{where}: cannot read the expression {match[1]!r}")
             try:
@@ -356,10 +290,26 @@ class _Assembler:
         return re.sub(r"\$\[([^]]*)\]", evaluate, line)
 
 
+def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
+    """Kernel ``name`` with those of the constants that its text uses; the rest are left away.
+
+    Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for another constant.
+    """
+    known = words(name)
+    return _specialised(name, tuple(sorted(item for item in constants.items() if item[0] in known)))
+
+
+@cache
+def _specialised(name: str, constants: tuple[tuple[str, int], ...]) -> Specialised:
+    text = _Text(dict(constants))
+    deque(text.lines(_tree(name)), maxlen=0)  # read to its end, and not kept
+    return Specialised(name, tuple(item for item in constants if item[0] in text.used), text.resources)
+
+
 def assemble(name: str, constants: Mapping[str, int]) -> str:
     """The WGSL of kernel ``name``: its constants as ``const NAME: u32``, then the expanded text.
 
     Raises ``ShaderError`` for a missing file, an unknown constant or an unbalanced block.
     """
     head = [f"const {key}: u32 = {int(value)}u;" for key, value in sorted(constants.items())]
-    return "\n".join([*head, *_Assembler(constants).lines(_tree(name))]) + "\n"
+    return "\n".join([*head, *_Text(constants).lines(_tree(name))]) + "\n"

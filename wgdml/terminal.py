@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 from rich import box
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 from rich.table import Table
 
-from .files import write_json
+from .files import is_special, save_json, target_of, write_whole
 
 
 def output_of(width: int, **options: Any) -> Console:
@@ -38,17 +39,32 @@ def table_of(columns: Sequence[str], left: Sequence[str], folded: Sequence[str] 
     return table
 
 
-def write_document(file: str | None, document: dict[str, Any]) -> None:
-    """What a command measured, as JSON."""
-    if file is None:
-        return
+def check_writable(file: str) -> None:
+    """Refuses an output that could not be written, before any work is done for it."""
     try:
-        write_json(file, document)
+        target = target_of(file)
+        if target.is_dir():
+            reason = "it is a directory"
+        elif not target.parent.is_dir():
+            reason = f"there is no directory {Path(file).parent}"
+        elif not os.access(target if is_special(target) else target.parent, os.W_OK):
+            reason = "permission denied"
+        else:
+            return
+    except (OSError, ValueError, RuntimeError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+    raise click.UsageError(f"cannot write {file}: {reason}")
+
+
+def write_file(file: str, save: Callable[[IO[bytes]], None]) -> None:
+    """Writes a file whole, as the user asked for it."""
+    try:
+        write_whole(file, save)
     except OSError as problem:
         raise click.UsageError(f"cannot write {file}: {problem.strerror or problem}") from None
 
 
-def check_folder(file: str | None) -> None:
-    """Refuses an output in a folder that there is not, before any work is done for it."""
-    if file and not Path(file).absolute().parent.is_dir():
-        raise click.UsageError(f"cannot write {file}: there is no directory {Path(file).parent}")
+def write_document(file: str | None, document: dict[str, Any]) -> None:
+    """What a command measured, as JSON."""
+    if file is not None:
+        write_file(file, partial(save_json, document))

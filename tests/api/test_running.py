@@ -120,6 +120,14 @@ def test_merge(planned):
     assert b.result().indices.numpy().tolist() == [40, 20]
 
 
+def test_an_encoder_that_has_ended_is_refused(device):
+    encoder = device.gpu_device.create_command_encoder()
+    running, tensor = wgdml.RunningTopK(3, "float32"), wgdml.asarray(np.zeros(9, np.float32))
+    encoder.finish()
+    with pytest.raises(ValueError, match=r"^encoder cannot be recorded into: it has ended already$"):
+        running.record_update(encoder, tensor)
+
+
 def test_recorded_updates_go_on_as_submissions_do(device):
     x = RNG.normal(size=(2, 3, 100)).astype(np.float32)
     ids = RNG.integers(0, 99, (3, 100))

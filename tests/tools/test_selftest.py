@@ -23,7 +23,7 @@ def test_passes_in_ten_seconds(device):
 def test_later_checks_are_right(device):
     """Those that a slow machine leaves out."""
     for check in selftest.checks()[5::7]:
-        assert selftest._first_difference(check.call(device), check.expected()) == "", check.name
+        assert selftest._first_difference(check.call(device=device), check.expected()) == "", check.name
 
 
 @pytest.mark.parametrize("broken", ["wrong index", "exception"])

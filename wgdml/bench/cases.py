@@ -53,7 +53,6 @@ class Case:
 
     @property
     def bytes(self) -> int:
-        """Of the input."""
         return self.elements * DTYPES[self.dtype]
 
     @property

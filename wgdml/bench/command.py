@@ -16,9 +16,10 @@ from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
 import wgdml
 from wgdml import Device, Tensor
-from wgdml.plan import ALGORITHMS, Machine, Planner, adjusted
+from wgdml.plan import ALGORITHMS, Machine, Planner
+from wgdml.runtime.profile import policies_of
 from wgdml.selftest import facts_of
-from wgdml.terminal import check_folder, output_of, progress, write_document
+from wgdml.terminal import check_writable, output_of, progress, write_document
 
 from . import host, report, run, summary, timing
 from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, draw, with_dtypes
@@ -121,7 +122,6 @@ def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int 
 
 
 def _drawn(table: Preset, seed: int | None, count: int | None, most: int) -> Preset:
-    """The table with cases of up to ``most`` bytes."""
     seed = 1 if seed is None else seed
     return replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
 
@@ -131,8 +131,8 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
         raise click.UsageError(f"--plot {plot_file}: the name must end in .png, .svg or .pdf")
     if plot_file and not find_spec("matplotlib"):
         raise click.UsageError('--plot needs matplotlib: pip install "wgdml[bench]"')
-    for file in (json_file, plot_file):
-        check_folder(file)
+    for file in filter(None, (json_file, plot_file)):
+        check_writable(file)
 
 
 def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
@@ -176,12 +176,6 @@ def _measure(
         def starting(name: str) -> None:
             bar.update(task, description=name)
 
-        def so_far(results: list[dict[str, Any]]) -> None:
-            bar.advance(task)
-            run.hold_against(results, ceiling, document["empty_pass_us"])
-            document["cases"] = results
-            write_document(file, document)  # what is done stays, whatever becomes of the rest
-
         starting("the adapter's fastest read")
         clock = timing.Clock(device)
         probe = _probe(cases, device)
@@ -196,7 +190,13 @@ def _measure(
             bar.advance(task)
         empty, _ = clock.median(timing.empty_dispatch(device, probe.buffer))
         document |= {"timer": clock.method, "ceiling": asdict(ceiling), "empty_pass_us": empty * 1e6}
-        run.run_cases(clock, cases, options, starting, so_far)
+        for case in cases:
+            for kind in run.kinds_of(case, options):
+                starting(f"{case.name} {kind}")
+                document["cases"].append(run.try_case(clock, case, kind, options))
+                run.hold_against(document["cases"], ceiling, document["empty_pass_us"])
+                write_document(file, document)  # what is done stays, whatever becomes of the rest
+                bar.advance(task)
         # A machine may do other things too: the better of the two is nearer to the truth.
         starting("the adapter's fastest read, again")
         ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
@@ -208,7 +208,6 @@ def _measure(
 
 
 def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
-    """The tables of a run; the exit status."""
     output = output_of(200)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
@@ -265,7 +264,7 @@ def _some(option: str, text: str | None, known: Iterable[str], words: str = "all
 
 def _planner(numbers: dict[str, float], machine: Machine) -> Planner:
     try:
-        return Planner(machine, adjusted(Planner(machine).policies, numbers))
+        return Planner(machine, policies_of(machine, numbers))
     except ValueError as problem:
         raise click.UsageError(f"--policies: {problem}") from None
 

@@ -20,13 +20,10 @@ _BLOCK = 1 << 20  # elements that one generator makes
 FLAT_KINDS = ("random", "constant", "eight_values", "shared_leading_bits")
 
 
-def threads() -> int:
-    return min(32, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-
-
 def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     """``work`` of each item, in order; NumPy lets go of the interpreter's lock inside its loops."""
-    with ThreadPoolExecutor(threads()) as pool:
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(min(32, processors)) as pool:
         return list(pool.map(work, items))
 
 

@@ -16,9 +16,6 @@ from wgdml.runtime.buffers import STORAGE
 from . import timing
 from .data import make_flat
 
-#: The best seen on one NVIDIA H200, bytes a second, through a kept mapped buffer.
-TRANSFERS = {"upload": 10.6e9, "download": 3.1e9}
-
 _CALL_GOAL = 1.5  # times the bare encode, dispatch and submit
 _ROUND_TRIP_GOAL = 1.2  # times the bare write, dispatch and staged read
 
@@ -141,9 +138,9 @@ def transfer_rates(clock: timing.Clock, size: int | None = None) -> dict[str, An
         "bytes": size,
         "bytes_per_second": rates,
         "share_of_best": {
-            way: rates[way] / max(rate for name, rate in rates.items() if name.startswith(f"{way}_by")) for way in TRANSFERS
+            way: rates[way] / max(rate for name, rate in rates.items() if name.startswith(f"{way}_by"))
+            for way in ("upload", "download")
         },
-        "best_on_h200": TRANSFERS,
     }
 
 

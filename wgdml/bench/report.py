@@ -170,24 +170,17 @@ def _draw_cases(axes: Any, rows: list[Result], with_goals: bool) -> None:
         [r["device_us"] for r in rows], places, s=60, marker="D", color=_COLOURS[0], label="wgdml", zorder=5, edgecolors="white"
     )
     for colour, name in zip(cycle(_COLOURS[1:]), names, strict=False):
-        marks = _marks([r["peers"].get(name, {}).get("us") for r in rows])
-        axes.scatter([m[0] for m in marks], [m[1] for m in marks], s=28, color=colour, label=name, zorder=4, edgecolors="white")
-    goals = (("goal_us", "goal", "dotted"),) if with_goals else ()
+        times = [r["peers"].get(name, {}).get("us", math.nan) for r in rows]
+        axes.scatter(times, places, s=28, color=colour, label=name, zorder=4, edgecolors="white")
+    goals = (("goal_us", "goal", "dotted"),) if with_goals and any(r["goal_us"] for r in rows) else ()
     for key, label, style in (("floor_us", "input read once", "solid"), *goals):
-        marks = _marks([r.get(key) for r in rows])
-        if marks:
-            x, y = np.array(marks).T
-            axes.vlines(x, y - 0.4, y + 0.4, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=3)
+        x, y = np.array([r.get(key) or math.nan for r in rows]), np.array(places)
+        axes.vlines(x, y - 0.4, y + 0.4, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=3)
     axes.set_yticks(list(places), [r["case"] for r in rows])
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("microseconds (log scale)")
     _plain(axes, "both")
-
-
-def _marks(times: list[float | None]) -> list[tuple[float, int]]:
-    """Those that are there, with the place of each."""
-    return [(time, place) for place, time in enumerate(times) if time]
 
 
 def _draw_curve(axes: Any, name: str, points: Sequence[tuple[float, float]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wgdml
-from wgdml.plan import Plan
 from wgdml.runtime.executor import PreparedPlan, record_steps
 from wgdml.selection import Layout, Order, Selection, make_selection, packed_strides
 
@@ -92,22 +91,34 @@ def prepare(device: wgdml.Device, case: Case, x: wgdml.Tensor, **options: Any) -
     return Prepared(plan, resources, results)
 
 
-def call(case: Case, x: Any, device: wgdml.Device) -> tuple[Any, ...]:
-    """The case through the public functions: values, but of argmax, and indices."""
-    if case.operator == "argmax":
-        return (wgdml.argmax(x, axis=case.axis, keepdims=True, device=device),)
-    return wgdml.top_k(x, case.k, axis=case.axis, device=device)
-
-
 def _by_host(case: Case, x: Any, device: wgdml.Device, want: Any) -> tuple[float, str]:
     """Median microseconds of the host from ``x`` to NumPy results; and what is wrong with them."""
 
     def whole() -> tuple[Any, Any]:
-        return _read(call(case, x, device))
+        if case.operator == "argmax":
+            return _read([wgdml.argmax(x, axis=case.axis, keepdims=True, device=device)])
+        return _read(wgdml.top_k(x, case.k, axis=case.axis, device=device))
 
     values, indices = whole()
     problem = oracle.differences(want, (values, indices.astype(np.uint32)))
     return statistics.median(timing.by_host(whole)) * 1e6, problem
+
+
+def _measured(clock: timing.Clock, case: Case, prepared: Prepared, want: Any) -> Result:
+    """Device times of a plan, what it is made of, and what is wrong with its answer."""
+    seconds, times = clock.median(prepared.record)
+    plan = prepared.plan.plan
+    return {
+        "device_us": max(seconds, 1e-9) * 1e6,  # a coarse clock may tick not once
+        "device_us_best": min(times) * 1e6,
+        "device_us_worst": max(times) * 1e6,
+        "passes": len(times),
+        "scratch_bytes": plan.scratch_size,
+        "scratch_share": plan.scratch_size / case.bytes,
+        "algorithms": list(plan.algorithms),
+        "dispatches": [d.kernel for d in plan.dispatches],
+        "problem": oracle.differences(want, prepared.answer()),
+    }
 
 
 def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
@@ -115,21 +126,10 @@ def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Re
     host = make(kind, case)
     x = wgdml.asarray(host, device=device)
     prepared = prepare(device, case, x)
-    seconds, times = clock.median(prepared.record)
-    seconds = max(seconds, 1e-9)  # a coarse clock may tick not once
-    plan = prepared.plan.plan
-    result = _facts(case, kind) | {
-        "device_us": seconds * 1e6,
-        "device_us_best": min(times) * 1e6,
-        "device_us_worst": max(times) * 1e6,
-        "passes": len(times),
-        "read_bytes_per_second": case.bytes / seconds,
-        "ratio_to_goal": seconds * 1e6 / case.goal if case.goal else None,
-        "scratch_bytes": plan.scratch_size,
-        **_plan_facts(plan, case),
-    }
     want = oracle.answer(case, host)
-    problem = oracle.differences(want, prepared.answer())
+    result = _facts(case, kind) | _measured(clock, case, prepared, want)
+    us, problem = result["device_us"], result["problem"]
+    result |= {"read_bytes_per_second": case.bytes / us * 1e6, "ratio_to_goal": us / case.goal if case.goal else None}
     if options.end_to_end and kind == "random" and not case.curve:
         for key, given in (("tensor_to_numpy_us", x), ("numpy_to_numpy_us", host)):
             result[key], wrong = _by_host(case, given, device, want)
@@ -141,17 +141,7 @@ def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Re
         wrong = next((f"{name}: {f['problem']}" for name, f in result["forced"].items() if f.get("problem")), "")
         problem = problem or wrong
     result["peers"] |= _peers(case, kind, host, want, options)
-    result["exact"] = not problem
-    result["problem"] = problem
-    return result
-
-
-def _plan_facts(plan: Plan, case: Case) -> Result:
-    return {
-        "algorithms": list(plan.algorithms),
-        "dispatches": [d.kernel for d in plan.dispatches],
-        "scratch_share": plan.scratch_size / case.bytes,
-    }
+    return result | {"exact": not problem, "problem": problem}
 
 
 def _peers(case: Case, kind: str, host: NDArray[Any], want: Any, options: Options) -> dict[str, Any]:
@@ -170,16 +160,9 @@ def _peers(case: Case, kind: str, host: NDArray[Any], want: Any, options: Option
 def _forced(clock: timing.Clock, case: Case, x: wgdml.Tensor, want: Any, algorithm: str) -> Result:
     """The case by another algorithm than the one that would be chosen."""
     try:
-        prepared = prepare(clock.device, case, x, algorithm=algorithm)
-        seconds, _ = clock.median(prepared.record)
+        return _measured(clock, case, prepare(clock.device, case, x, algorithm=algorithm), want)
     except (ValueError, MemoryError) as error:
         return {"error": _one_line(error)}
-    plan = prepared.plan.plan
-    return {
-        "device_us": seconds * 1e6,
-        **_plan_facts(plan, case),
-        "problem": oracle.differences(want, prepared.answer()),
-    }
 
 
 def _explain(clock: timing.Clock, prepared: Prepared) -> list[Result]:
@@ -209,33 +192,19 @@ def _one_line(error: Exception) -> str:
 
 
 def _facts(case: Case, kind: str) -> Result:
-    """What a case is, in a result's terms."""
     facts: Result = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k}
     facts |= {"dtype": case.dtype, "data": kind, "curve": case.curve}
     return facts | {"goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
 
 
-def run_cases(
-    clock: timing.Clock,
-    cases: Iterable[Case],
-    options: Options,
-    starting: Callable[[str], None],
-    so_far: Callable[[list[Result]], None],
-) -> None:
-    """Every case on each of its kinds of data; failures are results too.
-
-    ``starting`` is told of each case before it runs, ``so_far`` has all results after each.
-    """
-    done: list[Result] = []
-    for case in cases:
-        for kind in kinds_of(case, options):
-            starting(f"{case.name} {kind}")
-            try:
-                done.append(run_case(clock, case, kind, options))
-            except Exception as error:  # reported with its case; the others still run
-                done.append(_facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)})
-            gc.collect()
-            so_far(done)
+def try_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
+    """``run_case``, whose failure is a result too: the other cases still run."""
+    try:
+        return run_case(clock, case, kind, options)
+    except Exception as error:
+        return _facts(case, kind) | {"exact": False, "problem": "", "error": _one_line(error)}
+    finally:
+        gc.collect()
 
 
 def hold_against(results: list[Result], ceiling: timing.Ceiling, empty_us: float) -> None:

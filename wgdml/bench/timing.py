@@ -135,7 +135,9 @@ class Clock:
     def time(self, records: Sequence[Record], passes: int, *, warm: bool = True) -> NDArray[np.float64]:
         """Seconds of rounds of one pass for each of ``records``: (passes, len(records))."""
         if not self.timestamps:
-            return self._host_time(records, passes)
+            self.warm()
+            self.wait()
+            return np.array([[self.once(record) for record in records] for _ in range(passes)])
         count = passes * len(records)
         if count > MOST_PASSES:
             raise ValueError(f"passes must be at most {MOST_PASSES // len(records)}, not {passes}")
@@ -157,17 +159,12 @@ class Clock:
         ticks = np.frombuffer(self.gpu.queue.read_buffer(self._resolved, 0, 16 * count), np.uint64).reshape(-1, 2)
         return ((ticks[:, 1] - ticks[:, 0]).astype(np.float64) * self._period * 1e-9).reshape(passes, len(records))
 
-    def _host_time(self, records: Sequence[Record], passes: int) -> NDArray[np.float64]:
-        times = np.empty((passes, len(records)))
-        self.warm()
+    def once(self, record: Record) -> float:
+        """Seconds of one pass by the host's clock, submitting and waiting included."""
+        started = time.perf_counter()
+        self.submit([record])
         self.wait()
-        for row in times:
-            for column, record in enumerate(records):
-                started = time.perf_counter()
-                self.submit([record])
-                self.wait()
-                row[column] = time.perf_counter() - started
-        return times
+        return time.perf_counter() - started
 
     def median(self, record: Record, budget: float = BUDGET) -> tuple[float, list[float]]:
         """The median and all of a case's times, after a first round that compiles and uploads."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -23,20 +22,6 @@ _SHOWN_LIMITS = (
 )
 
 
-def _is_chosen(adapter: Mapping[str, Any], info: Mapping[str, Any]) -> bool:
-    names = {"name": "device", "type": "adapter_type", "backend": "backend_type", "driver": "description"}
-    return all(adapter[ours] == info[theirs] for ours, theirs in names.items())
-
-
-def _device_lines(device: wgdml.Device) -> list[str]:
-    """What the device in use is, for people."""
-    count = f" ({len(device.profile)} numbers)" if device.profile else ""
-    lines = [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}"]
-    lines += [f"profile        {device.profile_reason}{count}", "limits"]
-    lines += [f"  {key:40} {device.limits[key]:>15,}" for key in _SHOWN_LIMITS]
-    return [*lines, "features", "  " + ", ".join(sorted(device.features))]
-
-
 @click.command(
     "info",
     epilog="""\b
@@ -55,6 +40,7 @@ def info_command(as_json: bool) -> None:
     ]
     document: dict[str, Any] = {"versions": versions(), "adapters": adapters}
     problem: wgdml.NoAdapterError | None = None
+    device: wgdml.Device | None = None
     try:
         device = wgdml.default_device()
     except wgdml.NoAdapterError as caught:
@@ -62,10 +48,11 @@ def info_command(as_json: bool) -> None:
         document["error"] = str(problem)
     else:
         # Adapters of one kind tell apart by nothing but their order; the first is the one taken.
-        for adapter in adapters:
-            if _is_chosen(adapter, device.adapter_info):
-                adapter["chosen"] = True
-                break
+        info = device.adapter_info
+        own = (info["device"], info["adapter_type"], info["backend_type"], info["description"])
+        chosen = next((a for a in adapters if (a["name"], a["type"], a["backend"], a["driver"]) == own), None)
+        if chosen is not None:
+            chosen["chosen"] = True
         document |= {
             "reason": device.adapter_reason,
             "gpu_device": device.gpu_device_reason,
@@ -77,15 +64,23 @@ def info_command(as_json: bool) -> None:
     if as_json:
         emit_json(document)
     else:
-        lines = [f"{name:9} {version}" for name, version in document["versions"].items()]
-        if adapters:
-            lines += ["", "adapters"]
-        for adapter in adapters:
-            mark = "*" if adapter["chosen"] else " "
-            lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
-        if problem is None:
-            lines += [f"  * chosen: {device.adapter_reason}", ""]
-            lines += _device_lines(device)
-        emit("\n".join(lines) + "\n")
+        emit("\n".join(_lines(document, device)) + "\n")
     if problem is not None:
         raise problem
+
+
+def _lines(document: dict[str, Any], device: wgdml.Device | None) -> list[str]:
+    lines = [f"{name:9} {version}" for name, version in document["versions"].items()]
+    if document["adapters"]:
+        lines += ["", "adapters"]
+    for adapter in document["adapters"]:
+        mark = "*" if adapter["chosen"] else " "
+        lines.append("  {} {name} ({type}, {backend})  {driver}".format(mark, **adapter))
+    if device is not None:
+        count = f" ({len(device.profile)} numbers)" if device.profile else ""
+        lines += [f"  * chosen: {device.adapter_reason}", ""]
+        lines += [f"GPU device     {device.gpu_device_reason}", f"feature level  {device.feature_level.name}"]
+        lines += [f"profile        {device.profile_reason}{count}", "limits"]
+        lines += [f"  {key:40} {device.limits[key]:>15,}" for key in _SHOWN_LIMITS]
+        lines += ["features", "  " + ", ".join(sorted(device.features))]
+    return lines

@@ -15,15 +15,9 @@ import click
 import wgdml
 
 EXIT_FAILURE = 1
-EXIT_BAD_INPUT = 2
+EXIT_BAD_INPUT = click.UsageError.exit_code
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE: what a shell reports for a tool that the signal ended
-
-
-class BadInput(click.ClickException):
-    """Something that the person can put right: the file, an option, the output path."""
-
-    exit_code = EXIT_BAD_INPUT
 
 
 def printable(text: str) -> str:
@@ -120,4 +114,4 @@ def compute(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     try:
         return function(*args, **options)
     except (ValueError, TypeError) as problem:
-        raise BadInput(str(problem)) from problem
+        raise click.UsageError(str(problem)) from problem

@@ -9,10 +9,9 @@ import warnings
 from tokenize import TokenError
 from typing import IO, Any
 
+import click
 import numpy as np
 import numpy.typing as npt
-
-from .program import BadInput
 
 Array = npt.NDArray[Any]
 
@@ -40,10 +39,10 @@ def read_array(file: str) -> Array:
     try:
         if file == "-":
             if sys.stdin is None:
-                raise BadInput("FILE is - but standard input is closed")
+                raise click.UsageError("FILE is - but standard input is closed")
             stream = sys.stdin.buffer
             if stream.isatty():
-                raise BadInput("FILE is - but standard input is a terminal: pipe a .npy file in")
+                raise click.UsageError("FILE is - but standard input is a terminal: pipe a .npy file in")
             head = stream.read(len(np.lib.format.MAGIC_PREFIX))
             return _parse(name, head, _Pipe(head, stream))
         with open(file, "rb") as opened:
@@ -56,17 +55,17 @@ def read_array(file: str) -> Array:
     except (OSError, ValueError) as problem:
         # ValueError: a path with a null byte in it.
         reason = problem.strerror if isinstance(problem, OSError) else None
-        raise BadInput(f"cannot read {name}: {reason or problem}") from None
+        raise click.UsageError(f"cannot read {name}: {reason or problem}") from None
 
 
 def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Array:
     """The array in the stream; of a ``mapped`` file a memory map, read block by block."""
     if not head:
-        raise BadInput(f"{name} is empty, not a .npy file")
+        raise click.UsageError(f"{name} is empty, not a .npy file")
     if head.startswith(b"PK"):
-        raise BadInput(f"{name} is a .npz archive of several arrays: save the one you want with numpy.save")
+        raise click.UsageError(f"{name} is a .npz archive of several arrays: save the one you want with numpy.save")
     if head != np.lib.format.MAGIC_PREFIX:
-        raise BadInput(f"{name} is not a .npy file")
+        raise click.UsageError(f"{name} is not a .npy file")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -77,13 +76,13 @@ def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Ar
                 array = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError, TokenError) as problem:
         if "allow_pickle" in str(problem):
-            raise BadInput(f"{name} holds Python objects; only plain numbers are read (no pickles)") from None
-        raise BadInput(f"{name} is not a valid .npy file: {problem}") from None
+            raise click.UsageError(f"{name} holds Python objects; only plain numbers are read (no pickles)") from None
+        raise click.UsageError(f"{name} is not a valid .npy file: {problem}") from None
     except MemoryError:
-        raise BadInput(f"{name} says that it holds more than fits in memory") from None
+        raise click.UsageError(f"{name} says that it holds more than fits in memory") from None
     dtype = array.dtype
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        raise BadInput(f"{name} has data type {dtype}, which is not supported; supported are {_SUPPORTED}")
+        raise click.UsageError(f"{name} has data type {dtype}, which is not supported; supported are {_SUPPORTED}")
     if dtype.isnative or mapped is not None:  # the library turns the bytes of a mapped file
         return array
     return array.astype(dtype.newbyteorder("="))
@@ -91,8 +90,8 @@ def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Ar
 
 def check_axis(axis: int, array: Array) -> int:
     if array.ndim == 0:
-        raise BadInput(f"--axis {axis}: the array is a single number, without axes")
+        raise click.UsageError(f"--axis {axis}: the array is a single number, without axes")
     if not -array.ndim <= axis < array.ndim:
         lowest, highest = -array.ndim, array.ndim - 1
-        raise BadInput(f"--axis {axis} is out of range for shape {array.shape}: use [{lowest}, {highest}]")
+        raise click.UsageError(f"--axis {axis} is out of range for shape {array.shape}: use [{lowest}, {highest}]")
     return axis % array.ndim

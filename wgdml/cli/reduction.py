@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -9,10 +10,9 @@ import numpy as np
 
 import wgdml
 
-from .program import BadInput, compute
+from .program import compute
 from .reading import Array, check_axis, read_array
-from .showing import TABLE_ROWS, emit_table, file_argument, json_option, nan_option, output_option, report, row_name
-from .writing import check_output
+from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
 def _extreme_command(name: str, which: str, examples: str) -> click.Command:
@@ -34,18 +34,20 @@ def _extreme_command(name: str, which: str, examples: str) -> click.Command:
         options: dict[str, Any] = {"return_indices": True} if has_values else {"select_last_index": last}
         found = compute(getattr(wgdml, name), array, axis=axis_argument, keepdims=keepdims, nan=nan, **options)
         results = dict(zip(("values", "indices"), found, strict=True)) if has_values else {"indices": found}
-        indices = np.asarray(results["indices"])
-
-        def table(footer: str | None) -> None:
-            flat = indices.reshape(-1)
-            several = len(reduced) > 1
-            columns = ["row"] * (len(reduced) < array.ndim) + ["index"] + ["position"] * several + ["value"]
-            rows = [_row(array, reduced, number, int(flat[number])) for number in range(min(flat.size, TABLE_ROWS))]
-            over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
-            emit_table(f"{name} of {file} {array.shape} {array.dtype}, over {over}", columns, rows, flat.size, footer)
-
+        kept = np.asarray(results["indices"]).reshape([1 if a in reduced else n for a, n in enumerate(array.shape)])
+        over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
+        heading = f"{name} of {file} {array.shape} {array.dtype}, over {over}"
         facts = {"axis": reduced if axes else None, "keepdims": keepdims, "nan": nan} | ({} if has_values else {"last": last})
-        report(name, file, array, facts, results, output, as_json, table)
+        report(
+            name,
+            file,
+            array,
+            facts,
+            results,
+            output,
+            as_json,
+            Table(heading, kept.shape, reduced, _cells(array, reduced, kept), ranked=False),
+        )
 
     options = [
         file_argument,
@@ -66,22 +68,25 @@ def _reduced(name: str, array: Array, axes: tuple[int, ...]) -> list[int]:
     checked = [check_axis(axis, array) for axis in axes]
     for number, axis in enumerate(checked):
         if axis in checked[:number]:
-            raise BadInput(f"--axis {axes[number]} names axis {axis} a second time (shape {array.shape})")
+            raise click.UsageError(f"--axis {axes[number]} names axis {axis} a second time (shape {array.shape})")
     reduced = sorted(checked) if axes else list(range(array.ndim))
     if any(array.shape[axis] == 0 for axis in reduced):
-        raise BadInput(f"{name} of nothing: shape {array.shape} has a zero length along a reduced axis")
+        raise click.UsageError(f"{name} of nothing: shape {array.shape} has a zero length along a reduced axis")
     return reduced
 
 
-def _row(array: Array, reduced: list[int], number: int, index: int) -> list[str]:
-    """The row of one result: where it is, the index, its position in several axes, the element."""
-    batch = [size for axis, size in enumerate(array.shape) if axis not in reduced]
-    position = [int(i) for i in np.unravel_index(number, batch)] if batch else []
-    rest = iter(position)
-    part = array[tuple(slice(None) if a in reduced else next(rest) for a in range(array.ndim))]
-    within = tuple(int(i) for i in np.unravel_index(index, part.shape))
-    row = [row_name(position, reduced, array.ndim)] if batch else []
-    return [*row, str(index), *([str(within)] if len(reduced) > 1 else []), str(part[within])]
+def _cells(array: Array, reduced: list[int], indices: Array) -> dict[str, Callable[[Any], Any]]:
+    """What a row shows of a result: the index, its position in several axes, the element."""
+
+    def position(at: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(i) for i in np.unravel_index(indices[at], [array.shape[a] for a in reduced]))
+
+    def value(at: tuple[int, ...]) -> Any:
+        within = dict(zip(reduced, position(at), strict=True))
+        return array[tuple(within.get(axis, place) for axis, place in enumerate(at))]
+
+    several = {"position": position} if len(reduced) > 1 else {}
+    return {"index": indices.__getitem__, **several, "value": value}
 
 
 #: Each with what it finds and its examples.

@@ -1,23 +1,25 @@
-"""Results on standard output: tables, JSON; and the options that all commands of arrays have."""
+"""Where results go: tables, JSON, files; and the options that all commands of arrays have."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import IO, Any
 
 import click
 import numpy as np
 
-from wgdml.files import write_all
-from wgdml.terminal import output_of, table_of
+from wgdml.files import write_all, write_stream
+from wgdml.terminal import check_writable, output_of, table_of, write_file
 
 from .program import printable
 from .reading import Array
-from .writing import write_output
 
-TABLE_ROWS = 20
+_TABLE_ROWS = 20
 
 file_argument = click.argument("file", metavar="FILE")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print all of it as one JSON object.")
@@ -58,42 +60,59 @@ def _jsonable(array: Array) -> Any:
     return objects.tolist()
 
 
-def emit_table(heading: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, footer: str | None) -> None:
-    table = table_of(columns, ("row",))
-    for row in rows:
-        table.add_row(*row)
-    console = output_of(120, markup=False, emoji=False)
-    # Captured first and written in one go: rich would end the process itself on a closed pipe.
-    with console.capture() as captured:
-        console.print(printable(heading), soft_wrap=True)
-        if rows:
-            console.print(table)
-        if total > len(rows):
-            more = f"... and {total - len(rows):,} more rows; --json or -o gives all of them"
-            console.print(more, soft_wrap=True)
-        if footer is not None:
-            console.print(printable(footer), soft_wrap=True)
-    emit(captured.get())
+@dataclass(frozen=True)
+class Table:
+    """The first of a result's elements, sequence by sequence; ``cells``: what a column shows."""
+
+    heading: str
+    shape: tuple[int, ...]  #: Of the result, with the axes of its sequences.
+    axes: Sequence[int]
+    cells: dict[str, Callable[[Any], Any]]
+    ranked: bool = True
+
+    def emit(self, footer: str | None) -> None:
+        batch = [axis for axis in range(len(self.shape)) if axis not in self.axes]
+        order = [*batch, *self.axes]
+        columns = ["row"] * bool(batch) + ["rank"] * self.ranked + [*self.cells]
+        table, total = table_of(columns, ("row",)), prod(self.shape)
+        for number in range(min(total, _TABLE_ROWS)):
+            places = np.unravel_index(number, [self.shape[axis] for axis in order])
+            at = tuple(int(place) for _, place in sorted(zip(order, places, strict=True)))
+            # NumPy's index notation: [3, :, 0].
+            row = "[" + ", ".join(":" if axis in self.axes else str(place) for axis, place in enumerate(at)) + "]"
+            names = [row] * bool(batch) + [str(int(places[-1]) + 1)] * self.ranked
+            table.add_row(*names, *(str(cell(at)) for cell in self.cells.values()))
+        console = output_of(120, markup=False, emoji=False)
+        # Captured first and written in one go: rich would end the process itself on a closed pipe.
+        with console.capture() as captured:
+            console.print(printable(self.heading), soft_wrap=True)
+            if total:
+                console.print(table)
+            if total > _TABLE_ROWS:
+                more = f"... and {total - _TABLE_ROWS:,} more rows; --json or -o gives all of them"
+                console.print(more, soft_wrap=True)
+            if footer is not None:
+                console.print(printable(footer), soft_wrap=True)
+        emit(captured.get())
 
 
-def row_name(position: Sequence[int], axes: Sequence[int], ndim: int) -> str:
-    """The sequence at ``position`` in NumPy's index notation, ``[3, :, 0]``."""
-    rest = iter(position)
-    return "[" + ", ".join(":" if axis in axes else str(next(rest)) for axis in range(ndim)) + "]"
-
-
-def emit_sequences(heading: str, result: Array, axis: int, cells: dict[str, Callable[[Any], Any]], footer: str | None) -> None:
-    """A table of a result's first elements along an axis; ``cells``: what a column shows."""
-    batch = [size for number, size in enumerate(result.shape) if number != axis]
-    rows = []
-    for flat in range(min(result.size, TABLE_ROWS)):
-        sequence, place = divmod(flat, result.shape[axis])
-        position = [int(i) for i in np.unravel_index(sequence, batch)] if batch else []
-        at = (*position[:axis], place, *position[axis:])
-        name = [row_name(position, [axis], result.ndim)] if batch else []
-        rows.append([*name, str(place + 1), *(str(cell(at)) for cell in cells.values())])
-    columns = ["row"] * bool(batch) + ["rank", *cells]
-    emit_table(heading, columns, rows, result.size, footer)
+def check_output(output: str | None, suffix: str, as_json: bool) -> None:
+    """Refuse an output that could not be written, before any work is done for it."""
+    if output is None:
+        return
+    if output == "-":
+        if as_json:
+            raise click.UsageError("-o - and --json both write to standard output: give one of them")
+        if sys.stdout is None:
+            raise click.UsageError("-o - but standard output is closed")
+        if sys.stdout.isatty():
+            raise click.UsageError("-o - would write binary data to the terminal: redirect standard output")
+        return
+    other = {".npy": ".npz", ".npz": ".npy"}[suffix]
+    if output.endswith(other):
+        what = "one array" if suffix == ".npy" else "two arrays"
+        raise click.UsageError(f"-o {output}: this command writes {what}, so the name must end in {suffix}")
+    check_writable(output)
 
 
 def report(
@@ -104,15 +123,21 @@ def report(
     results: dict[str, Array],
     output: str | None,
     as_json: bool,
-    table: Callable[[str | None], None],
+    table: Table,
 ) -> None:
     """Hand the results over: to the output file, and as JSON or as a table."""
-    if len(results) > 1:
-        # savez's signature does not know that these are arrays by name.
-        write_output(output, lambda stream: np.savez(stream, **results))  # type: ignore[arg-type]
-    else:
-        (only,) = results.values()
-        write_output(output, lambda stream: np.lib.format.write_array(stream, only, allow_pickle=False))
+    if output is not None:
+        save: Callable[[IO[bytes]], None]
+        if len(results) > 1:
+            # savez's signature does not know that these are arrays by name.
+            save = partial(np.savez, **results)  # type: ignore[arg-type]
+        else:
+            (only,) = results.values()
+            save = partial(np.lib.format.write_array, array=only, allow_pickle=False)
+        if output == "-":
+            write_stream(sys.stdout.buffer, save)
+        else:
+            write_file(output, save)
     if as_json:
         document = {"command": command, "file": file, "shape": list(array.shape), "dtype": str(array.dtype)}
         document |= facts
@@ -121,4 +146,4 @@ def report(
         emit_json(document)
     elif output != "-":
         shapes = ", ".join(f"{name} {a.dtype} {a.shape}" for name, a in results.items())
-        table(None if output is None else f"wrote {output}: {shapes}")
+        table.emit(None if output is None else f"wrote {output}: {shapes}")

@@ -10,8 +10,7 @@ import wgdml
 
 from .program import compute
 from .reading import check_axis, read_array
-from .showing import emit_sequences, file_argument, json_option, nan_option, output_option, report
-from .writing import check_output
+from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
 @click.command(
@@ -42,12 +41,9 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, nan: 
     def sorted_value(at: tuple[int, ...]) -> Any:
         return array[(*at[:axis], int(result[at]), *at[axis + 1 :])]
 
-    def table(footer: str | None) -> None:
-        cells = {"index": result.__getitem__, "value": sorted_value} if as_indices else {"value": result.__getitem__}
-        order = "descending" if descending else "ascending"
-        heading = f"{file} {array.shape} {array.dtype} sorted along axis {axis}, {order}"
-        emit_sequences(heading, result, axis, cells, footer)
-
+    cells = {"index": result.__getitem__, "value": sorted_value} if as_indices else {"value": result.__getitem__}
+    order = "descending" if descending else "ascending"
+    heading = f"{file} {array.shape} {array.dtype} sorted along axis {axis}, {order}"
     facts = {"axis": axis, "descending": descending, "nan": nan}
     results = {"indices" if as_indices else "values": result}
-    report("sort", file, array, facts, results, output, as_json, table)
+    report("sort", file, array, facts, results, output, as_json, Table(heading, result.shape, [axis], cells))

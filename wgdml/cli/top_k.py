@@ -6,10 +6,9 @@ import click
 
 import wgdml
 
-from .program import BadInput, compute
+from .program import compute
 from .reading import check_axis, read_array
-from .showing import emit_sequences, file_argument, json_option, nan_option, output_option, report
-from .writing import check_output
+from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
 @click.command(
@@ -32,20 +31,18 @@ Equal elements come in ascending order of index.""",
 def top_k_command(file: str, k: int, axis: int, smallest: bool, nan: str, output: str | None, as_json: bool) -> None:
     """The K largest (or smallest) elements of every sequence, with their indices."""
     if k < 0:
-        raise BadInput(f"-k {k} is negative: K must lie in [0, the length of the axis]")
+        raise click.UsageError(f"-k {k} is negative: K must lie in [0, the length of the axis]")
     check_output(output, ".npz", as_json)
     array = read_array(file)
     axis = check_axis(axis, array)
     if k > array.shape[axis]:
         length = array.shape[axis]
-        raise BadInput(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
+        raise click.UsageError(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
 
     mode = "smallest" if smallest else "largest"
     values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode, nan=nan)
 
-    def table(footer: str | None) -> None:
-        heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
-        emit_sequences(heading, values, axis, {"index": indices.__getitem__, "value": values.__getitem__}, footer)
-
+    heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
+    table = Table(heading, values.shape, [axis], {"index": indices.__getitem__, "value": values.__getitem__})
     facts = {"axis": axis, "k": k, "mode": mode, "nan": nan}
     report("top-k", file, array, facts, {"values": values, "indices": indices}, output, as_json, table)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from rich.progress import MofNCompleteColumn
 
-from wgdml.files import write_whole
-from wgdml.terminal import progress
+from wgdml.terminal import check_writable, progress, write_file
 
 if TYPE_CHECKING:
     from .stage import Stage
@@ -94,10 +92,7 @@ def demo_command(
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
     if screenshot is not None:
-        try:
-            write_whole(screenshot, partial(save_picture, image))
-        except OSError as problem:
-            raise click.UsageError(f"cannot write {screenshot}: {problem.strerror}") from None
+        write_file(screenshot, partial(save_picture, image))
         click.echo(f"wrote {screenshot}")
 
 
@@ -107,8 +102,7 @@ def _check_paths(offscreen: bool, screenshot: str | None, maps: tuple[int, int])
             raise click.UsageError("--screenshot needs --offscreen")
         if not screenshot.lower().endswith(".png"):
             raise click.UsageError(f"--screenshot {screenshot}: the name must end in .png")
-        if not Path(screenshot).absolute().parent.is_dir():
-            raise click.UsageError(f"--screenshot {screenshot}: there is no directory {Path(screenshot).absolute().parent}")
+        check_writable(screenshot)
     if maps[0] % 4:
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: the width must be a multiple of 4")
 

@@ -73,7 +73,9 @@ class Context:
 
     def machine(self) -> Machine:
         """The device as plans see it."""
-        get = self.limits.__getitem__
+        get, info = self.limits.__getitem__, self.adapter_info
+        # Metal names none. Its adapters are Apple's own, but for those of older Macs.
+        own = "apple" if info["backend_type"] == "Metal" and info["device"].startswith("Apple") else ""
         kinds = {"CPU": "software", "DiscreteGPU": "discrete", "IntegratedGPU": "integrated"}
         return Machine(
             max_storage_buffer_binding_size=min(get("max-storage-buffer-binding-size"), 0xFFFFFFF0),
@@ -83,16 +85,10 @@ class Context:
             ),
             max_compute_workgroup_storage_size=get("max-compute-workgroup-storage-size"),
             max_compute_workgroups_per_dimension=get("max-compute-workgroups-per-dimension"),
-            kind=kinds.get(self.adapter_info["adapter_type"], "unknown"),
-            vendor=self._vendor(),
+            kind=kinds.get(info["adapter_type"], "unknown"),
+            vendor=_VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower(),
             subgroups="subgroup" in self.features,
         )
-
-    def _vendor(self) -> str:
-        info = self.adapter_info
-        # Metal names none. Its adapters are Apple's own, but for those of older Macs.
-        own = "apple" if info["backend_type"] == "Metal" and info["device"].startswith("Apple") else ""
-        return _VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower()
 
     # -- when things go wrong --
 
@@ -154,12 +150,14 @@ class Context:
         """``ValueError`` for buffers that were destroyed: submitting one would end the process."""
         self.check()
         for name, buffer in buffers.items():
-            layout = self._probe or self._make_probe()
+            gpu = self.gpu_device
             try:
+                if self._probe is None:
+                    binding = {"binding": 0, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": "read-only-storage"}}
+                    self._probe = gpu.create_bind_group_layout(entries=[binding])
                 # The cheapest question that wgpu answers with an exception.
-                self.gpu_device.create_bind_group(
-                    layout=layout, entries=[{"binding": 0, "resource": {"buffer": buffer, "offset": 0, "size": 4}}]
-                )
+                entry = {"binding": 0, "resource": {"buffer": buffer, "offset": 0, "size": 4}}
+                gpu.create_bind_group(layout=self._probe, entries=[entry])
             except wgpu.GPUError as error:
                 if isinstance(translated(error, ""), ValueError):
                     raise ValueError(f"{name} is over a buffer that has been destroyed") from None
@@ -171,11 +169,3 @@ class Context:
         for name, buffer in buffers.items():
             if buffer.map_state != "unmapped":
                 raise ValueError(f"{name} is over a buffer that the host has mapped ({buffer.map_state}): unmap it first")
-
-    def _make_probe(self) -> Any:
-        binding = {"binding": 0, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": "read-only-storage"}}
-        try:
-            self._probe = self.gpu_device.create_bind_group_layout(entries=[binding])
-        except wgpu.GPUError as error:
-            self.fail(error, "making a layout")
-        return self._probe

@@ -22,30 +22,23 @@ def made_by(make: Callable[[], Executor]) -> None:
     _make = make
 
 
-def get(check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
-    """The default device: made at the first call, and again when it was closed, destroyed or lost.
+def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
+    """The device to work on; for None the default one.
 
-    ``check(*arguments)`` comes before one is made.
+    That is made at the first call, and again when it was closed, destroyed or lost.
+    ``check(*arguments)`` comes before: it refuses what no device could do.
     """
     global _device
-    device = _device
-    if device is None or device.context.over:
-        if check is not None:
-            check(*arguments)
-        with _lock:
-            device = _device
-            if device is None or device.context.over:
-                device = _device = _make()
-    return device
-
-
-def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
-    """The device to work on: the default one for None.
-
-    ``check(*arguments)`` comes before that is made: it refuses what no device could do.
-    """
     if device is None:
-        return get(check, *arguments)
+        device = _device
+        if device is None or device.context.over:
+            if check is not None:
+                check(*arguments)
+            with _lock:
+                device = _device
+                if device is None or device.context.over:
+                    device = _device = _make()
+        return device
     if not isinstance(device, Executor):
         raise TypeError(f"device must be a wgdml.Device, not {device!r}")
     return device

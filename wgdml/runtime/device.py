@@ -141,13 +141,10 @@ class Device(Executor):
                 adapter, self.adapter_reason = choose_adapter()
             gpu_device = _open(adapter)
         found = Found("that of the planner that the caller gave")
-
-        def make(machine: Machine) -> MakesPlans:
-            nonlocal found
-            found = find(dict(gpu_device.adapter.info), machine)
-            return found.planner(machine)
-
-        super().__init__(gpu_device, planner or make, level, kept)
+        if planner is None:
+            found = find(dict(gpu_device.adapter.info), Context(gpu_device).machine())
+            planner = found.planner
+        super().__init__(gpu_device, planner, level, kept)
         self.profile, self.profile_reason = dict(found.numbers), found.reason
         self.gpu_device = gpu_device
         self.adapter_info = self.context.adapter_info
@@ -309,4 +306,4 @@ def default_device() -> Device:
     it opens a GPU device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or
     ``WGDML_SUBGROUPS`` is set. Its ``gpu_device_reason`` says which and why.
     """
-    return cast(Device, default.get())
+    return cast(Device, default.as_device(None))

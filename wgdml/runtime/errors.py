@@ -18,7 +18,6 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def translated(error: BaseException, doing: str) -> Exception:
-    """Python's error for one of wgpu's."""
     text = str(error)
     if "device is lost" in text.lower() or "device lost" in text.lower():
         return DeviceLostError(f"{doing}: the GPU device is lost: open another one, as default_device() does")

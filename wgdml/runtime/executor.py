@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -22,6 +22,11 @@ from .process import use_gpu
 from .transfers import Span, Transfers
 
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
+#: What wgpu says of an encoder that cannot be recorded into, and what that means.
+_ENCODERS = {
+    "must not have ended": "it has ended already",
+    "is locked": "a pass of it has not ended: record into the pass, or end it first",
+}
 _SLOT = 768  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
 
 
@@ -85,7 +90,6 @@ class PreparedPlan:
 
 
 def record_steps(compute_pass: Any, steps: Steps) -> None:
-    """Records every dispatch into a compute pass."""
     current = None
     for pipeline, group, grid in steps:
         if pipeline is not current:
@@ -164,6 +168,34 @@ class Executor:
         record_steps(compute_pass, prepared.steps(resources))
         compute_pass.end()
         return encoder
+
+    def check_encoder(self, encoder: Any) -> None:
+        """``TypeError`` for what is no encoder, ``ValueError`` for one of another GPU device."""
+        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
+            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
+        if encoder._device is not self.context.gpu_device:
+            raise ValueError(f"encoder belongs to another GPU device than that of {self!r}")
+
+    def record(self, encoder: Any, work: Iterable[tuple[PreparedPlan, Resources]]) -> None:
+        """Records plans into a pass, or into a command encoder as a pass of their own.
+
+        ``ValueError`` for an encoder that has ended, or that a pass has locked.
+        """
+        try:
+            steps = [step for prepared, resources in work for step in prepared.steps(resources)]
+        except wgpu.GPUError as error:
+            self.context.fail(error, "binding tensors")
+        try:
+            if isinstance(encoder, wgpu.GPUComputePassEncoder):
+                record_steps(encoder, steps)
+                return
+            compute_pass = encoder.begin_compute_pass()
+            record_steps(compute_pass, steps)
+            compute_pass.end()
+        except wgpu.GPUValidationError as error:
+            said = " ".join(str(error).split())
+            why = next((meaning for words, meaning in _ENCODERS.items() if words in said), said)
+            raise ValueError(f"encoder cannot be recorded into: {why}") from error
 
     def run(self, prepared: PreparedPlan, resources: Resources) -> None:
         """Records and submits one plan; does not wait."""

@@ -11,17 +11,12 @@ import wgpu
 from .. import contract
 from ..selection import BESIDES, OperatorDesc, lower
 from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
-from .executor import Executor, PreparedPlan, record_steps
+from .executor import Executor, PreparedPlan
 from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
 
 _VARIANTS_KEPT = 64
 _ROLES = {"input_tensor": "input", "output_value_tensor": "values", "output_index_tensor": "indices"}
 _ROLES |= {f"{name}_tensor": name for name in BESIDES}
-#: What wgpu says of an encoder that cannot be recorded into, and what that means.
-_ENCODERS = {
-    "must not have ended": "it has ended already",
-    "is locked": "a pass of it has not ended: record into the pass, or end it first",
-}
 
 
 @dataclass(frozen=True)
@@ -121,29 +116,12 @@ class CompiledOperator:
         that is mapped or destroyed after ``record`` and before the submission cannot be seen here:
         submitting it may end the process.
         """
-        if not isinstance(encoder, wgpu.GPUCommandEncoder | wgpu.GPUComputePassEncoder):
-            raise TypeError(f"encoder must be a wgpu.GPUCommandEncoder or GPUComputePassEncoder, not {type(encoder).__name__}")
-        if encoder._device is not self.device.context.gpu_device:
-            raise ValueError(f"encoder belongs to another GPU device than that of {self.device!r}")
-        prepared, resources = self._bind(tensors)
+        self.device.check_encoder(encoder)
+        work = self._bind(tensors)
         for tensor in tensors.values():
             if isinstance(tensor, Tensor):
                 keep_memory(tensor)
-        try:
-            steps = prepared.steps(resources)
-        except wgpu.GPUError as error:
-            self.device.context.fail(error, "binding tensors")
-        try:
-            if isinstance(encoder, wgpu.GPUComputePassEncoder):
-                record_steps(encoder, steps)
-                return
-            compute_pass = encoder.begin_compute_pass()
-            record_steps(compute_pass, steps)
-            compute_pass.end()
-        except wgpu.GPUValidationError as error:
-            said = " ".join(str(error).split())
-            why = next((meaning for words, meaning in _ENCODERS.items() if words in said), said)
-            raise ValueError(f"encoder cannot be recorded into: {why}") from error
+        self.device.record(encoder, [work])
 
     def __call__(self, input_tensor: Any, /, **others: Any) -> dict[str, Any]:
         """Runs the operator; submits and does not wait. Returns the outputs by the desc's field
@@ -168,7 +146,7 @@ class CompiledOperator:
             ranges[name] = self._range_of(name, tensors[name])
             if _is_output(name):
                 check_overlap(name, ranges)
-        foreign = {name: found.buffer for name, found in ranges.items() if _is_foreign(tensors[name])}
+        foreign = {name: found.buffer for name, found in ranges.items() if is_foreign(tensors[name])}
         self.device.context.check_unmapped(**foreign)
         self.device.context.check_alive(**foreign)
         resources: dict[str, tuple[Any, int]] = {}
@@ -194,7 +172,7 @@ class CompiledOperator:
         """The bytes of a tensor that the desc describes, all of them there."""
         desc = self.tensors[name]
         buffer, start = self._buffer_of(name, tensor, desc)
-        if _is_foreign(tensor):
+        if is_foreign(tensor):
             check_buffer(name, buffer, self.device)
         alignment = desc.guaranteed_base_offset_alignment
         if alignment and start % alignment:
@@ -243,7 +221,3 @@ def _summary(desc: OperatorDesc) -> str:
 
 def _is_output(name: str) -> bool:
     return name.startswith("output")
-
-
-def _is_foreign(tensor: Any) -> bool:
-    return not isinstance(tensor, Tensor) or is_foreign(tensor)

@@ -62,7 +62,6 @@ def _folder() -> Path:
 
 
 def path_of(info: Mapping[str, Any]) -> Path:
-    """The file of the adapter's profile, for its driver and this version."""
     own = owner(info)
     words = (own["adapter"], own["backend"], own["driver"], own["wgdml"])
     return _folder() / ("_".join(map(_slug, words)) + ".json")
@@ -75,7 +74,6 @@ def files_of(info: Mapping[str, Any]) -> list[Path]:
 
 
 def document(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> dict[str, Any]:
-    """What a profile's file holds."""
     return owner(info) | {"when": when, "numbers": dict(numbers)}
 
 
@@ -114,13 +112,6 @@ def read(path: Path, info: Mapping[str, Any], machine: Machine) -> dict[str, flo
 _warned: set[Path] = set()
 
 
-def _leave(path: Path, why: str) -> None:
-    """Warns once of each file."""
-    if path not in _warned:
-        _warned.add(path)
-        warnings.warn(f"the profile {path} is not used: {why}; wgdml tune makes a new one", ProfileWarning, stacklevel=6)
-
-
 def find(info: Mapping[str, Any], machine: Machine) -> Found:
     """The profile of an adapter. ``WGDML_PROFILE`` is "off" or the file to use."""
     default = f"the default of {family_of(machine).name}"
@@ -138,6 +129,8 @@ def find(info: Mapping[str, Any], machine: Machine) -> Found:
     try:
         numbers = read(path, info, machine)
     except ValueError as problem:
-        _leave(path, str(problem))
+        if path not in _warned:  # once of each file
+            _warned.add(path)
+            warnings.warn(f"the profile {path} is not used: {problem}; wgdml tune makes a new one", ProfileWarning, stacklevel=5)
         return Found(f"{default}, as {path} is not used: {problem}")
     return Found(f"{path}, as {_VARIABLE} says" if wish else str(path), numbers)

@@ -13,7 +13,7 @@ import numpy as np
 import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ..arguments import as_dtype, as_int, as_ints, as_sizes, element_name
+from ..arguments import as_dtype, as_int, as_ints, as_sizes, broadcasts, element_name
 from ..contract import DataType, TensorDesc, overlaps_itself
 from ..selection import FORMATS, packed_strides, reshaped_strides
 from .bindings import Range, aligned, check_overlap, fits_vectors
@@ -204,9 +204,9 @@ class Tensor:
         ``ValueError`` where that cannot be.
         """
         target = as_sizes(shape)
-        extra = len(target) - self.ndim
-        if extra < 0 or any(n not in (1, t) for n, t in zip(self.shape, target[extra:], strict=True)):
+        if not broadcasts(self.shape, target):
             raise ValueError(f"shape {self.shape} cannot be broadcast to {target}")
+        extra = len(target) - self.ndim
         strides = tuple(s if n == t else 0 for n, s, t in zip(self.shape, self.strides, target[extra:], strict=True))
         return self._view(target, (0,) * extra + strides)
 
@@ -358,9 +358,9 @@ def sliced(tensor: Tensor, first: int, end: int) -> Tensor:
     return new_tensor(tensor.device, tensor._buffer, tensor.dtype, shape, tensor.strides, offset, tensor._memory)
 
 
-def is_foreign(tensor: Tensor) -> bool:
+def is_foreign(tensor: Any) -> bool:
     """May the caller destroy or map the buffer? Those of the library alone it never saw."""
-    return tensor._memory is None or tensor._memory.shared
+    return not isinstance(tensor, Tensor) or tensor._memory is None or tensor._memory.shared
 
 
 def keep_memory(tensor: Tensor) -> None:

@@ -100,7 +100,6 @@ class UploadRing:
             uninterrupted(self._gpu.queue.submit, [encoder.finish()])
 
     def finish(self) -> None:
-        """Waits until all data has arrived."""
         for turn in range(len(self._staging)):
             self._ask(turn)
             interruptible(self._mapping[turn].sync_wait)
@@ -253,7 +252,6 @@ class _Download:
         self.sizes = [-(-(pieces[-1].place + pieces[-1].size) // 8) * 8 for pieces in self._rounds]
 
     def copy(self, number: int, staging: Any, encoder: Any) -> None:
-        """Records the copies into a staging buffer."""
         for span, start, size, place in self._rounds[number]:
             buffer, offset, _, _ = self._spans[span]
             encoder.copy_buffer_to_buffer(buffer, offset + start, staging, place, -(-size // 4) * 4)
@@ -284,7 +282,6 @@ class _Reading:
     staging: deque[Any] = field(default_factory=deque)
 
     def ask(self) -> None:
-        """Asks for the next staging buffer."""
         size = self.download.sizes[self.number]
         outliving(uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size)).then(self._take, self.fail)
 

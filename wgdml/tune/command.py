@@ -20,7 +20,7 @@ from wgdml.plan.profiles import FAMILIES, changes, smaller
 from wgdml.plan.profiles.software import SOFTWARE
 from wgdml.runtime import profile
 from wgdml.selftest import facts_of
-from wgdml.terminal import check_folder, output_of, progress, table_of, write_document
+from wgdml.terminal import check_writable, output_of, progress, table_of, write_document
 
 from .machine import Facts, measure
 from .meter import DeviceMeter, problems
@@ -66,7 +66,8 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
     """Measure this adapter, and plan by what is faster on it from now on."""
     if reset and (quick or json_file or dry_run):
         raise click.UsageError("--reset measures nothing: give it alone")
-    check_folder(json_file)
+    if json_file:
+        check_writable(json_file)
     # First calls are timed as they are where nobody has compiled before.
     os.environ.setdefault("MESA_SHADER_CACHE_DISABLE", "true")
     device = wgdml.Device(planner=Planner, kept=256)
@@ -180,7 +181,6 @@ def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float)
 
 
 def _print(document: dict[str, Any]) -> None:
-    """The tables of a run."""
     output = output_of(120)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}", markup=False)

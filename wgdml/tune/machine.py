@@ -71,8 +71,6 @@ class Facts:
 
 
 class _Bench:
-    """Times small kernels."""
-
     def __init__(self, clock: timing.Clock) -> None:
         self.clock, self.device = clock, clock.device
         self.workgroup = self.device.machine.workgroup

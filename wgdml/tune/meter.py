@@ -59,7 +59,8 @@ class DeviceMeter:
         self._values = self._tensor(np.zeros(8 * results, np.uint8))
         self._indices = self._tensor(np.zeros(results, np.uint32))
         self._selections = {case.name: selection_of(case) for case in cases}
-        self._planner = lru_cache(maxsize=8)(self._planner_of)
+        machine = self.device.machine
+        self._planner = lru_cache(maxsize=8)(lambda numbers: Planner(machine, policies_of(machine, dict(numbers))))
         self._prepared = Kept(threading.RLock(), _KEPT)
         self.costs: dict[Any, float] = {} if costs is None else costs  #: Seconds of first uses.
         self._times: dict[tuple[str, Plan], float] = {}
@@ -75,16 +76,12 @@ class DeviceMeter:
 
     @property
     def buffer(self) -> Any:
-        """The largest input."""
         return max((tensor.buffer for tensor in self._inputs.values()), key=lambda buffer: buffer.size)
 
     # -- plans --
 
-    def _planner_of(self, numbers: tuple[tuple[str, float], ...]) -> Planner:
-        machine = self.device.machine
-        return Planner(machine, policies_of(machine, dict(numbers)))
-
     def plan(self, numbers: Mapping[str, float], problem: Case) -> Plan | None:
+        """What is run for a problem; None where it cannot be served."""
         try:
             return self._planner(tuple(sorted(numbers.items()))).plan(self._selections[problem.name])
         except MemoryError:
@@ -108,20 +105,16 @@ class DeviceMeter:
         new = {(d.kernel, d.constants) for d in plan.dispatches if not own.has(d)}
         started = time.perf_counter()
         prepared = PreparedPlan(self.device, plan)
-        self._run(problem, prepared)
+        self.clock.once(self._record(problem, prepared))
         first = time.perf_counter() - started
-        again = min(self._run(problem, prepared) for _ in range(3 if first < 0.1 else 1))
+        again = min(self.clock.once(self._record(problem, prepared)) for _ in range(3 if first < 0.1 else 1))
         self.costs |= {key: max(0.0, first - again) / len(new) for key in new}
         self._times[problem.name, plan] = again
-        self._look(problem)
+        # Every plan of a problem has one answer.
+        found = self.device.gpu_device.queue.read_buffer(self._indices.buffer, 0, 4 * prod(problem.result_shape))
+        if self._answers.setdefault(problem.name, bytes(found)) != found:
+            self.wrong.append(problem.name)
         return prepared
-
-    def _run(self, problem: Case, prepared: PreparedPlan) -> float:
-        """Seconds of a plan by the host's clock."""
-        started = time.perf_counter()
-        self.clock.submit([self._record(problem, prepared)])
-        self.clock.wait()
-        return time.perf_counter() - started
 
     def _record(self, problem: Case, prepared: PreparedPlan) -> timing.Record:
         resources = {
@@ -132,15 +125,10 @@ class DeviceMeter:
             resources["values"] = (self._values.buffer, 0)
         return partial(record_steps, steps=prepared.steps(resources))
 
-    def _look(self, problem: Case) -> None:
-        """Every plan of a problem has one answer."""
-        found = self.device.gpu_device.queue.read_buffer(self._indices.buffer, 0, 4 * prod(problem.result_shape))
-        if self._answers.setdefault(problem.name, bytes(found)) != found:
-            self.wrong.append(problem.name)
-
     # -- times --
 
     def compare(self, pairs: Sequence[tuple[Case, Plan, Plan]], rounds: int) -> Compared:
+        """Times of (problem, first plan, second plan), in rounds."""
         wrong = len(self.wrong)
         both = [[self._ready(case, plan) for plan in plans] for case, *plans in pairs]
         if len(self.wrong) > wrong:
@@ -173,5 +161,6 @@ class DeviceMeter:
         return sum(self.costs.get(key, 0.0) for key in kernels) + self._times[case.name, plan]
 
     def first_calls(self, pairs: Sequence[tuple[Case, Plan, Plan]]) -> float:
+        """The mean logarithm of what the first call takes more by the second plan."""
         more = [math.log(self._first_call(case, b) / self._first_call(case, a)) for case, a, b in pairs]
         return sum(more) / len(more)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 
 def gain_of(ratios: Sequence[float]) -> float:
@@ -24,19 +23,11 @@ def chance(ratios: Sequence[float]) -> float:
     n = len(x)
     if n == 0:
         return 1.0
-    ranks = _ranks(np.abs(x))
-    ties = np.unique(np.abs(x), return_counts=True)[1]
+    _, which, ties = np.unique(np.abs(x), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(ties) - (ties - 1) / 2)[which]  # equals share the mean of theirs
     spread = math.sqrt((n * (n + 1) * (2 * n + 1) - float((ties**3 - ties).sum()) / 2) / 24)
     high = float(ranks[x > 0].sum()) - n * (n + 1) / 4
     return 0.5 * math.erfc((high - 0.5) / max(spread, 1e-9) / math.sqrt(2))
-
-
-def _ranks(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 for the least; equals share the mean of their ranks."""
-    _, which, counts = np.unique(x, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean: NDArray[np.float64] = (last - (counts - 1) / 2)[which]
-    return mean
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
 """Which numbers to try: each moved by halves and doubles, and kept where that is faster for sure.
 
-Nothing here knows a device. A ``Meter`` has problems, their plans and the ratios of times, so that
-tests can search with a clock of their own.
+Nothing here knows a device. The meter has problems, their plans and the ratios of times, so that
+tests can search by one with a clock of its own.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from wgdml.plan import Range
 
+from .meter import DeviceMeter
 from .pairs import Compared, gain_of
 
 Numbers = dict[str, float]
@@ -30,21 +31,6 @@ _WORST = 0.2  # logarithm: a number that costs some problem more is not taken, w
 _WORST_OF_ALL = 1.5  # the same of a whole table: from a bad one nearly all problems win, not all
 _SOME = 50  # problems by which numbers are ordered
 _SCREENED = 24  # problems that are looked at for that, at the end; that a whole table is judged by
-
-
-class Meter(Protocol):
-    """What a search measures with."""
-
-    @property
-    def problems(self) -> Sequence[Any]: ...
-    def plan(self, numbers: Mapping[str, float], problem: Any) -> Any:
-        """What is run for a problem; None where it cannot be served."""
-
-    def compare(self, pairs: Sequence[tuple[Any, Any, Any]], rounds: int) -> Compared:
-        """Times of (problem, first plan, second plan), in rounds."""
-
-    def first_calls(self, pairs: Sequence[tuple[Any, Any, Any]]) -> float:
-        """The mean logarithm of what the first call takes more by the second plan."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +57,7 @@ class Search:
     down by more than it gains.
     """
 
-    meter: Meter
+    meter: DeviceMeter
     ranges: Mapping[str, Range]
     numbers: Numbers
     seconds: float
@@ -85,7 +71,7 @@ class Search:
     def __post_init__(self) -> None:
         self._began = self.now()
         self._longest = 0.0
-        self._plans = [self.meter.plan(self.numbers, p) for p in self.meter.problems]
+        self._plans: list[Any] = [self.meter.plan(self.numbers, p) for p in self.meter.problems]
         self._random = random.Random(1)
         self._idle: set[tuple[str, float]] = set()  # values that change hardly a plan
         self._refused: set[int] = set()  # pairs of plans that were compared, hashed
