@@ -129,7 +129,8 @@ def main() -> int:
     meter = DeviceMeter(clock, draw(_UNSEEN + options.seed, options.count, options.most or most))
     timing.measure_ceiling(clock, meter.buffer)
     rows = []
-    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends the problems, and keeps what there is
+    # Ctrl-C ends the problems, and keeps what there is.
+    with contextlib.suppress(KeyboardInterrupt):
         for number, case in enumerate(meter.problems):
             print(f"\r{number + 1} of {options.count}", end="", file=sys.stderr, flush=True)
             row = measured(meter, case, by)

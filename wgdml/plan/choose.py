@@ -90,7 +90,8 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
-    most = policy.max_length // (2 if p.k > policy.max_k // 2 else 1)  # longer lists, longer for every item
+    # Longer lists take longer for every item.
+    most = policy.max_length // (2 if p.k > policy.max_k // 2 else 1)
     return p.columns and p.sequences >= policy.min_sequences and p.length <= most
 
 
@@ -195,7 +196,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows and more of 65 to 2048 items, of over 1024 up to 16 k; k up to 512 and half, an eighth of 16-bit types, both as powers of two",
+        "640 rows and more of 65 to 2048 items, of over 1024 up to 16 k; k to 512 and half, an eighth of 16 bits, as powers of two",
         "bits of keys in registers take less than a sort",
     ),
     Rule(

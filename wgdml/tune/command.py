@@ -149,7 +149,7 @@ def tuned(
 
 
 def _leaps(machine: Machine, facts: Facts, alone: bool) -> list[Numbers]:
-    """Whole tables to try: a large GPU's, as many processors as read, and of families of its kind."""
+    """Whole tables to try: a large GPU's, one by what reads, those of families of its kind."""
     # Profiles name what differs from a large GPU's numbers, which are the policies' own.
     large = numbers_of({name: type(policy)() for name, policy in Planner(machine).policies.items()})
     share = min(_SMALLEST, max(1, round(_FULL_LARGE / facts.full_workgroups)))

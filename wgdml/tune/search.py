@@ -128,7 +128,7 @@ class Search:
         return False
 
     def _leap(self, numbers: Numbers) -> None:
-        """Takes a whole table that is better. Many problems decide at once: some lose by any table."""
+        """Takes a whole table that is better. Many problems decide: some lose by any table."""
         self._check()
         affected, plans = self._affected(numbers)
         if len(affected) >= _FEWEST:
