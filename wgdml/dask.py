@@ -28,7 +28,7 @@ except ImportError as missing:
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .results import TopKResult
-from .running import RunningTopK
+from .running import running_of
 from .runtime.adapter import environment_names_adapter, equal_adapters
 from .runtime.device import Device, default_device
 from .runtime.tensor import to_numpy
@@ -195,7 +195,7 @@ class _Pick:
         k = builtins.min(self.k, items.shape[-1])
         if not k:
             return _Pairs(items, np.empty(items.shape, np.int64))
-        running = RunningTopK.of(k, items.dtype, items.shape[:-1], self.order, self.last, worker_device())
+        running = running_of(k, items.dtype, items.shape[:-1], self.order, self.last, worker_device())
         running.update(items, indices)
         return _Pairs(*to_numpy(*running.result()))
 

@@ -22,7 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .lines import batch_of
 from .results import TopKResult
-from .running import RunningTopK
+from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
@@ -283,13 +283,13 @@ class _Pass:
             for region in self._parts([d for d in self.memory_order if d not in self.axes], sizes):
                 batch = tuple(region[d].stop - region[d].start for d in sorted(region))
                 if batch not in kept:
-                    kept[batch] = RunningTopK.of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
+                    kept[batch] = running_of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
                 running = kept[batch]
                 running.reset()
                 for part in self._parts(self.axes, sizes):
                     # Blocks of a sequence come in ascending order of index, so positions go on.
                     block = self._read(region | part)
-                    running.take(self._tensor(uploader.put(block), block), self.axes)
+                    take_items(running, self._tensor(uploader.put(block), block), self.axes)
                     report(block.nbytes)
                 place = tuple(slice(None) if d in self.axes else region[d] for d in range(len(self.shape)))
                 self.waiting.append((place, running.result(index_dtype=wanted.index_dtype)))

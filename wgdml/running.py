@@ -57,15 +57,6 @@ class RunningTopK:
     ) -> None:
         self._begin(as_int("k", k), as_dtype(dtype), as_sizes(batch_shape, "batch_shape"), as_order(mode, nan), False, device)
 
-    @classmethod
-    def of(
-        cls, k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
-    ) -> RunningTopK:
-        """One in any order of pairs, also where the last of equal elements is wanted."""
-        self = object.__new__(cls)
-        self._begin(k, dtype, batch_shape, order, last_index, device)
-        return self
-
     def _begin(
         self, k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
     ) -> None:
@@ -110,7 +101,7 @@ class RunningTopK:
         ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(as_numpy(indices, "indices"))
         self._check(given, ids)
         for part, own in self._blocks(given, ids):
-            self.take(part, (len(self.batch_shape),), own)
+            self._take(part, (len(self.batch_shape),), own)
 
     def record_update(self, encoder: Any, /, x: Tensor, indices: Tensor | None = None) -> None:
         """Records ``update`` of Tensors into a ``wgpu.GPUCommandEncoder`` or
@@ -225,8 +216,7 @@ class RunningTopK:
             ids = self._block(ids, first, end)
         return asarray(ids, device=self.device).broadcast_to((*shape[:-1], end - first))
 
-    def take(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
-        """``update`` of a Tensor whose sequences lie along one or more axes; unchecked."""
+    def _take(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
         prepared, resources = self._prepared(x, axes, ids)
         self.device.run(prepared, resources)
 
@@ -265,3 +255,17 @@ class RunningTopK:
         prepared = self.device.prepare_plan((make, *options), lambda: make(self.device.planner, *options))
         tensors = {"state": self._state} | others
         self.device.run(prepared, {name: (bound(tensor).buffer, 0) for name, tensor in tensors.items()})
+
+
+def running_of(
+    k: int, dtype: np.dtype[Any], batch_shape: tuple[int, ...], order: Order, last_index: bool, device: Executor | None
+) -> RunningTopK:
+    """A running top-k in any order of pairs, also where the last of equal elements is wanted."""
+    running = object.__new__(RunningTopK)
+    running._begin(k, dtype, batch_shape, order, last_index, device)
+    return running
+
+
+def take_items(running: RunningTopK, x: Tensor, axes: tuple[int, ...]) -> None:
+    """``update`` of a Tensor whose sequences lie along one or more axes; unchecked."""
+    running._take(x, axes)

@@ -338,17 +338,17 @@ def test_missing_and_unreadable_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("top-k", "-k", 5, "--axis", 3), "-k 5 is more than the 4 elements of axis 3"),
-        (("top-k", "-k", -1), "-k -1 is negative"),
-        (("top-k", "-k", 1, "--axis", 4), "--axis 4 is out of range"),
-        (("top-k", "-k", 1, "--axis", -5), "--axis -5 is out of range"),
+        (("top-k", "-k", 5, "--axis", 3), "k must be at most the axis's size of 4, not 5"),
+        (("top-k", "-k", -1), "k must not be negative, not -1"),
+        (("top-k", "-k", 1, "--axis", 4), "axis must lie in [-4, 3] for 4 dimensions, not 4"),
+        (("top-k", "-k", 1, "--axis", -5), "axis must lie in [-4, 3] for 4 dimensions, not -5"),
         (("top-k", "-k", "x"), "'x' is not a valid integer"),
         (("top-k",), "Missing option '-k'"),
         (("top-k", "-k", 1, "-o", "out.npy"), "must end in .npz"),
-        (("argmax", "--axis", 4), "--axis 4 is out of range"),
-        (("argmax", "--axis", 1, "--axis", -3), "names axis 1 a second time"),
+        (("argmax", "--axis", 4), "axis must lie in [-4, 3] for 4 dimensions, not 4"),
+        (("argmax", "--axis", 1, "--axis", -3), "axis must name each axis once, not (1, -3)"),
         (("argmax", "-o", "out.npz"), "must end in .npy"),
-        (("sort", "--axis", 9), "--axis 9 is out of range"),
+        (("sort", "--axis", 9), "axis must lie in [-4, 3] for 4 dimensions, not 9"),
         (("sort", "-o", "-", "--json"), "give one of them"),
         (("sort", "--sideways"), "--sideways"),
     ],
@@ -366,9 +366,9 @@ def test_bad_commands() -> None:
 def test_arrays_that_an_operator_cannot_take(save) -> None:
     scalar = save(np.array(5.0))
     assert document("argmax", scalar)["indices"] == 0
-    assert "without axes" in bad("top-k", scalar, "-k", 1)
-    assert "without axes" in bad("sort", scalar)
-    assert "zero length" in bad("argmax", save(np.zeros((3, 0))))
+    assert "x must have at least one dimension" in bad("top-k", scalar, "-k", 1)
+    assert "x must have at least one dimension" in bad("sort", scalar)
+    assert "nothing to reduce" in bad("argmax", save(np.zeros((3, 0))))
     assert document("argmax", save(np.zeros((0, 3))), "--axis", 1)["indices"] == []
     assert good("sort", save(np.zeros((0, 3)))).stdout
 

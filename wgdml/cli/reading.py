@@ -86,12 +86,3 @@ def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Ar
     if dtype.isnative or mapped is not None:  # the library turns the bytes of a mapped file
         return array
     return array.astype(dtype.newbyteorder("="))
-
-
-def check_axis(axis: int, array: Array) -> int:
-    if array.ndim == 0:
-        raise click.UsageError(f"--axis {axis}: the array is a single number, without axes")
-    if not -array.ndim <= axis < array.ndim:
-        lowest, highest = -array.ndim, array.ndim - 1
-        raise click.UsageError(f"--axis {axis} is out of range for shape {array.shape}: use [{lowest}, {highest}]")
-    return axis % array.ndim

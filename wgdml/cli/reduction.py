@@ -9,9 +9,10 @@ import click
 import numpy as np
 
 import wgdml
+from wgdml.arguments import as_axes
 
 from .program import compute
-from .reading import Array, check_axis, read_array
+from .reading import Array, read_array
 from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
@@ -28,11 +29,10 @@ def _extreme_command(name: str, which: str, examples: str) -> click.Command:
     ) -> None:
         check_output(output, suffix, as_json)
         array = read_array(file)
-        reduced = _reduced(name, array, axes)
+        reduced = list(compute(as_axes, axes or None, array.shape))
 
-        axis_argument = None if not axes else reduced[0] if len(reduced) == 1 else tuple(reduced)
         options: dict[str, Any] = {"return_indices": True} if has_values else {"select_last_index": last}
-        found = compute(getattr(wgdml, name), array, axis=axis_argument, keepdims=keepdims, nan=nan, **options)
+        found = compute(getattr(wgdml, name), array, axis=axes or None, keepdims=keepdims, nan=nan, **options)
         results = dict(zip(("values", "indices"), found, strict=True)) if has_values else {"indices": found}
         kept = np.asarray(results["indices"]).reshape([1 if a in reduced else n for a, n in enumerate(array.shape)])
         over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
@@ -61,18 +61,6 @@ def _extreme_command(name: str, which: str, examples: str) -> click.Command:
     for option in reversed(options):
         extreme = option(extreme)
     return click.command(name, help=f"{what}, over all axes or the ones given.", epilog=epilog)(extreme)
-
-
-def _reduced(name: str, array: Array, axes: tuple[int, ...]) -> list[int]:
-    """The axes that are reduced over, in ascending order: all where none is given."""
-    checked = [check_axis(axis, array) for axis in axes]
-    for number, axis in enumerate(checked):
-        if axis in checked[:number]:
-            raise click.UsageError(f"--axis {axes[number]} names axis {axis} a second time (shape {array.shape})")
-    reduced = sorted(checked) if axes else list(range(array.ndim))
-    if any(array.shape[axis] == 0 for axis in reduced):
-        raise click.UsageError(f"{name} of nothing: shape {array.shape} has a zero length along a reduced axis")
-    return reduced
 
 
 def _cells(array: Array, reduced: list[int], indices: Array) -> dict[str, Callable[[Any], Any]]:

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 import wgdml
+from wgdml.arguments import as_axis
 
 from .program import compute
-from .reading import check_axis, read_array
+from .reading import read_array
 from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
@@ -33,7 +34,7 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, nan: 
     """Every sequence in order, or the indices that would put it in order."""
     check_output(output, ".npy", as_json)
     array = read_array(file)
-    axis = check_axis(axis, array)
+    axis = compute(as_axis, axis, array.ndim)
 
     function = wgdml.argsort if as_indices else wgdml.sort
     result = compute(function, array, axis=axis, descending=descending, nan=nan)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 import wgdml
+from wgdml.arguments import as_axis, as_k
 
 from .program import compute
-from .reading import check_axis, read_array
+from .reading import read_array
 from .showing import Table, check_output, file_argument, json_option, nan_option, output_option, report
 
 
@@ -30,15 +31,10 @@ Equal elements come in ascending order of index.""",
 @json_option
 def top_k_command(file: str, k: int, axis: int, smallest: bool, nan: str, output: str | None, as_json: bool) -> None:
     """The K largest (or smallest) elements of every sequence, with their indices."""
-    if k < 0:
-        raise click.UsageError(f"-k {k} is negative: K must lie in [0, the length of the axis]")
     check_output(output, ".npz", as_json)
     array = read_array(file)
-    axis = check_axis(axis, array)
-    if k > array.shape[axis]:
-        length = array.shape[axis]
-        raise click.UsageError(f"-k {k} is more than the {length} elements of axis {axis} (shape {array.shape})")
-
+    axis = compute(as_axis, axis, array.ndim)
+    k = compute(as_k, k, array.shape[axis])
     mode = "smallest" if smallest else "largest"
     values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode, nan=nan)
 
