@@ -90,9 +90,11 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
-    # Longer lists take longer for every item.
-    most = policy.max_length // (2 if p.k > policy.max_k // 2 else 1)
-    return p.columns and p.sequences >= policy.min_sequences and p.length <= most
+    most, fewest = policy.max_length, policy.min_sequences
+    if p.k > policy.max_k // 4:
+        # Longer lists take longer for every item. They pay where each column is one invocation's.
+        most, fewest = most // 2, 8 * fewest
+    return p.columns and p.k * p.key_words <= policy.max_k and p.sequences >= fewest and p.length <= most
 
 
 def _select_teams(p: Problem, a: Algorithms) -> bool:
@@ -190,7 +192,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_lists",
         _select_lists,
-        "8192 columns and more of up to 256 items, k up to 8; of up to 128, k up to 16",
+        "8192 columns and more of up to 256 items, k up to 8; 65536 of up to 128, k up to 32 (16 of 64 bits)",
         "one dispatch and one read",
     ),
     Rule(
