@@ -23,7 +23,7 @@ class SelectListsPolicy:
 
     #: Lists serve k up to this: a list fills registers, and insertions take as long. Over a quarter
     #: of it they serve eight times as many columns, of half the length
-    #: (benchmarks/LOG.md#columns-of-few-neighbours-2026-11-25-HASH).
+    #: (benchmarks/LOG.md#columns-of-few-neighbours-2026-11-25-0832744).
     max_k: int = number(32, 1, 64)
     #: Lists pay from this many columns on (the same figures).
     min_sequences: int = number(8192, 1, 1 << 24)
