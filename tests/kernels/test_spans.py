@@ -230,7 +230,7 @@ def chosen(found: list[tuple[Ragged, frozenset[Any]]]) -> list[Ragged]:
     for problem, needed in found:
         layout = problem.case.edge.split()[0]
         way = tuple(sorted({kernel for kernel, *_ in needed}))
-        for edge in ((problem.given, layout), (way, layout, "starts" in problem.given)):
+        for edge in (problem.given, layout, (way, "starts" in problem.given)):
             edges.setdefault(edge, []).append((problem, needed))
     for options in edges.values():
         problem, needed = min(options, key=lambda one: (len(one[1] - kernels), one[0].case.length))
