@@ -216,11 +216,12 @@ WRITTEN = (
 )
 
 
-@pytest.mark.parametrize("algorithm", sorted({*ALGORITHMS} - STEPS - SPANS))
-def test_no_algorithm_writes_outside_its_outputs(device, algorithm):
+@pytest.mark.parametrize(("turn", "algorithm"), list(enumerate(sorted({*ALGORITHMS} - STEPS - SPANS))))
+def test_no_algorithm_writes_outside_its_outputs(device, turn, algorithm):
     """Guards around the outputs and in their padding, also where a tensor exceeds a binding.
 
-    Either is kernels of its own, so what an algorithm serves takes them in turn.
+    All kernels write by few functions, and each case is kernels of its own. So an algorithm takes
+    four of those that it serves, one binding and windows in turn.
     """
     devices = [
         planned_device(device, algorithm, None, limits=limits)[0]
@@ -228,7 +229,9 @@ def test_no_algorithm_writes_outside_its_outputs(device, algorithm):
         for limits in ({}, {"max_storage_buffer_binding_size": 1 << 16})
     ]
     served = [0, 0]
-    for number, desc in enumerate(WRITTEN):
+    for number, desc in sorted(enumerate(WRITTEN), key=lambda one: (one[0] + turn) % 2):
+        if sum(served) == 4:
+            break
         for windows in (sum(served) % 2, 1 - sum(served) % 2):
             own = devices[windows]
             try:

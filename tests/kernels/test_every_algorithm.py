@@ -66,6 +66,10 @@ class Case:
     def is_shape(self) -> bool:
         return self.edge.startswith("k = ")
 
+    @property
+    def is_type(self) -> bool:
+        return self.edge.startswith("type")
+
     def edges(self) -> tuple[str, ...]:
         return (self.edge, f"length {self.length}") if self.is_shape else (self.edge,)
 
@@ -219,7 +223,11 @@ def served(algorithm: str, planner: Planner) -> list[Served]:
 
 
 def chosen(found: list[Served]) -> list[Served]:
-    """At each edge the case that takes the fewest kernels more, and every shape that takes none."""
+    """At each edge the case that takes the fewest kernels more, and every shape that takes none.
+
+    Of several a short one with few ranks; of a type's the one with the most, which tell the most of
+    its order.
+    """
     edges: dict[str, list[Served]] = {}
     for one in found:
         for edge in one.case.edges():
@@ -227,7 +235,10 @@ def chosen(found: list[Served]) -> list[Served]:
     kernels: set[Any] = set()
     picked: dict[Served, None] = {}
     for options in edges.values():
-        best = min(options, key=lambda one: (len(one.kernels - kernels), one.case.k * one.case.length))
+        best = min(
+            options,
+            key=lambda one: (len(one.kernels - kernels), -one.case.k if one.case.is_type else one.case.k * one.case.length),
+        )
         kernels |= best.kernels
         picked[best] = None
     return [one for one in found if one in picked or (one.case.is_shape and one.kernels <= kernels)]
@@ -236,7 +247,7 @@ def chosen(found: list[Served]) -> list[Served]:
 def kinds_of(number: int, case: Case) -> list[str]:
     """All data for a type, some of it in turn for a layout, one kind in turn for a shape."""
     kinds = data.kinds(oracle.DTYPES[case.element])
-    if EVERYTHING or case.edge.startswith("type"):
+    if EVERYTHING or case.is_type:
         return kinds
     return [kinds[(number + step) % len(kinds)] for step in ((0,) if case.is_shape else (0, 5, 9))]
 
