@@ -112,7 +112,7 @@ def room(device):
     device.pipelines.clear()
     device.trim()
     gc.collect()
-    wgdml.asarray([0], device=device).numpy()  # wgpu frees what nothing refers to as it waits for work
+    wgdml.asarray([0], device=device).numpy()  # wgpu frees what nothing uses when it waits
     give_back()
 
 
