@@ -19,7 +19,7 @@ os.environ.setdefault("WGDML_PROFILE", "off")
 
 import hypothesis
 import pytest
-from planning import KEPT
+from planning import KEPT, PLANS
 
 # A shell starts what it runs in the background with Ctrl-C ignored; the tests of interrupts send
 # themselves the signal.
@@ -56,16 +56,18 @@ def device():
 def default_devices():
     """The default devices that were made.
 
-    A software adapter holds 2 to 4 MB for each kernel, and the tests have many: the default device
-    keeps fewer than it would.
+    A software adapter holds 4 MB for each kernel, and the tests have many: the default device keeps
+    fewer than it would.
     """
     import wgdml
     from wgdml.runtime import default
+    from wgdml.runtime.pipelines import Pipelines
 
     made = weakref.WeakSet()
 
     def make():
-        device = wgdml.Device(kept=KEPT)
+        device = wgdml.Device(kept=PLANS)
+        device.pipelines = Pipelines(device.context, KEPT)
         made.add(device)
         return device
 
@@ -92,9 +94,26 @@ def freed(default_devices):
     for device in default_devices:
         if device.context.gone is None:
             device.trim()
+    give_back()
+
+
+def give_back():
     gc.collect()
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="module")
+def room(device):
+    """The kernels that other files left make room for large tensors."""
+    import wgdml
+
+    device.kept.clear()
+    device.pipelines.clear()
+    device.trim()
+    gc.collect()
+    wgdml.asarray([0], device=device).numpy()  # wgpu frees what nothing uses when it waits
+    give_back()
 
 
 @pytest.fixture

@@ -43,6 +43,8 @@ SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {
 
 #: Kernels that a device of the tests keeps.
 KEPT = 128
+#: Plans that it keeps. A plan keeps its kernels, also those that the device does not keep any more.
+PLANS = 24
 
 #: A large GPU.
 GPU = Machine(
@@ -132,7 +134,7 @@ def planned_device(
         machine = replace(own, kind=kind, subgroups=own.subgroups and subgroups is not False, **(limits or {}))
         return Planned(planner(machine, numbers), algorithm, fallback)
 
-    device = wgdml.Device(base.gpu_device, planner=make, kept=KEPT)
+    device = wgdml.Device(base.gpu_device, planner=make, kept=PLANS)
     device.pipelines = base.pipelines
     planned = device.planner
     assert isinstance(planned, Planned)

@@ -9,7 +9,7 @@ from checks import STORAGE, check
 
 import wgdml
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("room")]
 
 
 def bits_of(count: int, seed: int, dtype: str = "float32") -> np.ndarray:

@@ -169,8 +169,10 @@ def assert_same_elements(got, x, k):
     oracle.assert_same(oracle.take(got.values, by_index[0], -1), oracle.take(values, by_index[1], -1))
 
 
-@pytest.mark.parametrize("algorithm", ["select_radix", "delegates", "radix_select"])
-@pytest.mark.parametrize("name", ["float32", "int64"])
+@pytest.mark.parametrize(
+    ("algorithm", "name"),
+    [("select_radix", "float32"), ("select_radix", "int64"), ("delegates", "float32"), ("radix_select", "int64")],
+)
 def test_what_is_not_sorted_has_the_same_elements(forced, algorithm, name):
     """Lists in workgroup memory and in scratch, cut to exactly k, on a GPU; no sort comes after."""
     device, plans = forced(algorithm)

@@ -94,7 +94,13 @@ def check_partition(x, kth, axis=-1, **options):
     oracle.assert_same(wgdml.partition(x, kth, axis, **options), oracle.take(x, want, axis))
 
 
-@pytest.mark.parametrize("name", ["bool", "int8", "bfloat16", "float32", "int64", "float64"])
+# A GPU's sorts are long to compile, and another test partitions float32 by them.
+@pytest.mark.parametrize(
+    ("planned", "name"),
+    [("adapter", name) for name in ("bool", "int8", "bfloat16", "float32", "int64", "float64")]
+    + [("gpu", name) for name in ("int8", "float64")],
+    indirect=["planned"],
+)
 def test_partitions(planned, name):
     for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])[:: 1 if name == "float32" else 4]):
         x = data.make(kind, name, (3, 700), seed)
@@ -183,12 +189,16 @@ def test_quantiles_of_few_bits_are_ranks_that_there_are(device, length, q):
         assert np.ravel(found)[-1] == x[-1]
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("float32", (17, 8, 8, 8, 8, 8, 8, 4)), ("uint8", (16, 8, 8, 8, 8, 8, 8, 18))])
+@pytest.mark.parametrize(("name", "sizes"), [("float32", (2, 8, 8, 8, 8, 8, 8, 4)), ("uint8", (1, 8, 8, 8, 8, 8, 8, 18))])
 def test_medians_over_many_axes(device, name, sizes):
-    """To find an element takes a loop for each axis: lavapipe ends loops that are long."""
-    x = np.random.default_rng(1).integers(0, 250, sizes).astype(name)
+    """To find an element takes a loop for each axis: lavapipe ends loops that are long.
+
+    Two workgroups in all give a sequence one or two, as many sequences would.
+    """
+    few, _ = planned_device(device, software=None, occupancy={"workgroups": 2})
+    x = np.random.default_rng(1).integers(0, 250, sizes, np.uint8).astype(name)
     axes = tuple(range(1, len(sizes)))
-    tensor = wgdml.asarray(x, device=device).transpose(0, *axes[::-1])
+    tensor = wgdml.asarray(x, device=few).transpose(0, *axes[::-1])
     found = wgdml.median(tensor, axis=axes).numpy()
     np.testing.assert_array_equal(found, np.median(x.reshape(sizes[0], -1), axis=1))
 

@@ -63,21 +63,24 @@ def check(device: wgdml.Device, element: str, shape: tuple[int, int], k: int) ->
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "kernel", "element", "shape", "k"),
+    ("algorithm", "kernel", "problems"),
     [
-        ("reduce", "reduce/rows", "float32", (3, 9001), 1),
-        ("reduce", "reduce/rows", "int64", (5, 4001), 1),
-        ("select_bisect", "select/bisect", "float32", (5, 301), 33),
-        ("select_bisect", "select/bisect", "int64", (4, 203), 9),
-        ("row_sort_bitonic", "row_sort/bitonic", "float32", (3, 150), 150),
-        ("row_sort_bitonic", "row_sort/bitonic", "uint8", (2, 600), 600),
-        ("row_sort_bitonic", "row_sort/bitonic", "int64", (3, 70), 70),
-        ("radix_sort", "radix_sort/scatter_subgroups", "uint8", (2, 700), 700),
+        ("reduce", "reduce/rows", [("float32", (3, 9001), 1), ("int64", (5, 4001), 1)]),
+        ("select_bisect", "select/bisect", [("float32", (5, 301), 33), ("int64", (4, 203), 9)]),
+        (
+            "row_sort_bitonic",
+            "row_sort/bitonic",
+            [("float32", (3, 150), 150), ("uint8", (2, 600), 600), ("int64", (3, 70), 70)],
+        ),
+        ("radix_sort", "radix_sort/scatter_subgroups", [("uint8", (2, 700), 700)]),
     ],
 )
-def test_a_kernel_on_every_subgroup(device, emulation, algorithm, kernel, element, shape, k):
+def test_a_kernel_on_every_subgroup(device, emulation, algorithm, kernel, problems):
+    """Each emulation compiles everything anew, so it takes one of the problems, in turn."""
     own, planned = emulated(device, algorithm)
-    check(own, element, shape, k)
+    turn = EMULATIONS.index(emulation) // 3
+    for element, shape, k in problems if EVERYTHING else [problems[turn % len(problems)]]:
+        check(own, element, shape, k)
     assert kernels_with(planned) == {kernel}
 
 

@@ -20,8 +20,7 @@ def kernels(plans: list[Plan]) -> list[str]:
     return [d.kernel for d in plans[-1].dispatches]
 
 
-@pytest.mark.parametrize("software", [False, True])
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+@pytest.mark.parametrize(("name", "software"), [("uint8", False), ("float16", True), ("float32", False), ("int64", True)])
 def test_every_width_and_kind_of_data(forced, name, software):
     device, plans = forced("delegates", software)
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
@@ -73,9 +72,18 @@ def test_classes_of_delegates(forced):
     assert numbers_of(first)["CLASSES"] and numbers_of(first)["BESTS"] < numbers_of(first)["SUBSETS"]
 
 
-@pytest.mark.parametrize("software", [False, True])
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
-@pytest.mark.parametrize("k", [3, 60])
+@pytest.mark.parametrize(
+    ("name", "k", "software"),
+    [
+        ("uint8", 3, False),
+        ("float16", 60, False),
+        ("float32", 3, False),
+        ("float32", 60, False),
+        ("float32", 60, True),
+        ("float64", 3, True),
+        ("float64", 60, False),
+    ],
+)
 def test_all_that_counts_in_few_subsets(forced, name, k, software):
     """More candidates than the list has places: it is filled again in steps, and trimmed."""
     device, plans = forced("delegates", software, **NARROW, delegates={"total": 1024, "loads": 4})
@@ -134,8 +142,17 @@ def test_down_columns(forced, n, k, software):
     assert kernels(plans)[0] == "delegates/columns"
 
 
-@pytest.mark.parametrize("name", ["float16", "float32", "int64"])
-@pytest.mark.parametrize(("own", "n", "k"), [(1, 700, 10), (4, 300, 12), (4, 777, 10), (16, 5000, 17)])
+@pytest.mark.parametrize(
+    ("name", "own", "n", "k"),
+    [
+        ("float32", 1, 700, 10),
+        ("float32", 4, 300, 12),
+        ("float32", 4, 777, 10),
+        ("float32", 16, 5000, 17),
+        ("float16", 4, 777, 10),
+        ("int64", 16, 5000, 17),
+    ],
+)
 def test_several_delegates_an_invocation_down_columns(forced, name, own, n, k):
     """An invocation makes several, some of one position more than others, and looks at several."""
     device, plans = forced(
@@ -149,9 +166,21 @@ def test_several_delegates_an_invocation_down_columns(forced, name, own, n, k):
     assert second["OWN"] > 1 or own == 1
 
 
-@pytest.mark.parametrize("workgroups", [4, 2112])
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-@pytest.mark.parametrize(("n", "k"), [(100, 4), (1000, 10), (5000, 17)])
+@pytest.mark.parametrize(
+    ("name", "n", "k", "workgroups"),
+    [
+        ("float32", 100, 4, 4),
+        ("float32", 100, 4, 2112),
+        ("float32", 1000, 10, 4),
+        ("float32", 1000, 10, 2112),
+        ("float32", 5000, 17, 4),
+        ("float32", 5000, 17, 2112),
+        ("uint8", 100, 4, 4),
+        ("uint8", 5000, 17, 2112),
+        ("float16", 1000, 10, 2112),
+        ("int64", 1000, 10, 4),
+    ],
+)
 def test_a_team_shares_a_subset_down_columns(forced, name, n, k, workgroups):
     device, plans = forced("delegates", occupancy={"workgroups": workgroups}, columns={"unroll": 2})
     for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
@@ -204,8 +233,9 @@ def test_subsets_of_one_or_of_all_down_columns(forced, name, shared):
 SAMPLED = {"radix_select": {"sample_length": 2048, "sample_work": 0}}
 
 
-@pytest.mark.parametrize("software", [False, True])
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "software"), [("uint8", False), ("float16", True), ("float32", False), ("float32", True), ("float64", False)]
+)
 def test_a_sample_of_every_kind_of_data(forced, name, software):
     device, plans = forced("radix_select", software, **SAMPLED)
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):

@@ -33,6 +33,9 @@ KS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 10
 LENGTHS = (*(n + d for n in (1 << b for b in range(4, 15)) for d in (-1, 0, 1)), 300_007)
 #: Where algorithms are looked for that serve a type or a layout: length and ranks.
 SERVED = ((1003, 17), (1003, 40), (203, 9), (1003, 250), (301, 300), (5003, 100), (90, 2), (1003, 1))
+#: Algorithms of several kernels for each type. A type is only how a load becomes keys, which all
+#: kernels share, so these take one of each width in turn. Every other algorithm takes every type.
+SEVERAL = ("delegates", "radix_select", "radix_sort", "row_sort_rank", "serial_radix_sort", "serial_reduce", "serial_select")
 #: Cases that each algorithm must serve at least.
 FEWEST = 20
 FEWEST_OF_STEPS = 5
@@ -62,6 +65,10 @@ class Case:
     @property
     def is_shape(self) -> bool:
         return self.edge.startswith("k = ")
+
+    @property
+    def is_type(self) -> bool:
+        return self.edge.startswith("type")
 
     def edges(self) -> tuple[str, ...]:
         return (self.edge, f"length {self.length}") if self.is_shape else (self.edge,)
@@ -122,8 +129,12 @@ def shapes(every_k: bool) -> Iterator[Case]:
             yield rows(f"k = {at_end}", n, k, count=1 if n > 20_000 else 3, largest=number % 2 == 0)
 
 
-def types() -> Iterator[Case]:
-    for number, element in enumerate(oracle.DTYPES):
+def types(turn: int | None) -> Iterator[Case]:
+    """Every type; or one of each width, by turn."""
+    for number, (element, dtype) in enumerate(oracle.DTYPES.items()):
+        as_wide = [name for name, other in oracle.DTYPES.items() if other.itemsize == dtype.itemsize]
+        if turn is not None and element != as_wide[turn % len(as_wide)]:
+            continue
         for n, k in SERVED:
             for largest in (True, False) if EVERYTHING else (number % 2 == 0,):
                 index_dtype = ("uint32", "int64")[number % 2]
@@ -168,9 +179,9 @@ def many() -> Iterator[Case]:
         yield rows(f"many rows, k {k}", n, k, count=130)
 
 
-def two_axes() -> Iterator[Case]:
+def two_axes(every_type: bool) -> Iterator[Case]:
     """The best over two axes about another: every type, lengths about loads and tiles."""
-    for number, element in enumerate(oracle.DTYPES):
+    for number, element in enumerate(oracle.DTYPES if every_type else ()):
         shape = (21, 3, 9) if number % 2 else (9, 3, 21)
         yield Case(f"two axes, {element}", element, shape, (0, 2), 1, packed(shape), largest=number % 3 > 0)
     for a, b in ((8, 1), (1, 8), (7, 9), (257, 3), (3, 257), (4, 2049), (2049, 4), (300, 300)):
@@ -203,12 +214,20 @@ def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> 
 
 def served(algorithm: str, planner: Planner) -> list[Served]:
     step = algorithm in STEPS
-    cases = [*shapes(EVERYTHING or step), *types(), *layouts(), *many(), *two_axes()]
+    turn = SEVERAL.index(algorithm) if algorithm in SEVERAL and not EVERYTHING else None
+    cases = [*shapes(EVERYTHING or step), *types(turn), *layouts(), *many()]
+    # Others have two axes among the layouts, and every type along one axis.
+    if EVERYTHING or "reduce" in algorithm:
+        cases += two_axes(EVERYTHING or algorithm == "reduce_axes")
     return [one for by in (ALGORITHMS if step else (algorithm,)) for one in forced(algorithm, by, planner, cases)]
 
 
 def chosen(found: list[Served]) -> list[Served]:
-    """At each edge the case that takes the fewest kernels more, and every shape that takes none."""
+    """At each edge the case that takes the fewest kernels more, and every shape that takes none.
+
+    Of several a short one with few ranks; of a type's the one with the most, which tell the most of
+    its order.
+    """
     edges: dict[str, list[Served]] = {}
     for one in found:
         for edge in one.case.edges():
@@ -216,7 +235,10 @@ def chosen(found: list[Served]) -> list[Served]:
     kernels: set[Any] = set()
     picked: dict[Served, None] = {}
     for options in edges.values():
-        best = min(options, key=lambda one: (len(one.kernels - kernels), one.case.k * one.case.length))
+        best = min(
+            options,
+            key=lambda one: (len(one.kernels - kernels), -one.case.k if one.case.is_type else one.case.k * one.case.length),
+        )
         kernels |= best.kernels
         picked[best] = None
     return [one for one in found if one in picked or (one.case.is_shape and one.kernels <= kernels)]
@@ -225,7 +247,7 @@ def chosen(found: list[Served]) -> list[Served]:
 def kinds_of(number: int, case: Case) -> list[str]:
     """All data for a type, some of it in turn for a layout, one kind in turn for a shape."""
     kinds = data.kinds(oracle.DTYPES[case.element])
-    if EVERYTHING or case.edge.startswith("type"):
+    if EVERYTHING or case.is_type:
         return kinds
     return [kinds[(number + step) % len(kinds)] for step in ((0,) if case.is_shape else (0, 5, 9))]
 

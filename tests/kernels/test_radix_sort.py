@@ -46,7 +46,11 @@ def check(device, x, k, mode="smallest"):
     oracle.assert_same(indices, expected_indices, f"{x.dtype} {x.shape} k={k} {mode}")
 
 
-@pytest.mark.parametrize("software", [False, True])
+#: A GPU's kernels with subgroups and without, and a software adapter's.
+WAYS = {"subgroups": (True, False), "no-subgroups": (False, False), "software": (True, True)}
+
+
+@pytest.mark.parametrize(("sorter", "software"), WAYS.values(), ids=WAYS, indirect=["sorter"])
 def test_sizes_around_the_tile(sorter, software):
     device = sorter(software)
     for n in (2, 255, 1023, 1024, 1025, 3 * 1024 + 5):
@@ -54,7 +58,7 @@ def test_sizes_around_the_tile(sorter, software):
             check(device, data.make("few_distinct", "float32", (rows, n), n), n)
 
 
-@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize(("sorter", "software"), WAYS.values(), ids=WAYS, indirect=["sorter"])
 @pytest.mark.parametrize(
     ("kind", "dtype", "mode"),
     [

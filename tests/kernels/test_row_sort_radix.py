@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import data
-import oracle
 import pytest
 from checks import check
 from planning import GPU, make_plan, planned_device
@@ -33,19 +32,6 @@ def sorter(device):
 
     yield make
     assert all(plan.dispatches[0].kernel == "row_sort/radix" for planned in made for plan in planned.plans)
-
-
-# Keys of one to four parts, signed and not, with and without NaNs; between them every width of an
-# element.
-@pytest.mark.parametrize("name", ["uint8", "int8", "float16", "bfloat16", "int32", "float32", "uint64", "float64"])
-def test_every_order_of_keys(sorter, name):
-    device = sorter()
-    dtype = oracle.DTYPES[name]
-    floats = ("nan_payloads", "signed_zeros") if oracle.is_float(dtype) else ()
-    for number, generator in enumerate(("random", "few_distinct", "constant", "reversed", *floats)):
-        x = data.make(generator, name, (7, 301), number)
-        check("top_k-largest", x, k=301, device=device, case=generator)
-        check("top_k-smallest", x, k=301, device=device, case=generator)
 
 
 def test_every_short_length(sorter):

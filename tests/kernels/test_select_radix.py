@@ -28,24 +28,14 @@ def most(device: wgdml.Device, name: str = "float32") -> int:
     return device.planner.planner.algorithms["select_radix"].max_k(2 * size if size > 2 else 4)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-def test_every_width(forced, name):
-    device, plans = forced()
-    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
-        x = data.make(kind, name, (2, 8003), number)
-        for direction, k in zip(DIRECTIONS, (33, 250), strict=True):
-            check(direction, x, k=k, device=device, case=kind)
-    assert {plan.dispatches[0].kernel for plan in plans} == {"select/radix"} and max(len(p.dispatches) for p in plans) == 1
-
-
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-def test_lists_that_outgrow_workgroup_memory(forced, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "int64"])))
+def test_lists_that_outgrow_workgroup_memory(forced, turn, name):
     """They lie in scratch, are cut to k pairs, and another dispatch sorts those."""
     device, plans = forced(limits={"max_compute_workgroup_storage_size": 16 << 10})
     k = most(device, name) + 1
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
         x = data.make(kind, name, (2, 20_003), number)
-        check(DIRECTIONS[number % 2], x, k=k + number, device=device, case=kind)
+        check(DIRECTIONS[turn % 2], x, k=k + number, device=device, case=kind)
     assert {len(plan.dispatches) for plan in plans} == {2}
 
 
@@ -70,11 +60,12 @@ def test_subsets_of_an_invocation(forced, subsets):
     assert {numbers_of(p.dispatches[0])["OWN"] for p in plans} <= set(range(1, subsets + 1)) | {2 * subsets}
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
-def test_many_items_a_load_overflow_the_list(forced, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "float64"])))
+def test_many_items_a_load_overflow_the_list(forced, turn, name):
     """All that is first in few subsets: far more than 2 k pairs up to the k-th subset's best."""
     device, _ = forced()
-    for n, direction in zip((6000, 50_000), DIRECTIONS, strict=True):
+    direction = DIRECTIONS[turn % 2]
+    for n in (6000, 50_000):
         for kind in ("sorted", "constant", "eight_values"):
             x = data.make(kind, name, (2, n), 7)
             for k in (5, 90):
@@ -85,14 +76,15 @@ def test_many_items_a_load_overflow_the_list(forced, name):
         check(direction, x, k=100, device=device)
 
 
-@pytest.mark.parametrize("name", ["float16", "float32", "float64", "int64"])
-def test_lists_that_fall_into_one_bucket(forced, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["float16", "float32", "float64", "int64"])))
+def test_lists_that_fall_into_one_bucket(forced, turn, name):
     """One item far from all others: the first bits that differ say nothing, lists are merged."""
     device, _ = forced()
     # Far in eight bits and more of a key's first word, which are all that a bucket is told by.
     far = {"int64": 0x12345678 << 32, "float64": 1.2345e300}.get(name, np.inf)
     near, step = (1, 1) if name == "int64" else (1.0, np.finfo(name).eps)
-    for n, direction, sign in ((2000, DIRECTIONS[0], 1), (9001, DIRECTIONS[1], -1)):
+    direction, sign = DIRECTIONS[turn % 2], (1, -1)[turn % 2]
+    for n in (2000, 9001):
         x = (near + np.random.default_rng(n).integers(0, 50, (2, n)) * step).astype(name)
         for place in (0, n // 2, n - 1):
             y = x.copy()
@@ -177,10 +169,10 @@ def test_what_it_refuses(forced):
         wgdml.top_k(np.zeros((1, 100), np.float32), 26, device=device)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32"])
-def test_narrow_loads_where_wide_ones_are_too_few(forced, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32"])))
+def test_narrow_loads_where_wide_ones_are_too_few(forced, turn, name):
     device, plans = forced()
     for number, (n, k) in enumerate(((1003, 250), (3001, 750), (803, 180))):
         for kind in ("random", "few_distinct", "sorted", "constant"):
-            check(DIRECTIONS[number % 2], data.make(kind, name, (3, n), number), k=k, device=device, case=kind)
+            check(DIRECTIONS[turn % 2], data.make(kind, name, (3, n), number), k=k, device=device, case=kind)
     assert {numbers_of(plan.dispatches[0])["LOAD_WORDS"] for plan in plans} == {1}

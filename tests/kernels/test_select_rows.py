@@ -6,7 +6,6 @@ from functools import partial
 
 import data
 import numpy as np
-import oracle
 import pytest
 from checks import check, strided_tensor
 from planning import numbers_of
@@ -17,15 +16,6 @@ import wgdml
 @pytest.fixture
 def forced(forced):
     return partial(forced, "select_rows")
-
-
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-def test_every_width_and_kind_of_data(forced, name):
-    device, plans = forced(select_rows={"loads": 4})
-    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
-        for direction in ("largest", "smallest"):
-            check(f"top_k-{direction}", data.make(kind, name, (19, 1003), number), k=7, device=device, case=kind)
-    assert plans[-1].dispatches[0].kernel == "select/rows"
 
 
 @pytest.mark.parametrize("loads", [1, 8, 32])

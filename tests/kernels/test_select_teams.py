@@ -15,8 +15,7 @@ import wgdml
 from wgdml.selection import Layout, Order, make_selection
 
 
-@pytest.mark.parametrize("software", [False, True])
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+@pytest.mark.parametrize(("name", "software"), [("uint8", False), ("float16", True), ("float32", False), ("int64", True)])
 def test_every_width_and_kind_of_data(forced, name, software):
     device, _ = forced("select_teams", software, occupancy={"loads_each": 32, "workgroups": 16})
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
@@ -37,8 +36,17 @@ def test_runs_that_end_early(forced, n):
     check("top_k-largest", x, given=tensor, k=30, device=device)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-@pytest.mark.parametrize(("side_by_side", "n", "k", "parts"), [(8, 11_000, 10, 1), (4, 9000, 16, 1), (1, 9000, 7, 2)])
+@pytest.mark.parametrize(
+    ("name", "side_by_side", "n", "k", "parts"),
+    [
+        ("float32", 8, 11_000, 10, 1),
+        ("float32", 4, 9000, 16, 1),
+        ("float32", 1, 9000, 7, 2),
+        ("uint8", 8, 11_000, 10, 1),
+        ("float16", 1, 9000, 7, 2),
+        ("int64", 4, 9000, 16, 1),
+    ],
+)
 def test_down_columns(forced, name, side_by_side, n, k, parts):
     """Neighbouring teams serve neighbouring columns, the last fewer; a full subset overflows."""
     device, plans = forced(

@@ -223,14 +223,18 @@ def served(algorithm: str, planner: Planner) -> list[tuple[Ragged, frozenset[Any
 
 
 def chosen(found: list[tuple[Ragged, frozenset[Any]]]) -> list[Ragged]:
-    """One with the fewest kernels more for each edge and way, and all that take none."""
+    """One with the fewest kernels more for each edge, and all that take none.
+
+    Edges are what is given, and layouts and ways with starts and without.
+    """
     kernels: set[Any] = set()
     picked: set[Ragged] = set()
     edges: dict[Any, list[tuple[Ragged, frozenset[Any]]]] = {}
     for problem, needed in found:
         layout = problem.case.edge.split()[0]
         way = tuple(sorted({kernel for kernel, *_ in needed}))
-        for edge in ((problem.given, layout), (way, layout, "starts" in problem.given)):
+        starts = "starts" in problem.given
+        for edge in (problem.given, (layout, starts), (way, starts)):
             edges.setdefault(edge, []).append((problem, needed))
     for options in edges.values():
         problem, needed = min(options, key=lambda one: (len(one[1] - kernels), one[0].case.length))

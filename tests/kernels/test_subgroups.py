@@ -81,30 +81,30 @@ def test_reduce_of_every_width(forced, plain, wanted, number, name):
     assert_planned(plans, plain)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "float64"])
-def test_rows_of_few_loads(forced, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "float64"])))
+def test_rows_of_few_loads(forced, wanted, turn, name):
     """All of an invocation's loads under way at once: lengths about whole loads, skewed rows."""
     device, plans = forced()
+    directions = directions_of(wanted, turn)
     for number, n in enumerate((2, 3, 17, 64, 255, 256, 257, 1000, 1003, 4099)):
         for kind in ("random", "few_distinct", "constant"):
-            for direction in DIRECTIONS[number % 2 :: 2]:  # each is a kernel of its own
-                check(direction, data.make(kind, name, (37, n), n), device=device, case=kind)
+            check(directions[number % 2], data.make(kind, name, (37, n), n), device=device, case=kind)
     for offset in range(1, 4):
         # The buffer ends with a whole load.
         stride, n = 1008 + offset, 1008 - 37 * offset
         tensor, x = strided_tensor(device, "few_distinct", name, (37, n), (stride, 1), offset)
-        for direction in DIRECTIONS:
+        for direction in directions:
             check(direction, x, given=tensor, device=device, case=offset)
     tensor, x = strided_tensor(device, "few_distinct", name, (37, 500), (1003, 2), 1)
-    for direction in DIRECTIONS:
+    for direction in directions:
         check(direction, x, given=tensor, device=device, case="strided")
     constants = [numbers_of(d) for plan in plans for d in plan.dispatches]
     assert {c["LOADS"] > 0 for c in constants} == {True}
     assert {c["SKEWED"] for c in constants if c["PER_LOAD"] > 1} == {0, 1}
 
 
-@pytest.mark.parametrize("name", ["uint8", "int32", "float32", "uint64", "float64"])
-def test_the_winner_alone_at_every_kind_of_place(forced, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "int32", "float32", "uint64", "float64"])))
+def test_the_winner_alone_at_every_kind_of_place(forced, wanted, turn, name):
     """Among them index 0, which the order of last ties turns into the index that means none."""
     device, _ = forced()
     dtype = oracle.DTYPES[name]
@@ -113,7 +113,7 @@ def test_the_winner_alone_at_every_kind_of_place(forced, name):
     x = np.full((len(places), 9001), low, dtype)
     x[range(len(places)), places] = np.array(1).astype(dtype)
     for each in (x, np.full_like(x, low), np.full_like(x, high)):
-        for direction in DIRECTIONS:
+        for direction in directions_of(wanted, turn):
             check(direction, each, device=device)
 
 
