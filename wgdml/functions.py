@@ -109,8 +109,8 @@ def top_k(
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
     k = k if type(k) is int else as_int("k", k)
-    beside = _given(lengths=lengths, starts=starts, counts=counts, indices=indices, longest=longest)
-    return TopKResult(*_first(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, beside, in_order=in_order))
+    beside = _given(lengths, starts, longest, counts, indices)
+    return TopKResult(*_first(x, k, axis, order, True, as_index_dtype(index_dtype), out, device, beside, in_order))
 
 
 def argmax(
@@ -141,9 +141,13 @@ def argmax(
     Raises ``ValueError`` for axes out of range, repeated or empty, and where there is nothing to
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
-    beside = _given(lengths=lengths, starts=starts, longest=longest)
-    how = {"keepdims": as_flag("keepdims", keepdims), "last_index": as_flag("select_last_index", select_last_index)}
-    return _first(x, 1, axis, with_nan(Order.MAXIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
+    beside = _given(lengths, starts, longest)
+    order, keeps, last = (
+        with_nan(Order.MAXIMUM, nan),
+        as_flag("keepdims", keepdims),
+        as_flag("select_last_index", select_last_index),
+    )
+    return _first(x, 1, axis, order, False, as_index_dtype(index_dtype), out, device, beside, True, last, keeps)[0]
 
 
 def argmin(
@@ -165,9 +169,13 @@ def argmin(
 
     Raises as ``argmax`` does.
     """
-    beside = _given(lengths=lengths, starts=starts, longest=longest)
-    how = {"keepdims": as_flag("keepdims", keepdims), "last_index": as_flag("select_last_index", select_last_index)}
-    return _first(x, 1, axis, with_nan(Order.MINIMUM, nan), False, as_index_dtype(index_dtype), out, device, beside, **how)[0]
+    beside = _given(lengths, starts, longest)
+    order, keeps, last = (
+        with_nan(Order.MINIMUM, nan),
+        as_flag("keepdims", keepdims),
+        as_flag("select_last_index", select_last_index),
+    )
+    return _first(x, 1, axis, order, False, as_index_dtype(index_dtype), out, device, beside, True, last, keeps)[0]
 
 
 def max(
@@ -377,9 +385,14 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
 # ----------------------------------------------------------------------------
 
 
-def _given(**beside: Any) -> dict[str, Any]:
-    """What is given beside x, by its arguments' names."""
-    return {name: value for name, value in beside.items() if value is not None}
+def _given(
+    lengths: Any = None, starts: Any = None, longest: Any = None, counts: Any = None, indices: Any = None, payload: Any = None
+) -> dict[str, Any] | None:
+    """What is given beside x, by its arguments' names; None, at once, where nothing is."""
+    if lengths is None and starts is None and longest is None and counts is None and indices is None and payload is None:
+        return None
+    given = {"lengths": lengths, "starts": starts, "counts": counts, "indices": indices, "payload": payload, "longest": longest}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _sort_order(descending: bool, stable: bool, nan: str) -> Order:
@@ -491,7 +504,6 @@ def _first(
     out: Any,
     device: Executor | None,
     beside: Mapping[str, Any] | None = None,
-    *,
     in_order: bool = True,
     last_index: bool = False,
     keepdims: bool | None = None,
@@ -508,7 +520,7 @@ def _first(
     else:
         axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
     request = _Request(elements, k, axis, order, has_values, index_dtype, in_order, last_index, keepdims)
-    return _run_beside(operand, request, out, device, beside) if beside else _run(operand, request, out, device)
+    return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
 
 
 def _extreme(
