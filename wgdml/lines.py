@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
 
 from .arguments import element_name
-from .runtime.tensor import Tensor, bound
+from .results import TopKResult
+from .runtime.bindings import Placement
+from .runtime.tensor import Tensor, bound, packed_tensor
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
 
@@ -53,3 +59,20 @@ def line_selection(
         has_indices=index_bytes > 0,
         input_offset=bound(x).elements.rest,
     )
+
+
+def first_pairs(
+    x: Tensor, axes: tuple[int, ...], k: int, order: Order, last_index: bool, has_values: bool, index_dtype: np.dtype[Any]
+) -> TopKResult:
+    """Submits the selection: values, None if not wanted, and indices."""
+    device, place, shape = x.device, bound(x), (*batch_of(x.shape, axes), k)
+    values = packed_tensor(device, x.dtype, shape) if has_values else None
+    indices = packed_tensor(device, index_dtype, shape)
+    if prod(shape):
+        selection = line_selection(
+            x, axes, k, order, has_values=has_values, index_bytes=index_dtype.itemsize, last_index=last_index
+        )
+        resources = {"input": (place.buffer, place.start), "indices": (bound(indices).buffer, 0)}
+        resources |= {} if values is None else {"values": (bound(values).buffer, 0)}
+        device.run(device.place(selection, Placement(place.elements.vectors, input=place.elements.rest)), resources)
+    return TopKResult(values, indices)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
-from .lines import batch_of
+from .lines import batch_of, first_pairs
 from .results import TopKResult
 from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
@@ -278,22 +278,32 @@ class _Pass:
     def run(self, progress: Progress) -> None:
         wanted, item = self.wanted, self.dtype.itemsize
         sizes = block_sizes(self.shape, self.memory_order, self.axes, wanted.k, item, self.budget)
+        # Whole sequences are selected at once. A merge takes up to three times as long for short ones.
+        whole = all(sizes[a] == self.shape[a] for a in self.axes)
         kept: dict[tuple[int, ...], RunningTopK] = {}
         with _reporting(progress, prod(self.shape) * item) as report, Uploader(self.device, prod(sizes) * item) as uploader:
             for region in self._parts([d for d in self.memory_order if d not in self.axes], sizes):
                 batch = tuple(region[d].stop - region[d].start for d in sorted(region))
-                if batch not in kept:
-                    kept[batch] = running_of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
-                running = kept[batch]
-                running.reset()
+                if not whole:
+                    if batch not in kept:
+                        kept[batch] = running_of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
+                    running = kept[batch]
+                    running.reset()
                 for part in self._parts(self.axes, sizes):
                     # Blocks of a sequence come in ascending order of index, so positions go on.
                     block = self._read(region | part)
-                    take_items(running, self._tensor(uploader.put(block), block), self.axes)
+                    items = self._tensor(uploader.put(block), block)
+                    if whole:
+                        has_values, dtype = wanted.has_values, wanted.index_dtype
+                        found = first_pairs(items, self.axes, wanted.k, wanted.order, wanted.last_index, has_values, dtype)
+                    else:
+                        take_items(running, items, self.axes)
                     report(block.nbytes)
+                if not whole:
+                    found = running.result(index_dtype=wanted.index_dtype)
                 place = tuple(slice(None) if d in self.axes else region[d] for d in range(len(self.shape)))
-                self.waiting.append((place, running.result(index_dtype=wanted.index_dtype)))
-                if sum(tensor.nbytes for _, pair in self.waiting for tensor in pair) > self.budget // 2:
+                self.waiting.append((place, found))
+                if sum(part.nbytes for _, pair in self.waiting for part in pair if part is not None) > self.budget // 2:
                     self._collect()
         self._collect()
 

@@ -124,6 +124,20 @@ def test_ties_across_blocks(device):
     assert outofcore.top_k(x, 3, block_bytes=8, device=device).indices.tolist() == [1, 2, 4]
 
 
+def test_whole_sequences_are_selected_at_once(device, monkeypatch):
+    """Merging their pairs takes up to three times as long as short ones."""
+
+    def none(*_: Any) -> Any:
+        raise AssertionError("a running top-k for sequences that are not cut")
+
+    monkeypatch.setattr(outofcore, "running_of", none)
+    x = np.random.default_rng(4).integers(0, 9, (50, 6)).astype(np.float32)
+    found = outofcore.top_k(x, 4, axis=1, device=device, block_bytes=400, progress=None)
+    oracle.assert_same(found, oracle.top_k(x, 4, 1))
+    index = outofcore.argmax(x, axis=1, select_last_index=True, device=device, block_bytes=400, progress=None)
+    assert index.tolist() == (5 - x[:, ::-1].argmax(1)).tolist()
+
+
 def test_indices_must_fit_their_type(device):
     with pytest.raises(ValueError, match="index_dtype must hold indices up to 4294967295"):
         outofcore.argmax(DataSet(np.broadcast_to(np.uint8(0), (2**16, 2**16))), index_dtype="int32", device=device)
