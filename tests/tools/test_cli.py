@@ -200,6 +200,12 @@ def test_table_of_one_line_shows_rank_index_and_value(save) -> None:
     assert lines[start + 2 : start + 5] == [["1", "1", "nan"], ["2", "2", "inf"], ["3", "0", "1.5"]]
 
 
+@pytest.mark.parametrize("command", ["argmax", "argmin", "max", "min"])
+def test_table_of_a_single_number(save, command) -> None:
+    lines = [line.split() for line in good(command, save(np.array(1.5, np.float32))).stdout.splitlines()]
+    assert ["index", "value"] in lines and ["0", "1.5"] in lines
+
+
 def test_table_of_several_axes_gives_the_position(save) -> None:
     out = good("argmax", save(TIES)).stdout
     assert "(2, 1)" in out and "7" in out and "5" in out

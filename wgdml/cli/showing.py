@@ -80,7 +80,7 @@ class Table:
             at = tuple(int(place) for _, place in sorted(zip(order, places, strict=True)))
             # NumPy's index notation: [3, :, 0].
             row = "[" + ", ".join(":" if axis in self.axes else str(place) for axis, place in enumerate(at)) + "]"
-            names = [row] * bool(batch) + [str(int(places[-1]) + 1)] * self.ranked
+            names = [row] * bool(batch) + ([str(int(places[-1]) + 1)] if self.ranked else [])
             table.add_row(*names, *(str(cell(at)) for cell in self.cells.values()))
         console = output_of(120, markup=False, emoji=False)
         # Captured first and written in one go: rich would end the process itself on a closed pipe.
