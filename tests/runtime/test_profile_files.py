@@ -46,6 +46,13 @@ def opened(device):
     return own, [str(w.message) for w in caught if w.category is profile.ProfileWarning]
 
 
+def test_the_warning_is_of_who_opens_the_device(device, info):
+    put(info, numbers={"serial_select.counted": -1})
+    with pytest.warns(profile.ProfileWarning) as caught:
+        wgdml.Device(device.gpu_device)
+    assert [w.filename for w in caught] == [__file__]
+
+
 def test_none(device, info):
     own, warned = opened(device)
     assert not own.profile and not warned

@@ -131,6 +131,6 @@ def find(info: Mapping[str, Any], machine: Machine) -> Found:
     except ValueError as problem:
         if path not in _warned:  # once of each file
             _warned.add(path)
-            warnings.warn(f"the profile {path} is not used: {problem}; wgdml tune makes a new one", ProfileWarning, stacklevel=5)
+            warnings.warn(f"the profile {path} is not used: {problem}; wgdml tune makes a new one", ProfileWarning, stacklevel=3)
         return Found(f"{default}, as {path} is not used: {problem}")
     return Found(f"{path}, as {_VARIABLE} says" if wish else str(path), numbers)
