@@ -170,11 +170,9 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
 
 
 def broadcasts(shape: Sequence[int], target: Sequence[int]) -> bool:
-    """Can a shape be broadcast to another?"""
-    try:
-        return np.broadcast_shapes(tuple(shape), tuple(target)) == tuple(target)
-    except ValueError:
-        return False
+    """Can a shape be broadcast to another? NumPy's own answer ends at its most dimensions."""
+    extra = len(target) - len(shape)
+    return extra >= 0 and all(n in (1, m) for n, m in zip(shape, target[extra:], strict=True))
 
 
 _INDEX_DTYPES: dict[Any, np.dtype[Any]] = {}

@@ -136,6 +136,12 @@ def test_strides_count_elements(device):
     assert tensor.buffer.usage & wgpu.BufferUsage.STORAGE
 
 
+def test_views_of_more_than_an_array_has(device):
+    tensor = wgdml.asarray(np.zeros(1, np.uint8), device=device)
+    for shape in ((1,) * 70, (1 << 40, 1 << 40)):
+        assert tensor.broadcast_to(shape).shape == shape
+
+
 def test_views_share_the_buffer(device):
     x = data.make("random", "int16", (2, 3, 5))
     tensor = wgdml.asarray(x, device=device)
