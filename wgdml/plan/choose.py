@@ -198,7 +198,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows and more of 65 to 2048 items, of over 1024 up to 16 k; k to 512 and half, an eighth of 16 bits, as powers of two",
+        "640 rows and more of 65 to 2048 items, not of 8 bits, of over 1024 up to 16 k; k to 512 and half, an eighth of 16 bits, "
+        "as powers of two",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -235,13 +236,13 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items and 2 k^2 and more, k up to 512; of few neighbours from 65536 on",
+        "columns of 16 k items and 2 k^2 and more, k up to 512; of few neighbours from 65536 on, of 2^23 in all k up to 64",
         "one read that coalesces",
     ),
     Rule(
         "delegates",
         _one_or_few_very_long,
-        "up to 16 rows of 2^20 items and more, k over 64; as few columns",
+        "up to 16 rows of 2^20 and 256 k items and more, k over 64; as few columns, k up to 256",
         "a workgroup each would leave most of the machine idle",
     ),
     Rule(
@@ -265,13 +266,13 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "row_sort_radix",
         lambda p, a: _by_radix(p, a) and _sorts(p, a, True),
-        "rows that fit a workgroup, of which an eighth and more is wanted",
+        "rows that fit a workgroup, of 8 bits, k over 64, or of which an eighth and more is wanted (a quarter for k below 32)",
         "all in order in one read",
     ),
     Rule(
         "row_sort_bitonic",
         lambda p, a: _fits(p, a) and not _by_radix(p, a) and _sorts(p, a, False),
-        "pairs, and shorter sequences, of which a quarter and more is wanted",
+        "pairs, and shorter sequences: up to 64 items, or a quarter and more of them wanted (an eighth of rows for k from 32)",
         "all in order in one read",
     ),
     Rule("select_teams", _select_teams, "k up to 256, at least k loads and 2 k items", "one read and a little"),
