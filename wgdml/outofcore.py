@@ -278,7 +278,7 @@ class _Pass:
     def run(self, progress: Progress) -> None:
         wanted, item = self.wanted, self.dtype.itemsize
         sizes = block_sizes(self.shape, self.memory_order, self.axes, wanted.k, item, self.budget)
-        # Whole sequences are selected at once. A merge takes up to three times as long for short ones.
+        # Whole sequences are selected at once. To merge short ones takes up to three times as long.
         whole = all(sizes[a] == self.shape[a] for a in self.axes)
         kept: dict[tuple[int, ...], RunningTopK] = {}
         with _reporting(progress, prod(self.shape) * item) as report, Uploader(self.device, prod(sizes) * item) as uploader:

@@ -117,12 +117,17 @@ class RunningTopK:
         for name, tensor in {"x": x, "indices": indices}.items():
             if not isinstance(tensor, Tensor) and (name == "x" or tensor is not None):
                 raise TypeError(f"{name} must be a wgdml.Tensor, not {type(tensor).__name__}")
+        known = self._own_ids, self._count
         self._check(x, indices)
         for tensor in (self._state, x, indices):
             if tensor is not None:
                 keep_memory(tensor)
         along = (len(self.batch_shape),)
-        self.device.record(encoder, (self._prepared(part, along, own) for part, own in self._blocks(x, indices)))
+        try:
+            self.device.record(encoder, (self._prepared(part, along, own) for part, own in self._blocks(x, indices)))
+        except ValueError:  # nothing was recorded
+            self._own_ids, self._count = known
+            raise
 
     def merge(self, other: RunningTopK) -> None:
         """Takes all that another one keeps, as if its items came now, behind those here.

@@ -132,6 +132,10 @@ def test_an_encoder_that_has_ended_is_refused(device):
     encoder.finish()
     with pytest.raises(ValueError, match=r"^encoder cannot be recorded into: it has ended already$"):
         running.record_update(encoder, tensor)
+    with pytest.raises(ValueError, match=r"it has ended already$"):
+        running.record_update(encoder, tensor, wgdml.asarray(np.arange(9)))
+    running.update(tensor)  # without ids, as nothing was recorded
+    assert running.result().indices.numpy().tolist() == [0, 1, 2]
 
 
 def test_recorded_updates_go_on_as_submissions_do(device):
