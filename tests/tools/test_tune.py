@@ -117,6 +117,14 @@ def test_it_ends_in_time(seconds):
     assert meter.clock <= max(seconds, 4.0)  # the first comparison may take longer
 
 
+@pytest.mark.parametrize("seconds", [7.0, 8.0, 10.0, 12.0])
+def test_whole_tables_end_in_time_and_are_told(seconds):
+    meter, told = FakeMeter(BEST, 0.05, 0), []
+    tables = [dict.fromkeys(RANGES, 1 << n) for n in range(20)]
+    search(meter, dict.fromkeys(RANGES, 1), seconds, leaps=tables, told=lambda doing, share: told.append(doing)).run()
+    assert meter.clock <= seconds and told[0] == "whole tables"
+
+
 def test_what_costs_one_problem_much_is_not_taken():
     meter = FakeMeter(BEST, 0.02, 0)
     fair = meter.seconds

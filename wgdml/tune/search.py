@@ -130,11 +130,14 @@ class Search:
     def _leap(self, numbers: Numbers) -> None:
         """Takes a whole table that is better. Many problems decide: some lose by any table."""
         self._check()
+        started = self.now()
+        self.told("whole tables", (started - self._began) / self.seconds)
         affected, plans = self._affected(numbers)
         if len(affected) >= _FEWEST:
             chosen = self._random.sample(affected, min(_SCREENED, len(affected)))
             if found := self._better(chosen, plans, _WORST_OF_ALL):
                 self._keep(numbers, plans, found, len(affected))
+        self._longest = max(self._longest, self.now() - started)
 
     def _try(self, name: str, numbers: Numbers) -> bool | None:
         """Whether other numbers are better, and so kept. None where hardly a plan changes."""
