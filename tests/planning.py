@@ -44,7 +44,7 @@ SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {
 #: Kernels that a device of the tests keeps.
 KEPT = 128
 #: Plans that it keeps. A plan keeps its kernels, also those that the device does not keep any more.
-PLANS = 24
+PLANS = 48
 
 #: A large GPU.
 GPU = Machine(
