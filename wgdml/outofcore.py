@@ -284,28 +284,33 @@ class _Pass:
         with _reporting(progress, prod(self.shape) * item) as report, Uploader(self.device, prod(sizes) * item) as uploader:
             for region in self._parts([d for d in self.memory_order if d not in self.axes], sizes):
                 batch = tuple(region[d].stop - region[d].start for d in sorted(region))
-                if not whole:
-                    if batch not in kept:
-                        kept[batch] = running_of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
-                    running = kept[batch]
-                    running.reset()
-                for part in self._parts(self.axes, sizes):
-                    # Blocks of a sequence come in ascending order of index, so positions go on.
-                    block = self._read(region | part)
-                    items = self._tensor(uploader.put(block), block)
-                    if whole:
-                        has_values, dtype = wanted.has_values, wanted.index_dtype
-                        found = first_pairs(items, self.axes, wanted.k, wanted.order, wanted.last_index, has_values, dtype)
-                    else:
-                        take_items(running, items, self.axes)
-                    report(block.nbytes)
-                if not whole:
-                    found = running.result(index_dtype=wanted.index_dtype)
+                if not whole and batch not in kept:
+                    kept[batch] = running_of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
+                found = self._first(region, sizes, uploader, report, kept.get(batch))
                 place = tuple(slice(None) if d in self.axes else region[d] for d in range(len(self.shape)))
                 self.waiting.append((place, found))
                 if sum(part.nbytes for _, pair in self.waiting for part in pair if part is not None) > self.budget // 2:
                     self._collect()
         self._collect()
+
+    def _first(
+        self, region: dict[int, slice], sizes: Sequence[int], uploader: Uploader, report: Any, running: RunningTopK | None
+    ) -> TopKResult:
+        """The first pairs of sequences: of one block, or of several that ``running`` merges."""
+        wanted = self.wanted
+        if running is not None:
+            running.reset()
+        for part in self._parts(self.axes, sizes):
+            # Blocks of a sequence come in ascending order of index, so positions go on.
+            block = self._read(region | part)
+            items = self._tensor(uploader.put(block), block)
+            if running is None:
+                has_values, dtype = wanted.has_values, wanted.index_dtype
+                found = first_pairs(items, self.axes, wanted.k, wanted.order, wanted.last_index, has_values, dtype)
+            else:
+                take_items(running, items, self.axes)
+            report(block.nbytes)
+        return found if running is None else running.result(index_dtype=wanted.index_dtype)
 
     def _parts(self, dimensions: Sequence[int], sizes: Sequence[int]) -> Iterator[dict[int, slice]]:
         """The parts of these dimensions, the last one changing fastest."""
