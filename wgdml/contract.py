@@ -18,6 +18,7 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple, SupportsIndex, TypeVar
 
@@ -855,31 +856,70 @@ def _check_output(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason
         )
 
 
-_MOST_WORK = 2_000_000  # steps of NumPy's search, about a second
-
-
 def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Whether two elements of a tensor share an address.
 
-    A layout of many irregular dimensions that cannot be decided in a few seconds counts as one that
-    does.
+    They do exactly when ``sum(d_i * stride_i) == 0`` for integers ``|d_i| < size_i``, not all 0.
     """
-    dims = sorted((stride, size) for size, stride in zip(sizes, strides, strict=True) if size > 1)
-    # A step that is longer than all the others together is undone by none of them.
-    while dims and dims[-1][0] > sum((size - 1) * stride for stride, size in dims[:-1]):
-        dims.pop()
-    try:
-        return any(_meet(dims[d:]) for d in range(len(dims)))
-    except (np.exceptions.TooHardError, OverflowError):
+    # How far each dimension reaches, and its stride.
+    dims = [(size - 1, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
+    if 0 in (stride for _, stride in dims):
         return True
+    # Such dimensions do not matter to the others. Nested layouts have no others.
+    while (zero := next((i for i in range(len(dims)) if _must_be_zero(dims, i)), None)) is not None:
+        del dims[zero]
+    return bool(dims) and (any(_meet(a, b) for a, b in combinations(dims, 2)) or _cancel(dims))
 
 
-def _meet(dims: list[tuple[int, int]]) -> bool:
-    """Whether elements at the start of the first dimension share addresses with those beyond it."""
-    strides, sizes = zip(*dims, strict=True)
-    # Of one byte an element, and never looked into.
-    array = np.lib.stride_tricks.as_strided(np.empty(1, np.uint8), sizes, strides)
-    return np.shares_memory(array[:1], array[1:], max_work=_MOST_WORK)  # type: ignore[arg-type]
+def _cancel(dims: list[tuple[int, int]]) -> bool:
+    """Whether steps along some of at least three dimensions undo steps along others.
+
+    The dimensions are parted in two, and the sums of each part's steps are compared. An output has
+    fewer than 2**32 elements, so the best parting has at most some 2**24 sums, whatever the layout.
+    """
+
+    ways = (few for count in range(1, len(dims) - 1) for few in combinations(range(len(dims)), count))
+    few = min(ways, key=lambda few: _sums_to_make(dims, few))
+    parts = [dims[i] for i in few], [d for i, d in enumerate(dims) if i not in few]
+    sums = [_sums_of_steps(part) for part in parts if len(part) > 1]
+    if any(np.count_nonzero(s) < s.size - 1 for s in sums):
+        return True  # within a part
+    positive = [s[s > 0] for s in sums]  # the negative ones are their mirror image
+    if len(sums) > 1:
+        return bool(np.intersect1d(positive[0], positive[1]).size)
+    ((reach, stride),) = parts[0]
+    return bool(np.any((positive[0] % stride == 0) & (positive[0] // stride <= reach)))
+
+
+def _sums_to_make(dims: list[tuple[int, int]], few: tuple[int, ...]) -> int:
+    """The sums of a parting into ``few`` dimensions and the others. A single one needs none."""
+    counts = [2 * reach + 1 for reach, _ in dims]
+    others = math.prod(count for i, count in enumerate(counts) if i not in few)
+    return others + (math.prod(counts[i] for i in few) if len(few) > 1 else 0)
+
+
+def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """``sum(d_i * stride_i)`` of every ``|d_i| <= reach_i``, in 63 bits: two reach below 2**31."""
+    sums = np.zeros(1, np.int64)
+    for reach, stride in dims:
+        sums = np.add.outer(sums, np.arange(-reach, reach + 1, dtype=np.int64) * stride).ravel()
+    return sums
+
+
+def _must_be_zero(dims: list[tuple[int, int]], i: int) -> bool:
+    """Whether d_i is 0 in every solution. ``dims``: how far each dimension reaches, its stride."""
+    reach, stride = dims[i]
+    others = dims[:i] + dims[i + 1 :]
+    if stride > sum(other_reach * other for other_reach, other in others):
+        return True  # one step is more than the others can take back
+    divisor = math.gcd(*(other for _, other in others))
+    return reach < divisor // math.gcd(divisor, stride)  # else some d_i makes a multiple
+
+
+def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    """Whether two dimensions solve it: d_a = stride_b / divisor, d_b = -stride_a / divisor."""
+    divisor = math.gcd(a[1], b[1])
+    return b[1] // divisor <= a[0] and a[1] // divisor <= b[0]
 
 
 # -- Python types --
