@@ -142,12 +142,7 @@ def argmax(
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
     beside = _given(lengths, starts, longest)
-    order, keeps, last = (
-        with_nan(Order.MAXIMUM, nan),
-        as_flag("keepdims", keepdims),
-        as_flag("select_last_index", select_last_index),
-    )
-    return _first(x, 1, axis, order, False, as_index_dtype(index_dtype), out, device, beside, True, last, keeps)[0]
+    return _index(Order.MAXIMUM, x, axis, keepdims, select_last_index, nan, index_dtype, out, device, beside)
 
 
 def argmin(
@@ -170,12 +165,7 @@ def argmin(
     Raises as ``argmax`` does.
     """
     beside = _given(lengths, starts, longest)
-    order, keeps, last = (
-        with_nan(Order.MINIMUM, nan),
-        as_flag("keepdims", keepdims),
-        as_flag("select_last_index", select_last_index),
-    )
-    return _first(x, 1, axis, order, False, as_index_dtype(index_dtype), out, device, beside, True, last, keeps)[0]
+    return _index(Order.MINIMUM, x, axis, keepdims, select_last_index, nan, index_dtype, out, device, beside)
 
 
 def max(
@@ -521,6 +511,23 @@ def _first(
         axis = axis if axis is None or type(axis) is int else as_ints("axis", axis)
     request = _Request(elements, k, axis, order, has_values, index_dtype, in_order, last_index, keepdims)
     return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
+
+
+def _index(
+    order: Order,
+    x: ArrayLike | Tensor,
+    axis: Axes,
+    keepdims: bool,
+    last: bool,
+    nan: Nan,
+    index_dtype: DTypeLike,
+    out: Tensor | None,
+    device: Device | None,
+    beside: Mapping[str, Any] | None,
+) -> Any:
+    """What ``argmax`` and ``argmin`` share."""
+    order, keeps, last = with_nan(order, nan), as_flag("keepdims", keepdims), as_flag("select_last_index", last)
+    return _first(x, 1, axis, order, False, as_index_dtype(index_dtype), out, device, beside, True, last, keeps)[0]
 
 
 def _extreme(
