@@ -136,7 +136,7 @@ class Search:
         if len(affected) >= _FEWEST:
             chosen = self._random.sample(affected, min(_SCREENED, len(affected)))
             if found := self._better(chosen, plans, _WORST_OF_ALL):
-                self._keep(numbers, plans, found, len(affected))
+                self._keep(numbers, plans, found.gain, found.chance, len(affected))
         self._longest = max(self._longest, self.now() - started)
 
     def _try(self, name: str, numbers: Numbers) -> bool | None:
@@ -159,13 +159,13 @@ class Search:
         if not found or not again or not sound:
             self._refused.add(compared)
             return False
-        self._keep(numbers, plans, min(found, again, key=lambda one: one.gain), len(affected))
+        self._keep(numbers, plans, min(found.gain, again.gain), max(found.chance, again.chance), len(affected))
         return True
 
-    def _keep(self, numbers: Numbers, plans: list[Any], found: Compared, problems: int) -> None:
+    def _keep(self, numbers: Numbers, plans: list[Any], gain: float, chance: float, problems: int) -> None:
         for changed, after in numbers.items():
             if after != self.numbers[changed]:
-                self.changes.append(Change(changed, self.numbers[changed], after, found.gain, found.chance, problems))
+                self.changes.append(Change(changed, self.numbers[changed], after, gain, chance, problems))
         self.numbers, self._plans = numbers, plans
         self._idle.clear()
 
