@@ -132,6 +132,13 @@ def test_rows_that_start_amid_a_load(forced):
     assert kernels(plans)[0] == "delegates/delegates"
 
 
+def check_columns(device, name, n, k):
+    """Columns of all, and of the middle axis, in both directions."""
+    for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
+        check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
+        check("top_k-smallest", data.make(kind, name, (3, n, 20), n), axis=1, k=k, device=device, case=kind)
+
+
 @pytest.mark.parametrize("software", [False, True])
 @pytest.mark.parametrize(("n", "k"), [(7, 2), (64, 10), (1000, 10), (5000, 60)])
 def test_down_columns(forced, n, k, software):
@@ -158,9 +165,7 @@ def test_several_delegates_an_invocation_down_columns(forced, name, own, n, k):
     device, plans = forced(
         "delegates", occupancy={"workgroups": 4, "invocations": 1}, select_from_delegates={"delegates": own}, columns={"unroll": 2}
     )
-    for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
-        check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
-        check("top_k-smallest", data.make(kind, name, (3, n, 20), n), axis=1, k=k, device=device, case=kind)
+    check_columns(device, name, n, k)
     first, second = (numbers_of(d) for d in plans[-1].dispatches)
     assert first["SPANS"] > 1
     assert second["OWN"] > 1 or own == 1
@@ -183,9 +188,7 @@ def test_several_delegates_an_invocation_down_columns(forced, name, own, n, k):
 )
 def test_a_team_shares_a_subset_down_columns(forced, name, n, k, workgroups):
     device, plans = forced("delegates", occupancy={"workgroups": workgroups}, columns={"unroll": 2})
-    for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
-        check("top_k-largest", data.make(kind, name, (n, 67), n), axis=0, k=k, device=device, case=kind)
-        check("top_k-smallest", data.make(kind, name, (3, n, 20), n), axis=1, k=k, device=device, case=kind)
+    check_columns(device, name, n, k)
     first, _ = (numbers_of(d) for d in plans[-1].dispatches)
     assert first["SHARED"] and first["TEAM"] > 1
     assert (first["SPANS"] > 1) == (workgroups == 4)
