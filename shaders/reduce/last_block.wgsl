@@ -1,7 +1,8 @@
 // The best pair of every sequence, by several workgroups in one dispatch: source -> sink.
 //
-// The params.parts workgroups of a sequence each begin with a round of loads, and come for more
-// until none are left, so they end together. The last to publish its pair in `meeting` reduces all.
+// The params.parts workgroups of a sequence each begin with a round of loads. Where those are not
+// all, they come for more until none are left, so they end together. The last to publish its pair
+// in `meeting` reduces all.
 //   LOADS_EACH  loads of an invocation in a round
 #import thread/scan_loads
 #import io/sink
@@ -29,12 +30,21 @@ fn loads_for_all(local: u32, row: Row) -> u32 {
 fn loads_for_all(local: u32, row: Row) -> u32 { return row.loads; }
 #endif
 
+// Rounds beyond the first of each part.
+fn further_rounds(loads: u32) -> u32 { return max((loads + ROUND - 1u) / ROUND, params.parts) - params.parts; }
+
+// The next of those that nobody has taken, and 0, which ends all, where there are none.
+fn further_round(sequence: u32, loads: u32) -> u32 {
+  if (further_rounds(loads) == 0u) { return 0u; }
+  return next_round(sequence);
+}
+
 // The best of an invocation's loads of all rounds that the workgroup takes.
 fn best_of_rounds(local: u32, sequence: u32, part: u32, row: Row) -> Pair {
   var best = last_pair();
   let loads = loads_for_all(local, row);
   for (var turn = part; turn * ROUND < loads; turn = params.parts + workgroupUniformLoad(&shared_word)) {
-    if (local == 0u) { shared_word = next_round(sequence); }
+    if (local == 0u) { shared_word = further_round(sequence, loads); }
     best = scan_further(row, turn * ROUND + local, min((turn + 1u) * ROUND, row.loads), WORKGROUP, best);
   }
   return best;
@@ -64,7 +74,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (workgroupUniformLoad(&shared_word) == 0u) { return; }
   let first = best_of_team(local, place, best_of_parts(local, sequence));
   if (local == 0u) {
-    reset(sequence, (row.loads + ROUND - 1u) / ROUND);
+    reset(sequence, select(0u, further_rounds(row.loads) + params.parts, further_rounds(row.loads) > 0u));
     put(sequence, 0u, first);
   }
 }

@@ -13,8 +13,8 @@
 #import io/put_ranks
 #endif
 #import workgroup/block_radix
+#import workgroup/teams
 
-const TEAMS: u32 = WORKGROUP / TEAM;
 const KEY_BITS: u32 = 8u * ELEMENT_BYTES;
 const INDEX_BITS: u32 = 13u;
 

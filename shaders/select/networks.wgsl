@@ -18,8 +18,7 @@
 #endif
 #import thread/packed_words
 #import workgroup/word_lists
-
-const TEAMS: u32 = WORKGROUP / TEAM;
+#import workgroup/teams
 
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.

@@ -12,8 +12,7 @@
 //   PLACES_EACH  of a list for each invocation, more than 1
 #import io/least
 #import io/sink
-
-const TEAMS: u32 = WORKGROUP / TEAM;
+#import workgroup/teams
 
 alias Leasts = array<Key, LOADS>;  // The least key of each load.
 

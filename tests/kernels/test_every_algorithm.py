@@ -33,9 +33,6 @@ KS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 10
 LENGTHS = (*(n + d for n in (1 << b for b in range(4, 15)) for d in (-1, 0, 1)), 300_007)
 #: Where algorithms are looked for that serve a type or a layout: length and ranks.
 SERVED = ((1003, 17), (1003, 40), (203, 9), (1003, 250), (301, 300), (5003, 100), (90, 2), (1003, 1))
-#: Algorithms of several kernels for each type. A type is only how a load becomes keys, which all
-#: kernels share, so these take one of each width in turn. Every other algorithm takes every type.
-SEVERAL = ("delegates", "radix_select", "radix_sort", "row_sort_rank", "serial_radix_sort", "serial_reduce", "serial_select")
 #: Cases that each algorithm must serve at least.
 FEWEST = 20
 FEWEST_OF_STEPS = 5
@@ -130,7 +127,7 @@ def shapes(every_k: bool) -> Iterator[Case]:
 
 
 def types(turn: int | None) -> Iterator[Case]:
-    """Every type; or one of each width, by turn."""
+    """Every type; or one of each width, by turn: all kernels make keys by the same text."""
     for number, (element, dtype) in enumerate(oracle.DTYPES.items()):
         as_wide = [name for name, other in oracle.DTYPES.items() if other.itemsize == dtype.itemsize]
         if turn is not None and element != as_wide[turn % len(as_wide)]:
@@ -214,7 +211,7 @@ def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> 
 
 def served(algorithm: str, planner: Planner) -> list[Served]:
     step = algorithm in STEPS
-    turn = SEVERAL.index(algorithm) if algorithm in SEVERAL and not EVERYTHING else None
+    turn = None if EVERYTHING else sorted(ALGORITHMS).index(algorithm)
     cases = [*shapes(EVERYTHING or step), *types(turn), *layouts(), *many()]
     # Others have two axes among the layouts, and every type along one axis.
     if EVERYTHING or "reduce" in algorithm:

@@ -11,12 +11,20 @@ from checks import check, strided_tensor
 from planning import GPU, make_plan, numbers_of
 from variants import selection
 
+from wgdml.plan.algorithms import reduce
 from wgdml.selection import Order
 
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")
 
 #: As wide loads as elements allow, and so few invocations at work that every sequence is one's.
 WIDE = {"columns": {"loads": 0, "items": 16}, "occupancy": {"loads_each": 1 << 12}}
+
+
+@pytest.fixture(autouse=True)
+def all_of_columns(monkeypatch):
+    """Few neighbours and small problems too, which are read as rows otherwise."""
+    monkeypatch.setattr(reduce, "_NEIGHBOURS", 0)
+    monkeypatch.setattr(reduce, "_SMALL", 0)
 
 
 def constants(plans):

@@ -67,6 +67,16 @@ def test_exchanges_by_shuffles_and_through_memory(device, subgroups):
             check("top_k-smallest", data.make(kind, name, (5, n), n), k=n, device=own, case=kind)
 
 
+@pytest.mark.parametrize("subgroups", [True, False])
+def test_small_teams_of_many_sequences(device, subgroups):
+    own, planned = planned_device(device, "row_sort_bitonic", False, subgroups=subgroups, occupancy={"invocations": 1})
+    for name, n in (("float32", 5), ("float16", 32), ("uint8", 33), ("int64", 100), ("float16", 256)):
+        for k in (1, n // 2, n):
+            check("top_k-largest", data.make("eight_values", name, (67, n), k), k=k, device=own)
+            check("top_k-smallest", data.make("random", name, (3, n, 23), k), axis=1, k=k, device=own)
+    assert {dict(d.constants)["TEAM"] for d in dispatches(planned)} >= {1, 4, 8, 16}
+
+
 def test_columns_and_single_outputs(sorter):
     device, _ = sorter()
     for name in ("uint8", "float64"):

@@ -77,9 +77,18 @@ def _select_rows(p: Problem, a: Algorithms) -> bool:
 
 def _select_networks(p: Problem, a: Algorithms) -> bool:
     policy = a["select_networks"].policy
-    # Networks of short rows of which much is wanted do more than a sort of words.
-    sorts = p.length <= 64 and p.format.bytes < 4 and 2 * p.k > p.length
-    return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length and not sorts
+    return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length
+
+
+def _short(p: Problem) -> bool:
+    """Does a sort by small teams take less than a list of k, for which few sequences wait?"""
+    if p.pairs or not (p.along or p.columns):
+        return False
+    if p.sequences <= 2048 and p.length <= min(128, 16 * p.k):
+        return True
+    if p.columns:
+        return p.length <= min(256, 8 * p.k)
+    return (p.length <= 64 and p.k > 20) or (p.length <= 128 and p.k > 28)
 
 
 def _select_spans(p: Problem, a: Algorithms) -> bool:
@@ -91,9 +100,9 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 def _select_lists(p: Problem, a: Algorithms) -> bool:
     policy = a["select_lists"].policy
     most, fewest = policy.max_length, policy.min_sequences
-    if p.k > policy.max_k // 4:
+    if p.k > policy.max_k // 2:
         # Longer lists take longer for every item. They pay where each column is one invocation's.
-        most, fewest = most // 2, 8 * fewest
+        most, fewest = most // 2, 4 * fewest
     return p.columns and p.k * p.key_words <= policy.max_k and p.sequences >= fewest and p.length <= most
 
 
@@ -105,9 +114,9 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
     # Pairs of narrow types sort so fast that a threshold must leave few.
     share = 2 if p.format.bytes > 2 else 8
-    many = p.along and p.sequences >= a["select_bisect"].policy.min_sequences
-    if p.format.bytes == 1 or p.length <= 64:  # a sort has one digit, or few stages
-        return False
+    many = p.sequences >= a["select_bisect"].policy.min_sequences
+    if p.format.bytes == 1 or p.length <= 128 or not (p.along or p.columns):
+        return False  # a sort has one digit, or few stages
     # A sort of what is left has a stage or more less than one of all.
     less = share * power_of_two_above(p.k) <= power_of_two_above(p.length)
     return many and less and p.length <= max(1024, 16 * p.k)
@@ -188,18 +197,25 @@ GPU_RULES: tuple[Rule, ...] = (
         "rows of 48 k items and more (24 of 64-bit types), k up to 42",
         "one dispatch, a threshold among the loads",
     ),
-    Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
     Rule(
         "select_lists",
         _select_lists,
-        "8192 columns and more of up to 256 items, k up to 8; 65536 of up to 128, k up to 32 (16 of 64 bits)",
+        "8192 columns and more of up to 256 items, k up to 8; 32768 of up to 128, k up to 16 (8 of 64 bits)",
         "one dispatch and one read",
     ),
     Rule(
+        "row_sort_bitonic",
+        lambda p, a: _short(p),
+        "rows of up to 64 items with k over 20, of 128 with k over 28; columns of up to 256 and 8 k; up to 2048 of either, of "
+        "up to 128 and 16 k",
+        "all in order in one read, and neighbours by one workgroup",
+    ),
+    Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
+    Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows and more of 65 to 2048 items, not of 8 bits, of over 1024 up to 16 k; k to 512 and half, an eighth of 16 bits, "
-        "as powers of two",
+        "640 rows or columns and more of 129 to 2048 items, not of 8 bits, of over 1024 up to 16 k; k to 512 and half, an eighth "
+        "of 16 bits, as powers of two",
         "bits of keys in registers take less than a sort",
     ),
     Rule(

@@ -16,17 +16,29 @@ fn put_one_by_one(sequence: u32, count: u32, local: u32) {
 
 #if NARROW
 
-// The values of one word: those of a run's elements from `first` on, which the run may not have.
-fn put_word(sequence: u32, slot: u32, start: u32, first: u32, length: u32) {
+// Runs of values that lie one after the other. A run begins with the ranks of a sequence, or, where
+// neighbours are `down` columns, with the sequences at a rank. It has `period` of those, and then
+// as many of the next sequence or rank.
+struct ValueRuns { sequence: u32, slot: u32, down: bool, count: u32, length: u32, period: u32 }
+
+fn start_of_run(runs: ValueRuns, run: u32) -> u32 {
+  if (runs.down) { return target_of(runs.sequence).offsets.y + run * params.value_step; }
+  return target_of(runs.sequence + run).offsets.y;
+}
+
+// The values of one word: those of a run from `first` on, which the run may not have.
+fn put_word(runs: ValueRuns, run: u32, start: u32, first: u32) {
   var mask = 0u;
   var word = 0u;
 #for c in WORD_RANKS
   let at$c = first + $cu;  // wraps before the run
-  if (at$c < length) {
-    let further$c = at$c / params.k;
-    let rank$c = at$c - further$c * params.k;
-    let to$c = target_of(sequence + further$c);
-    let result$c = result_of(to$c, rank$c, ranked(slot + further$c, rank$c));
+  if (at$c < runs.length) {
+    let periods$c = at$c / runs.period;
+    let within$c = at$c - periods$c * runs.period;
+    let further$c = select(run + periods$c, within$c, runs.down);
+    let rank$c = select(within$c, run + periods$c, runs.down);
+    let to$c = target_of(runs.sequence + further$c);
+    let result$c = result_of(to$c, rank$c, ranked(runs.slot + further$c, rank$c));
     mask |= bits_for_word($cu, 0xffffffffu);
     word |= bits_for_word($cu, result$c.bits);
     put_index(to$c.offsets.z + rank$c * params.index_step, result$c.index);
@@ -36,22 +48,38 @@ fn put_word(sequence: u32, slot: u32, start: u32, first: u32, length: u32) {
   if (mask == 0xffffffffu) { atomicStore(&values[place], word); } else { put_bits(place, mask, word); }
 }
 
+fn put_runs(runs: ValueRuns, local: u32) {
+  let words = (runs.length + 2u * WORD_RANKS - 2u) / WORD_RANKS;  // of a run, wherever it begins
+  for (var w = local; w < runs.count * words; w += WORKGROUP) {
+    let run = w / words;
+    let start = start_of_run(runs, run);
+    let skew = start % WORD_RANKS;
+    let first = (w - run * words) * WORD_RANKS;
+    if (first < runs.length + skew) { put_word(runs, run, start, first - skew); }
+  }
+}
+
 // All invocations call it together, for `count` sequences from one on.
 fn put_ranks(sequence: u32, count: u32, local: u32) {
-  if (params.value_step != 1u) {
+  if (params.value_step == 1u) {
+    // All values are one run where a sequence's follow the last one's.
+    let one_run = params.batch_dims == 1u && params.batch[0].z == params.k;
+    let length = select(params.k, count * params.k, one_run);
+    put_runs(ValueRuns(sequence, 0u, false, select(count, min(count, 1u), one_run), length, params.k), local);
+    return;
+  }
+  if (count <= 1u || params.batch[0].z != 1u) {
     put_one_by_one(sequence, count, local);
     return;
   }
-  // All values are one run where a sequence's follow the last one's.
-  let one_run = params.batch_dims == 1u && params.batch[0].z == params.k;
-  let runs = select(count, min(count, 1u), one_run);
-  let length = select(params.k, count * params.k, one_run);
-  for (var run = 0u; run < runs; run++) {
-    let start = target_of(sequence + run).offsets.y;
-    let skew = start % WORD_RANKS;
-    for (var unit = local; unit * WORD_RANKS < length + skew; unit += WORKGROUP) {
-      put_word(sequence + run, run, start, unit * WORD_RANKS - skew, length);
-    }
+  let columns = params.batch[0].x;
+  for (var slot = 0u; slot < count;) {
+    let beside = min(count - slot, columns - (sequence + slot) % columns);
+    // All values are one run where a rank's columns follow the last one's.
+    let one_run = params.value_step == beside;
+    let length = select(beside, params.k * beside, one_run);
+    put_runs(ValueRuns(sequence + slot, slot, true, select(params.k, 1u, one_run), length, beside), local);
+    slot += beside;
   }
 }
 

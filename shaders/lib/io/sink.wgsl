@@ -123,4 +123,13 @@ fn target_beside(start: Target, further: u32) -> Target {
 #endif
 }
 
+// Whether neighbours in memory are ranks of different sequences.
+fn ranks_lie_apart() -> bool {
+#if SINK_PAIRS
+  return params.sink_item_step > 1u;
+#else
+  return max(params.value_step, params.index_step) > 1u;
+#endif
+}
+
 fn put(sequence: u32, rank: u32, pair: Pair) { put_to(target_of(sequence), rank, pair); }

@@ -5,14 +5,15 @@
 //   TEAM  invocations of a team, an aligned run of them; a power of two
 #import thread/network
 #import workgroup/lanes
+#import workgroup/teams
 #import io/sink
 #if NARROW && PACKED
 #import io/put_ranks
 #endif
 
-const SORTED: u32 = ITEMS_PER_THREAD * WORKGROUP;
+const LIST: u32 = TEAM * (ITEMS_PER_THREAD + 1u);  // places of a team
 
-var<workgroup> list: array<u32, SORTED + WORKGROUP>;
+var<workgroup> list: array<u32, TEAMS * LIST>;
 
 // A spare place after each invocation's keeps the banks apart.
 fn place(rank: u32) -> u32 { return rank + (rank >> ITEM_BITS); }
@@ -60,34 +61,36 @@ fn sort_teams(x: ptr<function, Registers>, local: u32, lanes: u32) {
 }
 
 #if NARROW && PACKED
-fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(Held(list[slot * TEAM * (ITEMS_PER_THREAD + 1u) + place(rank)])); }
+fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(Held(list[slot * LIST + place(rank)])); }
 #endif
 
 // Sorts each team's pairs and puts the first k, side by side. `sequence` is the invocation's. All
 // call it together.
 fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32, lanes: u32) {
   sort_teams(x, local, lanes);
-  let lane = local % TEAM;
-  let home = (local - lane) * (ITEMS_PER_THREAD + 1u);
+  let first = sequence - local / TEAM;
+  // Neighbours put neighbouring ranks, or those of neighbouring columns.
+  let down = ranks_lie_apart();
+  let slot = select(local / TEAM, local % TEAMS, down);
+  let lane = select(local % TEAM, local / TEAMS, down);
 #for w in HELD_WORDS
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  list[home + place(lane * ITEMS_PER_THREAD + $iu)] = word_held((*x)[$i], $wu);
+  list[local / TEAM * LIST + place(local % TEAM * ITEMS_PER_THREAD + $iu)] = word_held((*x)[$i], $wu);
 #endfor
   workgroupBarrier();
 #if NARROW && PACKED
 #else
 #for i in ITEMS_PER_THREAD
-  (*x)[$i] = with_word_held((*x)[$i], $wu, list[home + place($iu * TEAM + lane)]);
+  (*x)[$i] = with_word_held((*x)[$i], $wu, list[slot * LIST + place($iu * TEAM + lane)]);
 #endfor
 #endif
 #endfor
 #if NARROW && PACKED
-  let first = sequence - local / TEAM;
-  put_ranks(first, min(max(params.sequences, first) - first, WORKGROUP / TEAM), local);
+  put_ranks(first, min(max(params.sequences, first) - first, TEAMS), local);
 #else
-  if (sequence >= params.sequences) { return; }
-  let to = target_of(sequence);
+  if (first + slot >= params.sequences) { return; }
+  let to = target_of(first + slot);
 #for i in ITEMS_PER_THREAD
   if ($iu * TEAM + lane < params.k) { put_to(to, $iu * TEAM + lane, pair_held((*x)[$i])); }
 #endfor

@@ -3,8 +3,7 @@
 // A subgroup that is a team adds up by itself. Else a sum has one barrier.
 //   TEAM  invocations of a team, an aligned run of them; a power of two
 #import workgroup/lanes
-
-const TEAMS: u32 = WORKGROUP / TEAM;
+#import workgroup/teams
 
 var<workgroup> sums: array<atomic<u32>, 3u * TEAMS>;
 

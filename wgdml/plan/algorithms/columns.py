@@ -39,7 +39,7 @@ _UNROLLS = (1, 2, 3, 4, 6, 8)  # rows under way at once; each is a kernel
 
 
 @dataclass
-class _Shape:
+class ColumnsShape:
     """How a dispatch down columns is cut."""
 
     words: int  # Of a load.
@@ -102,23 +102,26 @@ class Columns(Step):
         columns = source.selection.batch[-1].size
         return sequences // columns * ceil_div(columns, self.load(source)[1])
 
-    def reduce(self, program: Program, source: View, sequences: int, sink: Sink) -> Pairs | None:
-        """The best of each sequence to the sink; of columns in parts, to pairs it returns."""
+    def reduction(self, source: View, sequences: int, key_words: int) -> ColumnsShape:
+        """How the best of each sequence is found."""
         o, p = self.occupancy, self.policy
-        workgroup = self.largest_workgroup(program.selection.format.key_words)
-        shape = self._shape(source, sequences, self.load(source, sequences), workgroup)
+        shape = self._shape(source, sequences, self.load(source, sequences), self.largest_workgroup(key_words))
         cuts = max(1, min(o.workgroups * self.machine.workgroup // 4 // shape.loads, source.length // o.loads_each))
         # As many rows at once, while each brings so many bytes, or all that lies side by side.
-        line = min(shape.loads, max(1, _LINE // (shape.per_load * program.selection.format.bytes)))
+        line = min(shape.loads, max(1, _LINE // (shape.per_load * source.selection.format.bytes)))
         shape.team = power_of_two_below(min(cuts, max(1, shape.workgroup // line)))
-        shape.parts = max(1, cuts // shape.team)
-        if source.length <= 4 * shape.team * p.unroll:
-            shape.parts = 1  # A few rounds more take less than a second dispatch.
+        # A few rounds more take less than a second dispatch.
+        if source.length > 4 * shape.team * p.unroll:
+            shape.parts = max(1, cuts // shape.team)
+        return shape
+
+    def reduce(self, program: Program, source: View, sequences: int, sink: Sink, shape: ColumnsShape) -> Pairs | None:
+        """The best of each sequence to the sink; of columns in parts, to pairs it returns."""
         parts = program.pairs(sequences, shape.parts, side_by_side=True) if shape.parts > 1 else None
         self._reduce(program, source, parts or sink, shape)
         return parts
 
-    def _reduce(self, program: Program, source: View, sink: Sink, shape: _Shape) -> None:
+    def _reduce(self, program: Program, source: View, sink: Sink, shape: ColumnsShape) -> None:
         stored = pair_bytes(program.selection.format.key_words)
         tree, narrow = shape.team > 1, min(512, self.machine.widest_workgroup)
         transposed = not tree and shape.per_load > 1 and source.length <= _TRANSPOSED
@@ -184,12 +187,12 @@ class Columns(Step):
             params={"parts": every // spans, "spans": spans, "least": subsets},
         )
 
-    def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> _Shape:
+    def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> ColumnsShape:
         columns = source.selection.batch[-1].size
-        return _Shape(*load, sequences // columns * ceil_div(columns, load[1]), workgroup)
+        return ColumnsShape(*load, sequences // columns * ceil_div(columns, load[1]), workgroup)
 
     @staticmethod
-    def _loads(program: Program, source: View, shape: _Shape) -> dict[str, int]:
+    def _loads(program: Program, source: View, shape: ColumnsShape) -> dict[str, int]:
         """The constants of ``lib/io/columns.wgsl`` and ``lib/thread/best_of_columns.wgsl``."""
         return {
             "WORKGROUP": shape.workgroup,
@@ -200,7 +203,7 @@ class Columns(Step):
         }
 
     @staticmethod
-    def _together(shape: _Shape, stored: int) -> int:
+    def _together(shape: ColumnsShape, stored: int) -> int:
         """Columns of a load that meet at a time."""
         # No more than the least workgroup memory that there is: several workgroups find room.
         return min(shape.per_load, power_of_two_below((16 << 10) // (shape.workgroup * stored)))

@@ -12,12 +12,18 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
-from .columns import Columns
+from .columns import Columns, ColumnsShape
 
 #: Bytes of scratch that are zero between dispatches (``lib/workgroup/last_block.wgsl``).
 MEETING_BYTES = 16 << 10
 
 _UNROLL = 4  # loads under way at once in a long scan
+#: Up to so many columns of words side by side are read as rows: workgroups share lines of memory
+#: (benchmarks/LOG.md#short-columns-without-a-copy-2026-11-25-53872eb).
+_NEIGHBOURS = 4
+#: So are up to this many, of so many elements, where parts of columns would take a second dispatch
+#: (the same figures).
+_BESIDE, _SMALL = 32, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -67,11 +73,21 @@ class Reduce(Algorithm):
         self.check(problem)
         source, sequences = problem.source, problem.sequences
         if isinstance(source, View) and source.columns:
-            parts = self.columns.reduce(program, source, sequences, sink)
-            if parts is not None:
-                self.rows(program, parts, sequences, sink)
-        else:
-            self.rows(program, source, sequences, sink)
+            shape = self._columns(source, sequences, program.selection.format.key_words)
+            if shape is not None:
+                parts = self.columns.reduce(program, source, sequences, sink, shape)
+                if parts is not None:
+                    self.rows(program, parts, sequences, sink)
+                return
+        self.rows(program, source, sequences, sink)
+
+    def _columns(self, source: View, sequences: int, key_words: int) -> ColumnsShape | None:
+        """How neighbours read neighbouring columns; None where those are read as rows."""
+        neighbours, narrow = source.selection.batch[-1].size, source.selection.format.bytes < 4
+        shape = self.columns.reduction(source, sequences, key_words)
+        # One dispatch of few reads takes less than two.
+        small = neighbours <= _BESIDE and sequences * source.length <= _SMALL and shape.parts > 1
+        return None if (neighbours <= _NEIGHBOURS and not narrow) or small else shape
 
     def rows(self, program: Program, source: Source, sequences: int, sink: Sink) -> None:
         """Sequences of any layout, each by one team of invocations or by several."""
@@ -157,7 +173,8 @@ class Reduce(Algorithm):
             return
         cut = min(shape.workgroup, self._held_workgroup)
         most = (MEETING_BYTES // 4 // sequences - 2) // (key_words + 2)
-        parts = min(o.workgroups * self.machine.workgroup // (4 * sequences * cut), loads // (cut * o.loads_each), most)
+        round_ = cut * o.loads_each
+        parts = min(o.workgroups * self.machine.workgroup // (4 * sequences * cut), ceil_div(loads, round_), most)
         if parts * cut > shape.workgroup and cut >= 8:
             shape.parts, shape.team = parts, cut
 

@@ -13,8 +13,11 @@ from ..regions import Sink, Source, View
 from .base import Algorithm
 from .parts import network, teams_of_workgroup
 
-_FEWEST = 32  # invocations: most subgroups are as large, and exchange by shuffles
-_TEAMS = 2  # of a workgroup, where they are no larger
+#: A team has at least this many invocations where rows are few. Most subgroups are as large, and
+#: exchange by shuffles. Of many rows, smaller teams exchange less
+#: (benchmarks/LOG.md#small-teams-of-short-rows-2026-11-25-53872eb).
+_FEWEST = 32
+_WORKGROUP = 64  # invocations, where a team has no more
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,15 @@ class RowSortBitonic(Algorithm):
         each, loads = self.policy.items_per_thread, source.most_loads
         if sequences <= self.occupancy.workgroups // 4:
             each //= 2
-        team = max(_FEWEST, power_of_two_above(ceil_div(loads * source.per_load, each)))
+        team = power_of_two_above(ceil_div(loads * source.per_load, each))
+        if 2 * sequences * team < self.occupancy.invocations:
+            team = max(team, _FEWEST)
         workgroup = min(team, self.machine.widest_workgroup)
         return _Shape(source, power_of_two_above(ceil_div(loads, workgroup) * source.per_load), workgroup)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, items, team = self.check(problem)
-        teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, _TEAMS)
+        teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, _WORKGROUP // team)
         program.dispatch(
             "row_sort/bitonic",
             ceil_div(problem.sequences, teams),

@@ -21,10 +21,10 @@ _UNROLL = 4  # loads under way at once
 class SelectListsPolicy:
     """Many short columns."""
 
-    #: Lists serve k up to this: a list fills registers, and insertions take as long. Over a quarter
-    #: of it they serve eight times as many columns, of half the length
-    #: (benchmarks/LOG.md#columns-of-few-neighbours-2026-11-25-0832744).
-    max_k: int = number(32, 1, 64)
+    #: Lists serve k up to this: a list fills registers, and insertions take as long. Over half of
+    #: it they serve four times as many columns, of half the length
+    #: (benchmarks/LOG.md#short-columns-without-a-copy-2026-11-25-53872eb).
+    max_k: int = number(16, 1, 64)
     #: Lists pay from this many columns on (the same figures).
     min_sequences: int = number(8192, 1, 1 << 24)
     #: Lists serve columns of up to this many items (the same figures).
@@ -50,7 +50,7 @@ class SelectLists(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         o, m = self.occupancy, self.machine
         source, sequences = self.check(problem), problem.sequences
-        k = max(2, class_above(problem.k, _LIST_SIZES if problem.k <= 16 else 2))
+        k = max(2, class_above(problem.k, _LIST_SIZES))
         team = min(16, power_of_two_below(o.workgroups * 64 // sequences), power_of_two_below(source.length // 4))
         # A group of loads is looked at again where its best is kept, so groups must be many.
         unroll = max(1, min(_UNROLL, power_of_two_below(source.length // (4 * k * team))))

@@ -1,0 +1,2 @@
+// How many teams of TEAM invocations share a workgroup.
+const TEAMS: u32 = WORKGROUP / TEAM;
