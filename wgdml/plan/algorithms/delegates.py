@@ -183,7 +183,7 @@ class Delegates(Algorithm):
         """Classes of a workgroup's delegates, whose bests stand for too many to look at all."""
         most = 16 * shape.threads
         shape.workgroups = shape.subsets // shape.workgroup
-        shape.groups = min(max(shape.threads, power_of_two_above(8 * k)), most)
+        shape.groups = min(max(shape.threads, power_of_two_above(3 * k)), most)
         enough = max(4 * shape.threads, shape.groups)
         while shape.subsets > most and (not shape.classes or shape.workgroups * shape.classes < enough):
             shape.classes = 2 * shape.classes or 8

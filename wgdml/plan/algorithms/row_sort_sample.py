@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..machine import power_of_two_below
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
@@ -13,6 +13,9 @@ _EACH = 64  # pairs of a part, about, where workgroups are few
 _FEWEST = 4  # pairs of the sample for each part: parts of four times the size are rare
 _MOST = 64  # parts of a list: a sample is ordered by counting, whose work grows with its square
 _ROOM = 768  # pairs of a part that there is room for
+#: Pairs of a part, about, at most: counting takes their square
+#: (benchmarks/LOG.md#parts-of-few-long-lists-2026-11-25-81f8529).
+_LARGE = 256
 _SMALLEST, _LARGEST = 256, 16384  # pairs of a list
 #: All lists together have up to this many pairs for each processor. Of more a workgroup a list
 #: takes less, as it reads them once (benchmarks/LOG.md#lists-by-a-sample-sort-2026-11-25-3042fb8).
@@ -42,6 +45,7 @@ class RowSortSample(Algorithm):
         # Two workgroups for each processor: more would order more samples.
         most = min(_MOST, 2 * self.occupancy.processors // problem.sequences)
         parts = power_of_two_below(max(_FEWEST, min(problem.listed // _EACH, most)))
+        parts = max(parts, min(_MOST, power_of_two_above(ceil_div(problem.listed, _LARGE))))
         program.dispatch(
             "row_sort/sample",
             problem.sequences * parts,

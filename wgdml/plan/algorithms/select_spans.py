@@ -17,7 +17,10 @@ from .select_teams import bests_of, places_of
 
 _LIST_SIZES = 4  # of lists, from one power of two to the next
 _LONGEST_LIST = 31  # pairs, and one more
-_LARGEST_WORKGROUP = 64  # invocations that hold spans: more would wait for each other
+#: Invocations that hold spans. More would wait for each other, and few of their workgroups find
+#: room at once (benchmarks/LOG.md#spans-by-small-workgroups-2026-11-25-81f8529).
+_LARGEST_WORKGROUP = 32
+_FEWEST = 16  # items that an invocation has room for
 _MOST_PARTS = 1024  # of a span: their pairs are one workgroup's
 _UNROLL = 4  # loads under way at once
 
@@ -26,8 +29,9 @@ _UNROLL = 4  # loads under way at once
 class SelectSpansPolicy:
     """Short spans in registers, and parts of long ones."""
 
-    #: An invocation holds at most this many items of a short span.
-    items: int = number(64, 16, 64, powers=True)
+    #: An invocation holds at most this many items of a short span
+    #: (benchmarks/LOG.md#spans-by-small-workgroups-2026-11-25-81f8529).
+    items: int = number(32, 16, 64, powers=True)
     #: An invocation has this many loads of a part. Fewer are more pairs to select from.
     part_loads: int = number(16, 1, 1 << 12)
     #: Segments of up to this many items, at most, are left to what takes rows
@@ -85,7 +89,11 @@ class SelectSpans(Algorithm):
         return problem.key_words == 1 and 1 < problem.k <= _LONGEST_LIST
 
     def _short(self, source: View, k: int) -> _Short:
-        items = max(4, source.per_load, min(self.policy.items, power_of_two_above(source.most_loads * source.per_load)))
+        # Several invocations for most spans, each with items for a list.
+        usual = source.covered // source.sharers
+        wanted = max(_FEWEST, power_of_two_above(k), power_of_two_above(usual // 8))
+        longest = power_of_two_above(source.most_loads * source.per_load)
+        items = max(4, source.per_load, min(self.policy.items, wanted, longest))
         # A list of words and ten more for each invocation.
         most = power_of_two_below((self.memory - 512) // (4 * (items + self._list(k) + 11)))
         workgroup = min(_LARGEST_WORKGROUP, self.machine.widest_workgroup, most)
