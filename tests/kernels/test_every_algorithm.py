@@ -216,7 +216,9 @@ def served(algorithm: str, planner: Planner) -> list[Served]:
     # Others have two axes among the layouts, and every type along one axis.
     if EVERYTHING or "reduce" in algorithm:
         cases += two_axes(EVERYTHING or algorithm == "reduce_axes")
-    return [one for by in (ALGORITHMS if step else (algorithm,)) for one in forced(algorithm, by, planner, cases)]
+    # A part of others' plans is looked for in those that have it for some of the cases.
+    ways = [by for by in ALGORITHMS if forced(algorithm, by, planner, cases[::7])] if step else [algorithm]
+    return [one for by in ways for one in forced(algorithm, by, planner, cases)]
 
 
 def chosen(found: list[Served]) -> list[Served]:
