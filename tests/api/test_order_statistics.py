@@ -97,8 +97,7 @@ def check_partition(x, kth, axis=-1, **options):
 # A GPU's sorts are long to compile, and another test partitions float32 by them.
 @pytest.mark.parametrize(
     ("planned", "name"),
-    [("adapter", name) for name in ("bool", "int8", "bfloat16", "float32", "int64", "float64")]
-    + [("gpu", "float64")],
+    [("adapter", name) for name in ("bool", "int8", "bfloat16", "float32", "int64", "float64")] + [("gpu", "float64")],
     indirect=["planned"],
 )
 def test_partitions(planned, name):
