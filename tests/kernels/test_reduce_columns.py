@@ -54,8 +54,10 @@ def test_every_width(forced, turn, name, numbers):
         ((1003, 3), 0, True, False),  # no power of two
         ((100_000, 3), 0, True, True),
         ((4097, 40), 0, True, True),
-        ((700, 500), 0, True, True),
-        ((4, 1000, 7, 7), 1, True, True),
+        ((700, 500), 0, True, False),
+        ((4500, 130), 0, True, True),
+        ((4, 1000, 7, 7), 1, True, False),
+        ((2, 4100, 7, 7), 1, True, True),
         ((8, 100, 16), 1, True, False),
         ((21, 300), 0, True, False),
         ((7, 4099), 0, False, False),

@@ -1,5 +1,5 @@
 // The bests of an invocation's subsets. A kernel has the alias Items: an array of OWN pairs.
-// Subset p holds the loads p, p + stride, ...
+// Subset p holds the loads p, p + stride, ... Items come in ascending order of index (IN_ORDER).
 //   OWN      subsets of an invocation, WORKGROUP apart: neighbours read neighbouring loads
 //   SECONDS  1 where `nexts` are wanted: a bound on a subset's items outside the best one's load
 #import thread/best
@@ -9,6 +9,45 @@ var<private> nexts: array<Pair, OWN>;
 var<private> best_loads: array<u32, OWN>;
 #endif
 
+// Whole loads, as many under way at once as there are subsets.
+fn scan_whole(row: Row, first: u32, stride: u32, items: ptr<function, Items>) {
+  let begin = first_whole(row);
+  let end = end_whole(row);
+  for (var v = first; v < end; v += stride) {
+#for i in OWN
+    let v$i = v + $iu * WORKGROUP;
+    let data$i = load(row, min(v$i, row.loads - 1u));
+#endfor
+#for i in OWN
+    let least$i = select(LAST_KEY, least_in(data$i), begin <= v$i && v$i < end);
+#if SECONDS
+    nexts[$i].key = key_min(nexts[$i].key, key_max((*items)[$i].key, least$i));
+#endif
+    if (key_less(least$i, (*items)[$i].key)) { (*items)[$i] = Pair(least$i, v$i); }
+#endfor
+  }
+}
+
+// Loads with items of other sequences too: the first, and the last. Where sequences have spans,
+// what follows their items as well.
+fn scan_edges(row: Row, first: u32, stride: u32, items: ptr<function, Items>) {
+  let begin = first_whole(row);
+  let end = max(begin, end_whole(row));
+  let behind = end + (first - end) % WORKGROUP;  // the first that is this invocation's
+  for (var v = select(behind, 0u, first < begin); v < row.loads; v = select(v + WORKGROUP, behind, v < begin)) {
+    let found = best_of(row, v, load(row, v), last_pair());
+    let own = v % stride / WORKGROUP;
+#for i in OWN
+    if (own == $iu) {
+#if SECONDS
+      nexts[$i].key = key_min(nexts[$i].key, key_max((*items)[$i].key, found.key));
+#endif
+      if (before(found, (*items)[$i])) { (*items)[$i] = found; }
+    }
+#endfor
+  }
+}
+
 fn scan_own(row: Row, first: u32, stride: u32, items: ptr<function, Items>) {
 #for i in OWN
   // The first load stands where no key comes before the last one.
@@ -17,30 +56,8 @@ fn scan_own(row: Row, first: u32, stride: u32, items: ptr<function, Items>) {
   nexts[$i] = last_pair();
 #endif
 #endfor
-  for (var v = first; v < row.loads; v += stride) {
-#for i in OWN
-    let data$i = load(row, min(v + $iu * WORKGROUP, row.loads - 1u));
-#if SECONDS
-    let before$i = (*items)[$i];
-    (*items)[$i] = last_pair();
-#endif
-#endfor
-    if (v >= first_whole(row) && v + (OWN - 1u) * WORKGROUP < end_whole(row)) {
-#for i in OWN
-      (*items)[$i] = best_of_whole(row, v + $iu * WORKGROUP, data$i, (*items)[$i]);
-#endfor
-    } else {
-#for i in OWN
-      if (v + $iu * WORKGROUP < row.loads) { (*items)[$i] = best_of(row, v + $iu * WORKGROUP, data$i, (*items)[$i]); }
-#endfor
-    }
-#if SECONDS
-#for i in OWN
-    nexts[$i].key = key_min(nexts[$i].key, key_max(before$i.key, (*items)[$i].key));
-    if (!key_less((*items)[$i].key, before$i.key)) { (*items)[$i] = before$i; }
-#endfor
-#endif
-  }
+  scan_whole(row, first, stride, items);
+  scan_edges(row, first, stride, items);
 #for i in OWN
 #if SECONDS
   // Another load with the best key comes a stride later, or more.

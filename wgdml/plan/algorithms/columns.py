@@ -14,6 +14,9 @@ from .parts import class_above, pair_bytes, workgroup_with
 #: Invocations read at least this many bytes of a row side by side, if it has them
 #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
 _LINE = 512
+#: So many where that spares a second dispatch: columns are fewer than would fill the machine, and a
+#: workgroup has more of their rows (benchmarks/LOG.md#narrow-lines-2026-11-25-35e3d49).
+_SECTOR = 32
 #: Results of columns up to this length change invocations and are written side by side
 #: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
 _TRANSPOSED = 4
@@ -107,11 +110,16 @@ class Columns(Step):
         o, p = self.occupancy, self.policy
         shape = self._shape(source, sequences, self.load(source, sequences), self.largest_workgroup(key_words))
         cuts = max(1, min(o.workgroups * self.machine.workgroup // 4 // shape.loads, source.length // o.loads_each))
-        # As many rows at once, while each brings so many bytes, or all that lies side by side.
-        line = min(shape.loads, max(1, _LINE // (shape.per_load * source.selection.format.bytes)))
-        shape.team = power_of_two_below(min(cuts, max(1, shape.workgroup // line)))
+        size = shape.per_load * source.selection.format.bytes
+
+        def rows(line: int) -> int:
+            """As many at once, while each brings so many bytes, or all that lies side by side."""
+            return power_of_two_below(min(cuts, shape.workgroup // min(shape.loads, shape.workgroup, max(1, line // size))))
+
         # A few rounds more take less than a second dispatch.
-        if source.length > 4 * shape.team * p.unroll:
+        rounds = 4 * p.unroll
+        shape.team = next((n for n in (rows(_LINE), rows(_SECTOR)) if source.length <= rounds * n), rows(_LINE))
+        if source.length > rounds * shape.team:
             shape.parts = max(1, cuts // shape.team)
         return shape
 

@@ -30,6 +30,9 @@ _EACH = 32  # pairs of an invocation, at most, among which a threshold is looked
 _HELD = 16  # of a list in workgroup memory
 _OWN_SIZES = 4  # of an invocation's subsets from one power of two to the next
 _DIGIT = 8  # bits of a digit, at least
+#: Invocations, at most, where each workgroup has a processor to itself: twice as many take longer
+#: (benchmarks/LOG.md#edges-of-rows-and-wider-workgroups-2026-11-25-35e3d49).
+_WIDE = 512
 _FILL = 64  # loads of an invocation at least where sequences are too few to fill the machine
 
 
@@ -166,7 +169,7 @@ class SelectRadix(Algorithm):
         )
         if sequences * team <= invocations // 8:
             # One for each pair of the list.
-            team = max(team, min(m.workgroup, power_of_two_above(2 * k)))
+            team = max(team, min(_WIDE, m.widest_workgroup, power_of_two_above(2 * k)))
         return max(team, min(power_of_two_above(invocations // sequences), power_of_two_above(loads // _FILL)))
 
     def _room(self, workgroup: int, chosen: int, pair: int) -> int:
