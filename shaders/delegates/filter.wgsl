@@ -102,7 +102,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     collect_none();
 #endif
   }
-  let threshold = kth_of(&items, best_at(sequence, 0u), local, params.k, params.slack);
+  let threshold = kth_of(&items, local, params.k, params.slack);
   if (live && part == 0u && local == 0u) {
     sink_keys[threshold_place(sequence)] = threshold.key;
     sink_indices[threshold_place(sequence)] = threshold.index;

@@ -38,7 +38,6 @@ fn slack_of(length: u32) -> u32 { return params.slack; }
 
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
-var<workgroup> shared_pair: Stored;
 
 fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&listed, places); }
 
@@ -86,16 +85,12 @@ fn keep_passing(sequence: u32, items: ptr<function, Items>, threshold: Pair) {
 // The length of the list, complete and short enough to be sorted; no pair of it is after `last`.
 fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Items>, last: ptr<function, Pair>) -> u32 {
   let first = local;
-  if (local == 0u) {
-    choose_none();
-    shared_pair = store_of((*items)[0]);
-  }
-  var any = pair_of(workgroupUniformLoad(&shared_pair));
+  if (local == 0u) { choose_none(); }
   var length = 0u;
   var chosen_yet = false;
   loop {
     if (local == 0u) { atomicStore(&listed, 0u); }
-    let threshold = kth_of(items, any, local, params.k, slack_of(length));
+    let threshold = kth_of(items, local, params.k, slack_of(length));
     *last = threshold;
     if (length > 0u && length <= PLACES) {
       keep_passing(sequence, items, threshold);
@@ -112,7 +107,6 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
     if (local == 0u) { shared_length = atomicLoad(&listed); }
     length = workgroupUniformLoad(&shared_length);
     if (length <= params.longest) { break; }
-    any = pair_in_list(sequence, 0u);
     hold_list(sequence, local, min(length, PLACES), items);
   }
   return length;

@@ -51,7 +51,7 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   items[$i] = last_pair();
   if ($iu * WORKGROUP + local < count) { items[$i] = listed(start, $iu * WORKGROUP + local); }
 #endfor
-  let last = kth_of(&items, listed(start, 0u), local, params.k, min(params.longest, most_listed()) - params.k);
+  let last = kth_of(&items, local, params.k, min(params.longest, most_listed()) - params.k);
   if (local == 0u) { atomicStore(&kept, 0u); }
   storageBarrier();
   workgroupBarrier();

@@ -1,57 +1,129 @@
 // The k-th of the pairs that a workgroup holds in registers, EACH an invocation, at most 32.
-// It counts digits, most significant first. A digit begins with a bit that differs anywhere.
+// It counts digits of a pair's words, most significant first, until few pairs share the k-th's.
+//
+// The first digit is of the distance to the least first word: how many bits it has and the next
+// KTH_FRACTION, as in a number with a floating point. So its bin has some 2^-KTH_FRACTION of the
+// pairs before it, wherever the numbers lie. Further digits begin with a bit that differs.
 #import workgroup/bins
 
 alias Items = array<Pair, EACH>;
 
-// All invocations call it together, with k pairs or more among them, LAST_PAIR not counted.
-// `any_pair` is the same for all; bits in common with theirs spare digits. As many as `slack` pairs
-// more may precede or equal the pair returned, where that spares digits. All bins are left empty.
-fn kth_of(items: ptr<function, Items>, any_pair: Pair, local: u32, k: u32, slack: u32) -> Pair {
-#for i in EACH
-  let words$i = words_of((*items)[$i]);
-#endfor
+const KTH_FRACTION: u32 = KTH_DIGIT - 5u;
+
+var<workgroup> kth_least: atomic<u32>;
+var<workgroup> kth_ones: atomic<u32>;
+var<workgroup> kth_zeros: atomic<u32>;
+var<workgroup> kth_word: vec2<u32>;
+
+// A digit of a distance, in its order, and the least distance (x) of a digit with its free bits (y).
+fn floating_digit(distance: u32) -> u32 {
+  let bits = max(32u - countLeadingZeros(distance), KTH_FRACTION + 1u) - 1u;
+  return ((bits - KTH_FRACTION) << KTH_FRACTION) + (distance >> (bits - KTH_FRACTION));
+}
+fn distances_with(digit: u32) -> vec2<u32> {
+  let free = max(digit >> KTH_FRACTION, 1u) - 1u;
+  return vec2<u32>((digit - (free << KTH_FRACTION)) << free, free);
+}
+
+// The least word of any invocation's.
+fn least_of_all(local: u32, mine: u32) -> u32 {
+  if (local == 0u) { atomicStore(&kth_least, 0xffffffffu); }
+  workgroupBarrier();
+  if (mine != 0xffffffffu) { atomicMin(&kth_least, mine); }
+  workgroupBarrier();
+  return atomicLoad(&kth_least);
+}
+
+// The bits that differ (x), and the common ones (y), of words whose ones and zeros are given.
+fn differing_bits(local: u32, with_one: u32, with_zero: u32) -> vec2<u32> {
+  if (local == 0u) {
+    atomicStore(&kth_ones, 0u);
+    atomicStore(&kth_zeros, 0u);
+  }
+  workgroupBarrier();
+  if ((with_one | with_zero) != 0u) {
+    atomicOr(&kth_ones, with_one);
+    atomicOr(&kth_zeros, with_zero);
+  }
+  workgroupBarrier();
+  if (local == 0u) {
+    let all = vec2<u32>(atomicLoad(&kth_ones), atomicLoad(&kth_zeros));
+    kth_word = vec2<u32>(all.x & all.y, all.x & ~all.y);
+  }
+  return workgroupUniformLoad(&kth_word);
+}
+
+// All invocations call it together, with k pairs or more among them, LAST_PAIR not counted. As many
+// as `slack` pairs more may precede or equal the pair returned, where that spares digits. All bins
+// are left empty.
+fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
   kth_clear(local);
-  let first = words_of(any_pair);
-  var mine = vec3<u32>();
+  var mine = 0xffffffffu;
   var open = 0u;  // a bit an item that may be the k-th: booleans take registers
 #for i in EACH
-  let there$i = (*items)[$i].index != NO_INDEX;
-  mine |= select(vec3<u32>(), words$i ^ first, there$i);
-  open |= select(0u, $[1 << i]u, there$i);
+  var words$i = words_of((*items)[$i]);
+  if ((*items)[$i].index != NO_INDEX) {
+    mine = min(mine, words$i.x);
+    open |= $[1 << i]u;
+  }
 #endfor
-  let differing = kth_differing(local, mine);
-  var found = first & ~differing;
-
-  var rank = k;
+  let least = least_of_all(local, mine);
+#for i in EACH
+  words$i.x -= least;
+  if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[floating_digit(words$i.x)], 1u); }
+#endfor
+  var place = kth_bin(local, k);
+  var rank = k - place.y;
+#for i in EACH
+  open &= ~select($[1 << i]u, 0u, floating_digit(words$i.x) == place.x);
+#endfor
+  let bin = distances_with(place.x);
+  var found = vec3<u32>(bin.x, 0u, 0u);
+  var high = bin.y;
   var word = 0u;
-  var high = 32u;
-  while (word <= KEY_WORDS) {
-    high = 32u - countLeadingZeros(word_of(differing, word) & ones(high));
+  var differing = ones(32u);
+  // Where all of a bin are wanted, or nearly all, every later bit may be a one.
+  while (place.z - rank > slack && word <= KEY_WORDS) {
+    if (differing == ones(32u)) {
+      var with_one = 0u;
+      var with_zero = 0u;
+#for i in EACH
+      if ((open & $[1 << i]u) != 0u) {
+        with_one |= word_of(words$i, word);
+        with_zero |= ~word_of(words$i, word);
+      }
+#endfor
+      let bits = differing_bits(local, with_one, with_zero);
+      differing = bits.x;
+#for w in 3
+      found[$w] |= select(0u, bits.y & ones(high), word == $wu);
+#endfor
+    }
+    high = 32u - countLeadingZeros(differing & ones(high));
     if (high == 0u) {
       word++;
       high = 32u;
+      differing = ones(32u);
       continue;
     }
     let size = min(high, KTH_DIGIT);
-    let shift = high - size;
+    high -= size;
 #for i in EACH
-    let digit$i = (word_of(words$i, word) >> shift) & ones(size);
+    let digit$i = (word_of(words$i, word) >> high) & ones(size);
     if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
-    let place = kth_bin(local, rank);
+    place = kth_bin(local, rank);
     rank -= place.y;
-    // Where all of them are wanted, or nearly all, every later bit may be a one.
-    let settled = place.z - rank <= slack;
-    let placed = (place.x << shift) | select(0u, ones(shift), settled);
 #for w in 3
-    found[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
+    found[$w] |= select(0u, place.x << high, word == $wu);
 #endfor
-    if (settled) { break; }
 #for i in EACH
     open &= ~select($[1 << i]u, 0u, digit$i == place.x);
 #endfor
-    high = shift;
   }
+#for w in 3
+  found[$w] |= select(select(0u, 0xffffffffu, word < $wu), ones(high), word == $wu);
+#endfor
+  found.x = least + min(found.x, 0xffffffffu - least);
   return pair_from(found);
 }
