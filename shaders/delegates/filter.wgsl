@@ -108,9 +108,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     sink_indices[threshold_place(sequence)] = threshold.index;
   }
   let row = row_of(sequence);
+  var passing = 0u;  // a bit a subset
 #for o in OWN
-  if (live && own[$o].index != NO_INDEX && !before(threshold, own[$o])) { choose(own_subset(local, part, $ou)); }
+  passing |= select(0u, $[1 << o]u, live && own[$o].index != NO_INDEX && !before(threshold, own[$o]));
 #endfor
+  if (passing != 0u) {
+    var place = places_for_subsets(countOneBits(passing));
+#for o in OWN
+    if ((passing & $[1 << o]u) != 0u) { chosen[place] = own_subset(local, part, $ou); place++; }
+#endfor
+  }
   workgroupBarrier();
   read_chosen(sequence, row, local, threshold);
 #if COLLECTED > 0

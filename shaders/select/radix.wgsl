@@ -47,25 +47,36 @@ fn enlist(sequence: u32, place: u32, pair: Pair) {
 
 fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
 
-#if SECONDS
+// Subsets whose best passes; of those whose other loads cannot pass, the best one's load alone.
 fn choose_all(items: ptr<function, Items>, first: u32, threshold: Pair) {
+  var subsets = 0u;  // a bit each
+#if SECONDS
+  var loads = 0u;
+#endif
 #for i in OWN
   if (passes(threshold, (*items)[$i])) {
-    if (before(threshold, nexts[$i])) {
-      choose_load(best_loads[$i]);
-    } else {
-      choose(first + $iu * WORKGROUP);
-    }
+#if SECONDS
+    if (before(threshold, nexts[$i])) { loads |= $[1 << i]u; } else { subsets |= $[1 << i]u; }
+#else
+    subsets |= $[1 << i]u;
+#endif
   }
 #endfor
-}
-#else
-fn choose_all(items: ptr<function, Items>, first: u32, threshold: Pair) {
+  if (subsets != 0u) {
+    var place = places_for_subsets(countOneBits(subsets));
 #for i in OWN
-  if (passes(threshold, (*items)[$i])) { choose(first + $iu * WORKGROUP); }
+    if ((subsets & $[1 << i]u) != 0u) { chosen[place] = first + $iu * WORKGROUP; place++; }
 #endfor
-}
+  }
+#if SECONDS
+  if (loads != 0u) {
+    var place = places_for_loads(countOneBits(loads));
+#for i in OWN
+    if ((loads & $[1 << i]u) != 0u) { chosen[place] = best_loads[$i]; place++; }
+#endfor
+  }
 #endif
+}
 
 // An invocation's part of the list, or nothing.
 fn hold_list(sequence: u32, local: u32, length: u32, items: ptr<function, Items>) {

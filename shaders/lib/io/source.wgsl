@@ -104,12 +104,25 @@ alias Load = array<u32, 1>;
 fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[place_of_load(row, v)]); }
 #endif
 
+// Comparisons, as registers have no numbers: `c` may be any.
+fn word_in(data: Load, word: u32) -> u32 {
+#if LOAD_WORDS == 4
+  return select(select(data.x, data.y, word == 1u), select(data.z, data.w, word == 3u), word > 1u);
+#endif
+#if LOAD_WORDS == 2
+  return select(data.x, data.y, word == 1u);
+#endif
+#if LOAD_WORDS == 1
+  return data[0];
+#endif
+}
+
 fn bits_of(data: Load, c: u32) -> Key {
   let word = word_of_element(c);
 #if KEY_WORDS == 1
-  return bits_in_word(data[word], c);
+  return bits_in_word(word_in(data, word), c);
 #else
-  return Key(data[word + 1u], data[word]);
+  return Key(word_in(data, word + 1u), word_in(data, word));
 #endif
 }
 

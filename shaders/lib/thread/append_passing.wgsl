@@ -13,19 +13,24 @@ fn list_passing(sequence: u32, row: Row, v: u32, data: Load, threshold: Pair) {
 #endif
   var passing = 0u;  // a bit an item
 #for c in PER_LOAD
-  let pair$c = item(row, v, data, $cu);
-  passing |= select(0u, 1u << $cu, pair$c.index != NO_INDEX && !before(threshold, pair$c));
+  passing |= select(0u, 1u << $cu, !key_less(threshold.key, key_in(data, $cu)));
 #endfor
-  if (passing > 0u) {
-    var at = reserve(sequence, countOneBits(passing));
-    // Mostly a single one. A CPU's invocations, run together, all do what any of them does.
+  // Keys tell but where the threshold is one of their last, or some are not the sequence's.
+#if SOURCE_ROWS
+  if (threshold.index != NO_INDEX || v < first_whole(row) || v >= end_whole(row)) {
+#else
+  {
+#endif
     for (var rest = passing; rest > 0u; rest &= rest - 1u) {
-      var pair = pair0;
-#for c in PER_LOAD
-      if (firstTrailingBit(rest) == $cu) { pair = pair$c; }
-#endfor
-      enlist(sequence, at, pair);
-      at++;
+      let pair = item(row, v, data, firstTrailingBit(rest));
+      if (pair.index == NO_INDEX || before(threshold, pair)) { passing ^= rest & (~rest + 1u); }
     }
+  }
+  if (passing == 0u) { return; }
+  var at = reserve(sequence, countOneBits(passing));
+  // Mostly a single one. A CPU's invocations, run together, all do what any of them does.
+  for (var rest = passing; rest > 0u; rest &= rest - 1u) {
+    enlist(sequence, at, item(row, v, data, firstTrailingBit(rest)));
+    at++;
   }
 }

@@ -7,15 +7,16 @@
 var<workgroup> chosen: array<u32, ROOM>;  // subsets from the front, single loads from the back
 var<workgroup> chosen_count: atomic<u32>;
 
-fn choose(subset: u32) { chosen[atomicAdd(&chosen_count, 1u)] = subset; }
+// The first of so many places of `chosen`.
+fn places_for_subsets(count: u32) -> u32 { return atomicAdd(&chosen_count, count); }
 
 #if SECONDS
 var<workgroup> single_count: atomic<u32>;
 
-fn choose_load(v: u32) { chosen[ROOM - 1u - atomicAdd(&single_count, 1u)] = v; }
+fn places_for_loads(count: u32) -> u32 { return ROOM - count - atomicAdd(&single_count, count); }
 #endif
 
-// One invocation, before a barrier ahead of the first `choose`.
+// One invocation, before a barrier ahead of the first that asks for places.
 fn choose_none() {
   atomicStore(&chosen_count, 0u);
 #if SECONDS
@@ -23,7 +24,7 @@ fn choose_none() {
 #endif
 }
 
-// After a barrier behind the last `choose`.
+// After a barrier behind the last choice.
 fn read_chosen(sequence: u32, row: Row, local: u32, threshold: Pair) {
   // Powers of two in place of divisions: some invocations have nothing to read.
   let shift = 32u - countLeadingZeros(params.members - 1u);
