@@ -22,14 +22,15 @@ fn distances_of(pair: Pair, last: Pair) -> vec3<u32> {
   return words_of(pair) - vec3<u32>(words_of(last).x + 1u, 0u, 0u);
 }
 
-// Runs of bits that differ, the first four: the word of each, its lowest bit, and its size. They
-// have a digit's bits together, and FRACTION more. The others are left away.
-struct Runs { words: vec4<u32>, shifts: vec4<u32>, sizes: vec4<u32>, room: u32 }
+// Runs of bits that differ, the first two: the word of each, its lowest bit, and its size. They have
+// a digit's bits together, and FRACTION more. The others are left away: of few values, one is the
+// key's and one the index's.
+struct Runs { words: vec2<u32>, shifts: vec2<u32>, sizes: vec2<u32>, room: u32 }
 
 fn runs_of(differing: vec3<u32>) -> Runs {
   var rest = differing;
-  var runs = Runs(vec4<u32>(), vec4<u32>(), vec4<u32>(), KTH_DIGIT + FRACTION);
-#for r in 4
+  var runs = Runs(vec2<u32>(), vec2<u32>(), vec2<u32>(), KTH_DIGIT + FRACTION);
+#for r in 2
   {
     let word = select(select(2u, 1u, rest.y != 0u), 0u, rest.x != 0u);
     let bits = word_of(rest, word);
@@ -49,7 +50,7 @@ fn runs_of(differing: vec3<u32>) -> Runs {
 // The bits of some runs, side by side.
 fn code_of(words: vec3<u32>, runs: Runs) -> u32 {
   var code = 0u;
-#for r in 4
+#for r in 2
   code = (code << runs.sizes[$r]) | ((word_of(words, runs.words[$r]) >> runs.shifts[$r]) & ones(runs.sizes[$r]));
 #endfor
   return code << runs.room;
@@ -61,7 +62,7 @@ fn bucket_begin(bucket: u32, length: u32) -> u32 {
   return atomicLoad(&kth_bins[bucket]);
 }
 
-// Counts of buckets become their beginnings. Returns the most pairs of any.
+// Counts of buckets become their beginnings. Returns the most pairs of any that is crowded, or 0.
 fn begin_buckets(local: u32) -> u32 {
   var count = 0u;
   var most = 0u;
@@ -70,7 +71,7 @@ fn begin_buckets(local: u32) -> u32 {
     count += own;
     most = max(most, own);
   }
-  atomicMax(&fullest, most);
+  if (most > CROWDED) { atomicMax(&fullest, most); }
   var begin = inclusive_sum(local, count) - count;
   for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
     let own = atomicLoad(&kth_bins[b]);
