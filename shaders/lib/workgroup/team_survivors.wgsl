@@ -6,6 +6,7 @@
 //   AGAIN     loads under way at once
 #import workgroup/team
 #import workgroup/bitonic
+#import thread/append_passing
 
 var<workgroup> chosen: array<u32, WORKGROUP * OWN>;  // The first loads of subsets.
 var<workgroup> chosen_counts: array<atomic<u32>, MOST_TEAMS>;
@@ -29,10 +30,16 @@ fn chosen_load(team: Team, place: u32, choices: u32) -> u32 {
   return chosen[team.slot * team_size() * OWN + place % choices] + place / choices * team.stride;
 }
 
+fn reserve(slot: u32, places: u32) -> u32 { return atomicAdd(&counts[slot], places); }
+
+fn enlist(slot: u32, place: u32, pair: Pair) {
+  let at = listed_before(slot) + place;
+  if (at < params.places) { list[slot * params.places + at] = store_of(pair); }
+}
+
 // Re-reads the chosen subsets; returns the pairs that belong in the list. All call it together.
 fn append_survivors(team: Team, threshold: Pair) -> u32 {
   workgroupBarrier();
-  let first_place = listed_before(team.slot);
   let choices = atomicLoad(&chosen_counts[team.slot]);
   let again = choices * team.members;
   for (var w = team.lane; w < again; w += AGAIN * team_size()) {
@@ -44,21 +51,11 @@ fn append_survivors(team: Team, threshold: Pair) -> u32 {
     let data$u = load(team.row, v$u);
 #endfor
 #for u in AGAIN
-    if (there$u) {
-#for c in PER_LOAD
-      {
-        let candidate = item(team.row, v$u, data$u, $cu);
-        if (!before(threshold, candidate) && candidate.index != NO_INDEX) {
-          let place = first_place + atomicAdd(&counts[team.slot], 1u);
-          if (place < params.places) { list[team.slot * params.places + place] = store_of(candidate); }
-        }
-      }
-#endfor
-    }
+    if (there$u) { list_passing(team.slot, team.row, v$u, data$u, threshold); }
 #endfor
   }
   workgroupBarrier();
-  return first_place + atomicLoad(&counts[team.slot]);
+  return listed_before(team.slot) + atomicLoad(&counts[team.slot]);
 }
 
 // Lists a load's items up to the threshold, a bit each; returns those without a place.
