@@ -49,6 +49,24 @@ def test_lengths(forced, n):
             check(DIRECTIONS[k % 2], x, k=k, device=device, case=kind)
 
 
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "int32", "int64", "float32"])))
+def test_distances_of_every_size(forced, turn, name):
+    """The k-th by digits of a distance: powers of two from either end and from zero, and beside them."""
+    device, _ = forced()
+    dtype, rng = oracle.DTYPES[name], np.random.default_rng(turn)
+    bits = 8 * dtype.itemsize
+    steps = [0, 1, *((1 << j) + d for j in range(1, bits) for d in (-1, 0, 1))]
+    words = np.array(
+        [(end + sign * step) % (1 << bits) for end in (0, 1 << (bits - 1)) for sign in (1, -1) for step in steps], f"u{bits // 8}"
+    )
+    values = words.view(dtype)
+    for number in range(4):
+        x = rng.choice(values[:: 1 + 2 * number], (3, 4001))
+        x[0] = x[0, 0]  # all alike: the index decides
+        x[1, : 4001 - 40] = x[1, 0]  # and a few others
+        check(DIRECTIONS[number % 2], x, k=(150, 333)[number // 2], device=device, case=number)
+
+
 @pytest.mark.parametrize("subsets", [1, 3, 8])
 def test_subsets_of_an_invocation(forced, subsets):
     device, plans = forced(select_radix={"subsets": subsets})
