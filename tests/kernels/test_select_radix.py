@@ -51,7 +51,7 @@ def test_lengths(forced, n):
 
 @pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "int32", "int64", "float32"])))
 def test_distances_of_every_size(forced, turn, name):
-    """The k-th by digits of a distance: powers of two from either end and from zero, and beside them."""
+    """The k-th by digits of a distance: powers of two from the ends and from zero, and beside."""
     device, _ = forced()
     dtype, rng = oracle.DTYPES[name], np.random.default_rng(turn)
     bits = 8 * dtype.itemsize

@@ -22,9 +22,9 @@ fn distances_of(pair: Pair, last: Pair) -> vec3<u32> {
   return words_of(pair) - vec3<u32>(words_of(last).x + 1u, 0u, 0u);
 }
 
-// Runs of bits that differ, the first two: the word of each, its lowest bit, and its size. They have
-// a digit's bits together, and FRACTION more. The others are left away: of few values, one is the
-// key's and one the index's.
+// Runs of bits that differ, the first two: the word of each, its lowest bit, and its size. They
+// have a digit's bits together, and FRACTION more. The others are left away: of few values, one is
+// the key's and one the index's.
 struct Runs { words: vec2<u32>, shifts: vec2<u32>, sizes: vec2<u32>, room: u32 }
 
 fn runs_of(differing: vec3<u32>) -> Runs {

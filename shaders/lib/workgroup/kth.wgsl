@@ -15,7 +15,7 @@ var<workgroup> kth_ones: atomic<u32>;
 var<workgroup> kth_zeros: atomic<u32>;
 var<workgroup> kth_word: vec2<u32>;
 
-// A digit of a distance, in its order, and the least distance (x) of a digit with its free bits (y).
+// A digit of a distance, in its order; the least distance (x) of a digit, and its free bits (y).
 fn floating_digit(distance: u32) -> u32 {
   let bits = max(32u - countLeadingZeros(distance), KTH_FRACTION + 1u) - 1u;
   return ((bits - KTH_FRACTION) << KTH_FRACTION) + (distance >> (bits - KTH_FRACTION));
