@@ -94,28 +94,19 @@ fn real_items(row: Row) -> u32 { return params.length; }
 #if LOAD_WORDS == 4
 alias Load = vec4<u32>;
 fn load(row: Row, v: u32) -> Load { return input[place_of_load(row, v)]; }
+// By comparisons, as registers have no numbers: the word may be any.
+fn word_in(data: Load, w: u32) -> u32 { return select(select(data.x, data.y, w == 1u), select(data.z, data.w, w == 3u), w > 1u); }
 #endif
 #if LOAD_WORDS == 2
 alias Load = vec2<u32>;
 fn load(row: Row, v: u32) -> Load { return vec2<u32>(input[2u * place_of_load(row, v)], input[2u * place_of_load(row, v) + 1u]); }
+fn word_in(data: Load, w: u32) -> u32 { return select(data.x, data.y, w == 1u); }
 #endif
 #if LOAD_WORDS == 1
 alias Load = array<u32, 1>;
 fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[place_of_load(row, v)]); }
+fn word_in(data: Load, w: u32) -> u32 { return data[0]; }
 #endif
-
-// Comparisons, as registers have no numbers: `c` may be any.
-fn word_in(data: Load, word: u32) -> u32 {
-#if LOAD_WORDS == 4
-  return select(select(data.x, data.y, word == 1u), select(data.z, data.w, word == 3u), word > 1u);
-#endif
-#if LOAD_WORDS == 2
-  return select(data.x, data.y, word == 1u);
-#endif
-#if LOAD_WORDS == 1
-  return data[0];
-#endif
-}
 
 fn bits_of(data: Load, c: u32) -> Key {
   let word = word_of_element(c);
@@ -176,20 +167,17 @@ fn load_of(row: Row, index: u32) -> u32 { return position_in(row.span, index); }
 #endif
 #endif
 
-#if !SOURCE_PAIRS
+// Items of a sequence.
+#if SOURCE_PAIRS
+fn items_of(row: Row) -> u32 { return row.loads; }
+#else
+fn items_of(row: Row) -> u32 { return items_in(row.span); }
 fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position) ^ INDEX_FLIP; }
 #endif
 
 #if !SOURCE_ROWS
 fn first_whole(row: Row) -> u32 { return 0u; }
 fn end_whole(row: Row) -> u32 { return row.loads; }
-#endif
-
-// Items of a sequence.
-#if SOURCE_PAIRS
-fn items_of(row: Row) -> u32 { return row.loads; }
-#else
-fn items_of(row: Row) -> u32 { return items_in(row.span); }
 #endif
 
 // The pair at a position below params.length; nothing where the sequence has fewer.
