@@ -1,4 +1,4 @@
-// A workgroup's counters of digits, their prefix sums, and the bits of pairs that differ.
+// A workgroup's counters of digits, and their prefix sums.
 //   KTH_DIGIT  bits of a digit; there are no fewer values of it than invocations
 #import order/words
 #import workgroup/scan
@@ -7,8 +7,6 @@ const KTH_BINS: u32 = 1u << KTH_DIGIT;
 const KTH_EACH: u32 = KTH_BINS / WORKGROUP;  // neighbouring bins that are an invocation's own
 
 var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
-var<workgroup> kth_spread: array<atomic<u32>, 3>;    // the bits of each word that differ
-var<workgroup> kth_words: vec3<u32>;
 
 fn word_of(words: vec3<u32>, word: u32) -> u32 {
 #if KEY_WORDS == 1
@@ -19,20 +17,6 @@ fn word_of(words: vec3<u32>, word: u32) -> u32 {
 }
 
 fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
-
-// The bits of each word that differ for any invocation. All call it together.
-fn kth_differing(local: u32, mine: vec3<u32>) -> vec3<u32> {
-  if (local < 3u) { atomicStore(&kth_spread[local], 0u); }
-  workgroupBarrier();
-#for w in 3
-  if (mine[$w] != 0u) { atomicOr(&kth_spread[$w], mine[$w]); }
-#endfor
-  workgroupBarrier();
-  if (local == 0u) {
-    kth_words = vec3<u32>(atomicLoad(&kth_spread[0]), atomicLoad(&kth_spread[1]), atomicLoad(&kth_spread[2]));
-  }
-  return workgroupUniformLoad(&kth_words);
-}
 
 // Empties an invocation's own bins: workgroup memory is not zeroed (docs/driver-bugs.md).
 fn kth_clear(local: u32) {

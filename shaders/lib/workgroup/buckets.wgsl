@@ -13,6 +13,8 @@ const WIDTH: u32 = (CARRIED + 3u) / 4u;  // pairs that a part has on average: 4 
 alias Carried = array<Held, CARRIED>;
 alias Numbers = array<u32, CARRIED>;
 
+var<workgroup> spread: array<atomic<u32>, 3>;  // the bits of each word that differ
+var<workgroup> spread_words: vec3<u32>;
 var<workgroup> fullest: atomic<u32>;
 var<workgroup> shared_fullest: u32;
 
@@ -84,6 +86,20 @@ fn begin_buckets(local: u32) -> u32 {
 
 fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
 
+// The bits of each word that differ for any invocation. All call it together.
+fn differing_words(local: u32, mine: vec3<u32>) -> vec3<u32> {
+  if (local < 3u) { atomicStore(&spread[local], 0u); }
+  workgroupBarrier();
+#for w in 3
+  if (mine[$w] != 0u) { atomicOr(&spread[$w], mine[$w]); }
+#endfor
+  workgroupBarrier();
+  if (local == 0u) {
+    spread_words = vec3<u32>(atomicLoad(&spread[0]), atomicLoad(&spread[1]), atomicLoad(&spread[2]));
+  }
+  return workgroupUniformLoad(&spread_words);
+}
+
 // The bits that differ, of the distances of all pairs carried. `any_pair` is one of them.
 fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
   let first = distances_of(any_pair, last);
@@ -92,7 +108,7 @@ fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, las
   if (is_carried((*carried)[$c])) { mine |= distances_of(pair_held((*carried)[$c]), last) ^ first; }
 #endfor
   if (local == 0u) { atomicStore(&fullest, 0u); }
-  return kth_differing(local, mine);
+  return differing_words(local, mine);
 }
 
 // Codes become bounds: where the pair's bucket begins and, in the high half, where it ends.

@@ -116,11 +116,14 @@ class Columns(Step):
             """As many at once, while each brings so many bytes, or all that lies side by side."""
             return power_of_two_below(min(cuts, shape.workgroup // min(shape.loads, shape.workgroup, max(1, line // size))))
 
-        # A few rounds more take less than a second dispatch.
+        shape.team = rows(_LINE)
+        # A few rounds more take less than a second dispatch, and so do narrow lines.
         rounds = 4 * p.unroll
-        shape.team = next((n for n in (rows(_LINE), rows(_SECTOR)) if source.length <= rounds * n), rows(_LINE))
         if source.length > rounds * shape.team:
-            shape.parts = max(1, cuts // shape.team)
+            if source.length <= rounds * rows(_SECTOR):
+                shape.team = rows(_SECTOR)
+            else:
+                shape.parts = max(1, cuts // shape.team)
         return shape
 
     def reduce(self, program: Program, source: View, sequences: int, sink: Sink, shape: ColumnsShape) -> Pairs | None:

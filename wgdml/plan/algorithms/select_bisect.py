@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...selection import BESIDES
 from ..machine import ceil_div, power_of_two_above
 from ..policy import number
 from ..problem import Problem, Unserved
@@ -52,7 +51,7 @@ class SelectBisect(Algorithm):
             raise Unserved("select_bisect takes elements along one axis")
         # A test of these fails on an H200, and nowhere else
         # (benchmarks/LOG.md#bisection-of-plain-sequences-2026-11-25-61bba06).
-        if any(getattr(source.selection, name) is not None for name in BESIDES):
+        if problem.ragged or source.selection.payload is not None:
             raise Unserved("select_bisect takes neither lengths, starts, counts nor a payload")
         self.check_first(problem)
         tile = class_tile(source, _TEAM, 1, _SIZES)
