@@ -29,16 +29,13 @@ fn position_of(row: Row, i: u32, lane: u32) -> u32 {
 struct Bits { some: Key, every: Key }
 
 // The bits that some key of the team has, and those that all have. All call it together.
-fn bits_of_team(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -> Bits {
+fn bits_of_team(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
   var some = Key();
   var every = LAST_KEY;
 #for i in KEYS
   some |= select(Key(), (*keys)[$i], position_of(row, $iu, local % TEAM) < items_of(row));
   every &= (*keys)[$i];  // all ones where there is no item
 #endfor
-#if SUBGROUPS
-  if (lanes == TEAM) { return Bits(subgroupOr(some), subgroupAnd(every)); }
-#endif
   let own = local / TEAM * 2u;
 #if KEY_WORDS == 1
   atomicOr(&bits_of_some[own], some);
@@ -84,7 +81,7 @@ fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u3
 }
 
 fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -> Threshold {
-  let bits = bits_of_team(row, local, keys, lanes);
+  let bits = bits_of_team(row, local, keys);
   var key = bits.every;
   var bit = first_bit(bits.some & ~bits.every);
   var found = 0u;

@@ -23,7 +23,7 @@ from wgdml.plan import Planner
 from wgdml.selection import BESIDES, Beside, Layout, Selection, make_selection
 
 #: Those that take neither spans nor steps of them.
-WITHOUT = STEPS | {"reduce_axes", "select_bisect"}
+WITHOUT = STEPS | {"reduce_axes"}
 NUMBERS = ("uint32", "int64", "int8", "uint16", "int32", "uint64", "int16", "uint8")
 
 

@@ -49,10 +49,6 @@ class SelectBisect(Algorithm):
             raise Unserved(f"select_bisect takes k from 2 to {_MAX_K}, not k={problem.k}")
         if not source.one_axis:
             raise Unserved("select_bisect takes elements along one axis")
-        # A test of these fails on an H200, and nowhere else
-        # (benchmarks/LOG.md#bisection-of-plain-sequences-2026-11-25-61bba06).
-        if problem.ragged or source.selection.payload is not None:
-            raise Unserved("select_bisect takes neither lengths, starts, counts nor a payload")
         self.check_first(problem)
         tile = class_tile(source, _TEAM, 1, _SIZES)
         if tile["LOADS"] * source.per_load * problem.key_words > _WORDS:
