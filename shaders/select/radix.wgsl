@@ -3,8 +3,9 @@
 // A workgroup serves a sequence. Subset p holds the loads p, p + params.subsets, ... The k-th of
 // the subsets' bests (lib/workgroup/kth.wgsl), or one up to params.slack later, is a threshold,
 // which the first k pairs are up to. It re-reads the subsets that can have such pairs, lists and
-// sorts them. A long list is cut at its own k-th. One that overflows gives a nearer threshold, and
-// is made again (benchmarks/LOG.md#a-list-of-twice-k-2026-11-22-e94cd03).
+// sorts them. Where the list overflows, as of one value alone, what passes is counted by digits
+// until few enough do, and listed again (benchmarks/LOG.md#rows-of-one-value-2026-11-26-8c451f9). A
+// list that is too long to be sorted is cut at its own k-th.
 //   CUT      1 where the list is cut to k pairs and left in any order
 //   SPILLED  1 where that list is the sink's, for want of workgroup memory
 //   PLACES   of the list, at least LONGEST
@@ -30,19 +31,27 @@ fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = held_of(pa
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 #endif
 
-#if CUT
-fn slack_of(length: u32) -> u32 { return select(params.slack, 0u, length > 0u); }
-#else
-fn slack_of(length: u32) -> u32 { return params.slack; }
-#endif
-
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
 
-fn reserve(sequence: u32, places: u32) -> u32 { return atomicAdd(&listed, places); }
+// What passes is counted, if not listed, by a digit of a word: what that exceeds the least by.
+struct Digit { counted: bool, word: u32, least: u32, shift: u32 }
+
+var<private> digit: Digit;
+var<private> least: vec3<u32>;  // words of pairs that are counted
+
+fn reserve(sequence: u32, places: u32) -> u32 {
+  if (digit.counted) { return 0u; }
+  return atomicAdd(&listed, places);
+}
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
-  if (place < PLACES) { set_in_list(sequence, place, pair); }
+  if (digit.counted) {
+    let words = words_of(pair);
+    if (!words_before(words, least)) { atomicAdd(&kth_bins[(word_of(words, digit.word) - digit.least) >> digit.shift], 1u); }
+  } else if (place < PLACES) {
+    set_in_list(sequence, place, pair);
+  }
 }
 
 fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
@@ -93,33 +102,88 @@ fn keep_passing(sequence: u32, items: ptr<function, Items>, threshold: Pair) {
 #endfor
 }
 
+// Before pairs from `least` to a threshold are counted.
+fn begin_counts(threshold: Pair) {
+  let most = words_of(threshold);
+  let word = select(select(2u, 1u, least.y != most.y), 0u, least.x != most.x);
+  let bits = 32u - countLeadingZeros(word_of(most, word) - word_of(least, word));
+  digit = Digit(true, word, word_of(least, word), max(bits, KTH_DIGIT) - KTH_DIGIT);
+}
+
+// The last pair with the digit of a bin, and the first as `least`.
+fn narrowed(threshold: Pair, bin: u32) -> Pair {
+  var most = words_of(threshold);
+  let first = digit.least + (bin << digit.shift);
+  let behind = word_of(most, digit.word) - first;
+  let reach = min(ones(digit.shift), behind);
+  let ends = reach < behind;  // else the words that follow are the threshold's
+#for w in 3
+  if ($wu == digit.word) {
+    least[$w] = first;
+    most[$w] = first + reach;
+  } else if ($wu > digit.word) {
+    least[$w] = select(0u, least[$w], bin == 0u);
+    most[$w] = select(most[$w], 0xffffffffu, ends);
+  }
+#endfor
+  digit.counted = false;
+  return pair_from(most);
+}
+
+fn length_of_list(local: u32) -> u32 {
+#if SPILLED
+  storageBarrier();
+#endif
+  workgroupBarrier();
+  if (local == 0u) { shared_length = atomicAnd(&listed, 0u); }
+  return workgroupUniformLoad(&shared_length);
+}
+
+// Chooses and lists what is up to `last`, or to a nearer pair where that is too much for the list.
+fn list_chosen(sequence: u32, row: Row, local: u32, items: ptr<function, Items>, last: ptr<function, Pair>) -> u32 {
+  choose_all(items, local, *last);
+  least = vec3<u32>(atomicLoad(&kth_least), 0u, 0u);
+  // Where the first subset's best has the last key, and none precedes that, many may have it.
+  if (local == 0u) {
+    let alike = key_equal((*items)[0].key, (*last).key) && words_of(*last).x == least.x;
+    shared_length = select(0u, PLACES + 1u, alike);
+  }
+  var length = workgroupUniformLoad(&shared_length);
+  var rank = params.k;  // of pairs from `least` on
+  loop {
+    let counts = length > PLACES;
+    if (counts) { begin_counts(*last); }
+    read_chosen(sequence, row, local, *last);
+    if (counts) {
+      let place = kth_bin(local, rank);
+      *last = narrowed(*last, place.x);
+      rank -= place.y;
+      length = params.k - rank + place.z;
+    } else {
+      length = length_of_list(local);
+      if (length <= PLACES) { break; }
+    }
+  }
+  return length;
+}
+
 // The length of the list, complete and short enough to be sorted; no pair of it is after `last`.
 fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Items>, last: ptr<function, Pair>) -> u32 {
-  let first = local;
-  if (local == 0u) { choose_none(); }
-  var length = 0u;
-  var chosen_yet = false;
-  loop {
-    if (local == 0u) { atomicStore(&listed, 0u); }
-    let threshold = kth_of(items, local, params.k, slack_of(length));
-    *last = threshold;
-    if (length > 0u && length <= PLACES) {
-      keep_passing(sequence, items, threshold);
-    } else {
-      if (!chosen_yet) { choose_all(items, first, threshold); }
-      chosen_yet = true;
-      workgroupBarrier();
-      read_chosen(sequence, row, local, threshold);
-    }
-#if SPILLED
-    storageBarrier();
-#endif
-    workgroupBarrier();
-    if (local == 0u) { shared_length = atomicLoad(&listed); }
-    length = workgroupUniformLoad(&shared_length);
-    if (length <= params.longest) { break; }
-    hold_list(sequence, local, min(length, PLACES), items);
+  if (local == 0u) {
+    choose_none();
+    atomicStore(&listed, 0u);
   }
+  *last = kth_of(items, local, params.k, params.slack);
+  var length = list_chosen(sequence, row, local, items, last);
+#if !CUT && PLACES == LONGEST
+#else
+  if (length > params.longest) {
+    hold_list(sequence, local, length, items);
+    *last = kth_of(items, local, params.k, min(params.slack, params.longest - params.k));
+    keep_passing(sequence, items, *last);
+    length = length_of_list(local);
+  }
+#endif
   return length;
 }
 

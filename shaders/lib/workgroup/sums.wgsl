@@ -19,7 +19,9 @@ fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
 #if SUBGROUPS
   if (lanes == TEAM) {
     var sum = mine;
-    for (var mask = 1u; mask < TEAM; mask *= 2u) { sum += subgroupShuffleXor(sum, mask); }
+#for bit in 7
+    if ($[1 << bit]u < TEAM) { sum += subgroupShuffleXor(sum, $[1 << bit]u); }
+#endfor
     return sum;
   }
 #endif
