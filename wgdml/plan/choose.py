@@ -112,20 +112,27 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    # Pairs of narrow types sort so fast that a threshold must leave few.
-    share = 2 if p.format.bytes > 2 else 8
+    if p.format.bytes == 1 or not (p.along or p.columns):
+        return False  # a sort has one digit
+    # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
+    shortest, longest = (256, 1024) if p.format.bytes == 2 else (128, max(1024, 16 * p.k))
     many = p.sequences >= a["select_bisect"].policy.min_sequences
-    if p.format.bytes == 1 or p.length <= 128 or not (p.along or p.columns):
-        return False  # a sort has one digit, or few stages
     # A sort of what is left has a stage or more less than one of all.
-    less = share * power_of_two_above(p.k) <= power_of_two_above(p.length)
-    return many and less and p.length <= max(1024, 16 * p.k)
+    less = 2 * power_of_two_above(p.k) <= power_of_two_above(p.length)
+    return many and less and shortest < p.length <= longest
+
+
+#: A sort in workgroup memory takes less where more than so much of a row is wanted, by the bytes of
+#: an element (benchmarks/LOG.md#rows-of-1024-to-8192-items-2026-11-26-f54f09a).
+_DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.5, 8: 1 / 2.25}
 
 
 def _select_digits(p: Problem, a: Algorithms) -> bool:
     """Would most loads of a row be read again by their delegates, and the row be long to sort?"""
-    dense = p.along and p.k >= 256 and 2048 < p.length <= min(1 << 16, 16 * p.k)
-    return dense and (not _fits(p, a) or (2 * p.length >= 5 * p.k and p.format.bytes > 2))
+    fits = _fits(p, a)
+    share = 16 if not fits else 10 if p.format.bytes == 2 else 6
+    dense = p.along and 1024 < p.length <= min(1 << 16, share * p.k)
+    return dense and (not fits or p.k <= _DENSEST[p.format.bytes] * p.length)
 
 
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
@@ -214,8 +221,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows or columns and more of 129 to 2048 items, not of 8 bits, of over 1024 up to 16 k; k to 512 and half, an eighth "
-        "of 16 bits, as powers of two",
+        "640 rows or columns and more of 129 to 2048 items (16 bits: of 257 to 1024), not of 8 bits, of over 1024 up to 16 k; "
+        "k to 512 and half, as powers of two",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -228,7 +235,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _select_digits,
-        "rows of over 2048 items with k from a sixteenth to two fifths, up to all of over 8192",
+        "rows of over 1024 items with k from a sixth (16 bits: a tenth) to two fifths, from a sixteenth up to all of over 8192",
         "most loads would be read again, and more than once where delegates tell which",
     ),
     Rule(

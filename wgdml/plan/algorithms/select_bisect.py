@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..machine import ceil_div, power_of_two_above
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink
+from ..regions import Sink, View
 from .base import Algorithm
 from .parts import class_tile, network, teams_of_workgroup
 
@@ -17,6 +17,7 @@ _TEAM = 32  # invocations: more would wait for each other at every step
 #: of 64-bit types (benchmarks/LOG.md#several-rows-a-workgroup-2026-11-25-e32f064).
 _TEAMS = 4
 _LARGE = 32
+_AT_A_TIME = 2  # loads: tiles come in fewer sizes
 _SIZES = 4  # of register tiles from one power of two to the next
 #: An invocation has up to this many words of keys
 #: (benchmarks/LOG.md#bits-of-keys-in-registers-2026-11-24-b945986).
@@ -44,28 +45,36 @@ class SelectBisect(Algorithm):
     policy: SelectBisectPolicy
 
     def check(self, problem: Problem) -> dict[str, int]:
-        source = problem.view
+        source = self._view(problem)
         if not 1 < problem.k <= _MAX_K:
             raise Unserved(f"select_bisect takes k from 2 to {_MAX_K}, not k={problem.k}")
         if not source.one_axis:
             raise Unserved("select_bisect takes elements along one axis")
         self.check_first(problem)
-        tile = class_tile(source, _TEAM, 1, _SIZES)
+        tile = class_tile(source, _TEAM, _AT_A_TIME, _SIZES)
         if tile["LOADS"] * source.per_load * problem.key_words > _WORDS:
             raise Unserved(f"select_bisect takes up to {_TEAM * _WORDS // problem.key_words} items, not {source.length}")
         return tile
 
+    @staticmethod
+    def _view(problem: Problem) -> View:
+        """With loads of a word or an element: of wide ones up to half would be no items of the row.
+
+        (benchmarks/LOG.md#loads-of-a-word-for-bisection-2026-11-26-f54f09a)
+        """
+        return replace(problem.view, vectors=False)
+
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        tile = self.check(problem)
+        tile, source = self.check(problem), self._view(problem)
         items = power_of_two_above(ceil_div(problem.k, _TEAM))
-        keys = tile["LOADS"] * problem.view.per_load
+        keys = tile["LOADS"] * source.per_load
         many = keys * problem.key_words > _LARGE and problem.sequences * _TEAM >= 4 * self.occupancy.invocations
         most = _TEAMS * (2 if many else 1) // problem.key_words
         teams = teams_of_workgroup(self.machine, _TEAM, 4 * (items + 1) * _TEAM + 64, most)
         program.dispatch(
             "select/bisect",
             ceil_div(problem.sequences, teams),
-            source=problem.source,
+            source=source,
             sink=sink,
             constants=tile | network(items) | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": keys},
             params={"k": problem.k},

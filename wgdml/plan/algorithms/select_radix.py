@@ -104,8 +104,8 @@ class SelectRadix(Algorithm):
     def spares(self, problem: Problem, sorts: bool) -> bool:
         """Would at most three quarters be read again? ``sorts``: a fast sort may serve."""
         k, length = problem.k, problem.length
-        if sorts and 5 * k > length:
-            return False
+        if sorts and (12 if problem.format.bytes == 1 else 5) * k > length:
+            return False  # of 8 bits in one pass
         if not sorts or problem.format.bytes == 4:
             problem = self.narrowed(problem)
         loads = problem.loads
