@@ -3,7 +3,8 @@
 The algorithms are those that are registered; a new one comes here by itself. Edges are counts of
 ranks, lengths, element types, layouts and hostile data. Kernels take long to compile and shapes
 little to run. So the default run looks for few kernels that meet every edge, and runs every shape
-that they serve. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
+that they serve. Of types and layouts an algorithm takes some by turn, as all read them by the same
+text. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class Case:
     @property
     def is_shape(self) -> bool:
         return self.edge.startswith("k = ")
+
+    @property
+    def is_layout(self) -> bool:
+        return self.edge.partition(",")[0] in LAYOUTS
 
     @property
     def is_type(self) -> bool:
@@ -218,7 +223,15 @@ def served(algorithm: str, planner: Planner) -> list[Served]:
         cases += two_axes(EVERYTHING or algorithm == "reduce_axes")
     # A part of others' plans is looked for in those that have it for some of the cases.
     ways = [by for by in ALGORITHMS if forced(algorithm, by, planner, cases[::7])] if step else [algorithm]
-    return [one for by in ways for one in forced(algorithm, by, planner, cases)]
+    found = [one for by in ways for one in forced(algorithm, by, planner, cases)]
+    return found if turn is None else without_some_layouts(found, turn)
+
+
+def without_some_layouts(found: list[Served], turn: int) -> list[Served]:
+    """With a third of the layouts by turn, where there are more than six."""
+    names = sorted({one.case.edge for one in found if one.case.is_layout})
+    kept = names if len(names) <= 6 else names[turn % 3 :: 3]
+    return [one for one in found if not one.case.is_layout or one.case.edge in kept]
 
 
 def chosen(found: list[Served]) -> list[Served]:

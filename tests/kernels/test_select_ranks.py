@@ -129,7 +129,7 @@ def test_many_brackets(sampler, kind):
     oracle.assert_same(wgdml.argpartition(x, ranks, device=device)[ranks], order[ranks])
 
 
-@pytest.mark.parametrize("name", ["uint8", "float64"])  # a kernel takes 15 s to compile
+@pytest.mark.parametrize("name", ["float32", "float64"])  # narrower, a kernel takes 15 s to compile
 def test_several_brackets_of_rows(rower, name):
     x = data.make("random", name, (2, 60_000), 5)
     ranks = [0, 1, 30_000, 59_999]

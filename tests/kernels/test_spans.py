@@ -253,7 +253,11 @@ def kinds_of(problem: Ragged, number: int) -> list[str]:
 def test_every_algorithm(device, algorithm):
     software = algorithm in SERIAL
     forced, planned = planned_device(device, algorithm, software)
-    cases = chosen(served(algorithm, planned.planner))
+    # All read layouts by the same text: a third by turn, if there are more than six.
+    found = served(algorithm, planned.planner)
+    names = sorted({problem.case.edge for problem, _ in found} & set(LAYOUTS))
+    left = set(names) - set(names[sorted(ALGORITHMS).index(algorithm) % 3 :: 3]) if len(names) > 6 else set()
+    cases = chosen([one for one in found if one[0].case.edge not in left])
     assert len(cases) >= 5, len(cases)
     for number, problem in enumerate(cases):
         for kind in kinds_of(problem, number):
