@@ -15,6 +15,7 @@
 #import thread/subset_bests
 #import io/sink
 #import workgroup/kth
+#import workgroup/counted_digit
 #if SPILLED
 
 fn pair_in_list(sequence: u32, place: u32) -> Pair {
@@ -34,12 +35,6 @@ fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
 
-// What passes is counted, if not listed, by a digit of a word: what that exceeds the least by.
-struct Digit { counted: bool, word: u32, least: u32, shift: u32 }
-
-var<private> digit: Digit;
-var<private> least: vec3<u32>;  // words of pairs that are counted
-
 fn reserve(sequence: u32, places: u32) -> u32 {
   if (digit.counted) { return 0u; }
   return atomicAdd(&listed, places);
@@ -47,8 +42,7 @@ fn reserve(sequence: u32, places: u32) -> u32 {
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
   if (digit.counted) {
-    let words = words_of(pair);
-    if (!words_before(words, least)) { atomicAdd(&kth_bins[(word_of(words, digit.word) - digit.least) >> digit.shift], 1u); }
+    count_pair(pair);
   } else if (place < PLACES) {
     set_in_list(sequence, place, pair);
   }
@@ -100,34 +94,6 @@ fn keep_passing(sequence: u32, items: ptr<function, Items>, threshold: Pair) {
 #for i in EACH
   if (passes(threshold, (*items)[$i])) { enlist(sequence, reserve(sequence, 1u), (*items)[$i]); }
 #endfor
-}
-
-// Before pairs from `least` to a threshold are counted.
-fn begin_counts(threshold: Pair) {
-  let most = words_of(threshold);
-  let word = select(select(2u, 1u, least.y != most.y), 0u, least.x != most.x);
-  let bits = 32u - countLeadingZeros(word_of(most, word) - word_of(least, word));
-  digit = Digit(true, word, word_of(least, word), max(bits, KTH_DIGIT) - KTH_DIGIT);
-}
-
-// The last pair with the digit of a bin, and the first as `least`.
-fn narrowed(threshold: Pair, bin: u32) -> Pair {
-  var most = words_of(threshold);
-  let first = digit.least + (bin << digit.shift);
-  let behind = word_of(most, digit.word) - first;
-  let reach = min(ones(digit.shift), behind);
-  let ends = reach < behind;  // else the words that follow are the threshold's
-#for w in 3
-  if ($wu == digit.word) {
-    least[$w] = first;
-    most[$w] = first + reach;
-  } else if ($wu > digit.word) {
-    least[$w] = select(0u, least[$w], bin == 0u);
-    most[$w] = select(most[$w], 0xffffffffu, ends);
-  }
-#endfor
-  digit.counted = false;
-  return pair_from(most);
 }
 
 fn length_of_list(local: u32) -> u32 {
