@@ -137,6 +137,9 @@ def main() -> int:
             row["exact"] = all(is_exact(device, case, by[name]) for name in ("a", "start c"))
             rows.append(row)
     print(file=sys.stderr)
+    if not rows:
+        print("interrupted before the first problem was measured", file=sys.stderr)
+        return 1
     lines = table(rows)
     print(f"{device.adapter_info['device']}: {len(rows)} problems, seed {options.seed}, {time.perf_counter() - began:.0f} s")
     print("| | goal | found |\n|---|---|---|")

@@ -45,7 +45,7 @@ class RowSortRadix(Algorithm):
 
     def prefers(self, problem: Problem) -> bool:
         """Is the row so long that its passes take less than a bitonic sort?"""
-        return not problem.pairs and problem.length > self.policy.min_length * {2: 4, 8: 2}.get(problem.format.bytes, 1)
+        return not problem.pairs and problem.length > self.policy.min_length * {1: 0.5, 2: 4, 8: 2}.get(problem.format.bytes, 1)
 
     def check(self, problem: Problem) -> _Shape:
         length, m = problem.view.length, self.machine
