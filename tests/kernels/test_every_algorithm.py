@@ -224,14 +224,15 @@ def served(algorithm: str, planner: Planner) -> list[Served]:
     # A part of others' plans is looked for in those that have it for some of the cases.
     ways = [by for by in ALGORITHMS if forced(algorithm, by, planner, cases[::7])] if step else [algorithm]
     found = [one for by in ways for one in forced(algorithm, by, planner, cases)]
-    return found if turn is None else without_some_layouts(found, turn)
+    left = layouts_left(algorithm, (one.case for one in found))
+    return [one for one in found if one.case.edge not in left]
 
 
-def without_some_layouts(found: list[Served], turn: int) -> list[Served]:
-    """With a third of the layouts by turn, where there are more than six."""
-    names = sorted({one.case.edge for one in found if one.case.is_layout})
-    kept = names if len(names) <= 6 else names[turn % 3 :: 3]
-    return [one for one in found if not one.case.is_layout or one.case.edge in kept]
+def layouts_left(algorithm: str, cases: Iterable[Case]) -> set[str]:
+    """Edges of layouts that others have by turn: two thirds, where there are more than six."""
+    names = sorted({case.edge for case in cases if case.is_layout})
+    kept = names if EVERYTHING or len(names) <= 6 else names[sorted(ALGORITHMS).index(algorithm) % 3 :: 3]
+    return set(names) - set(kept)
 
 
 def chosen(found: list[Served]) -> list[Served]:

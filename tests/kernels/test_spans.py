@@ -17,7 +17,7 @@ import oracle
 import pytest
 from checks import packed, strided
 from planning import ALGORITHMS, SERIAL, STEPS, answer, kernels_of, planned_device
-from test_every_algorithm import LAYOUTS, Case, rows
+from test_every_algorithm import LAYOUTS, Case, layouts_left, rows
 
 from wgdml.plan import Planner
 from wgdml.selection import BESIDES, Beside, Layout, Selection, make_selection
@@ -253,10 +253,8 @@ def kinds_of(problem: Ragged, number: int) -> list[str]:
 def test_every_algorithm(device, algorithm):
     software = algorithm in SERIAL
     forced, planned = planned_device(device, algorithm, software)
-    # All read layouts by the same text: a third by turn, if there are more than six.
     found = served(algorithm, planned.planner)
-    names = sorted({problem.case.edge for problem, _ in found} & set(LAYOUTS))
-    left = set(names) - set(names[sorted(ALGORITHMS).index(algorithm) % 3 :: 3]) if len(names) > 6 else set()
+    left = layouts_left(algorithm, (problem.case for problem, _ in found))
     cases = chosen([one for one in found if one[0].case.edge not in left])
     assert len(cases) >= 5, len(cases)
     for number, problem in enumerate(cases):
