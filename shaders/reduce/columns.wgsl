@@ -1,7 +1,7 @@
 // The best pair of every part of every column: input -> sink.
 //
-// A workgroup serves ACROSS loads side by side by TEAM rows, so that loads coalesce on any axis.
-// Part p takes the rows p * team + y, and every parts * team-th after.
+// A workgroup serves params.across loads side by side by params.team rows, so that loads coalesce on
+// any axis. Part p takes the rows p * team + y, and every parts * team-th after.
 //   UNROLL      rows under way at once
 //   TREE        1 where a workgroup has several rows; they meet in its memory
 //   TRANSPOSED  1 where results change invocations, so that neighbours write side by side
@@ -10,6 +10,9 @@
 #import io/sink
 #if TREE
 #import workgroup/column_rows
+fn across() -> u32 { return params.across; }
+#else
+fn across() -> u32 { return WORKGROUP; }
 #endif
 #if TRANSPOSED
 var<workgroup> results: array<Stored, WORKGROUP * PER_LOAD>;  // [load][column]
@@ -48,16 +51,16 @@ fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
 #if TREE
 // TOGETHER columns of each load at a time: rows in memory, then an invocation a column.
 fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
-  let row = local / ACROSS;
+  let row = local / across();
   let target_ = column_target(at);
 #for c in PER_LOAD
   team_rows[$[c % TOGETHER]u * WORKGROUP + local] = store_of(bests[$c]);
 #if $[c % TOGETHER + 1] == TOGETHER
   workgroupBarrier();
   let rows$c = halve_rows(local, row);
-  if (row < TEAM) {
-    for (var t = row; t < TOGETHER; t += TEAM) {
-      let best = best_of_column(t * WORKGROUP + local % ACROSS, rows$c);
+  if (row < params.team) {
+    for (var t = row; t < TOGETHER; t += params.team) {
+      let best = best_of_column(t * WORKGROUP + local % across(), rows$c);
       let column = $[c + 1 - TOGETHER]u + t;
       if (has_column(at, column)) { put_to(target_beside(target_, column), part, best); }
     }
@@ -99,15 +102,16 @@ fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) 
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
+  let blocks = (column_loads() + across() - 1u) / across();
   let part = id / blocks;
   if (part >= params.parts) { return; }
-  let first_load = id % blocks * ACROSS;
-  let at = columns_at(first_load + local % ACROSS);
-  let row = local / ACROSS;
+  let first_load = id % blocks * across();
+  let at = columns_at(first_load + local % across());
+  let row = local / across();
   var bests = no_bests(NO_INDEX);
-  if (at.live && row < TEAM) {
-    bests = best_of_rows(column_offsets(at).x, span_of(at.sequence), part * TEAM + row, params.parts * TEAM);
+  if (at.live && row < params.team) {
+    let first = part * params.team + row;
+    bests = best_of_rows(column_offsets(at).x, span_of(at.sequence), first, params.parts * params.team);
   }
   put_bests(local, first_load, at, part, bests);
 }

@@ -1,38 +1,40 @@
-// The best pair of every sequence, by a team of TEAM invocations, a power of two: source -> sink.
-//   LOADS      loads of an invocation, all under way at once (lib/thread/tile.wgsl), or 0
-//   SUBGROUPS  1 where a team is a workgroup and there are subgroup operations
+// The best pair of every sequence, by a team of invocations: source -> sink.
+//
+// A team has params.team invocations, a power of two.
+//   LOADS       loads of an invocation, all under way at once (lib/thread/tile.wgsl), or 0
+//   WHOLE_TEAM  1 where a team is a workgroup
+//   SUBGROUPS   1 where it is, and there are subgroup operations
 #import io/sink
 #if LOADS > 0
 #import thread/tile
 #else
 #import thread/scan_loads
 #endif
-#if TEAM > 1 && SUBGROUPS
-#import subgroup/tree
-#endif
-#if TEAM > 1 && !SUBGROUPS
-#import workgroup/tree
-
-fn team_size() -> u32 { return TEAM; }
-#endif
-#if TEAM == 1
-fn place_in_team(local: u32) -> u32 { return local; }
-fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair { return mine; }
-#endif
-
-#if LOADS > 0
-fn best_of_lane(row: Row, lane: u32, live: bool) -> Pair { return best_of_tile(row, lane, TEAM); }
+#if WHOLE_TEAM
+fn team_size() -> u32 { return WORKGROUP; }
 #else
-fn best_of_lane(row: Row, lane: u32, live: bool) -> Pair {
-  return scan_loads(row, lane, select(0u, row.loads, live), TEAM);
-}
+fn team_size() -> u32 { return params.team; }
 #endif
+#if SUBGROUPS
+#import subgroup/tree
+#else
+#import workgroup/tree
+#endif
+
+fn best_of_lane(row: Row, lane: u32, live: bool) -> Pair {
+#if LOADS > 0
+  return best_of_tile(row, lane, team_size());
+#else
+  return scan_loads(row, lane, select(0u, row.loads, live), team_size());
+#endif
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let lane = local % TEAM;
-  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP / TEAM) + local / TEAM;
+  let lane = local & (team_size() - 1u);
+  let teams = firstTrailingBit(team_size());  // shifts in place of divisions
+  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP >> teams) + (local >> teams);
   let live = sequence < params.sequences;
   let row = row_of(min(sequence, params.sequences - 1u));
   let place = place_in_team(local);

@@ -119,7 +119,7 @@ class Program:
                 values |= {base: beside.offset - bound[name].offset // size, form: 8 * size + signed}
         batch = tuple(BatchDim(d.size, *d.besides[:3]) for d in part.batch)
         constants = {name.upper(): int(name in bound) for name in BESIDES[:3]}
-        constants |= {"WORKGROUP": self.machine.workgroup, "MANY_BATCH_DIMS": int(len(batch) > 1)}
+        constants["WORKGROUP"] = self.machine.workgroup
         block = pack(values | {"batch_dims": max(1, len(batch))}, batch)
         workgroups = ceil_div(part.sequences, self.machine.workgroup)
         self.dispatches.append(make_dispatch(self.machine, "util/spans", workgroups, bound, constants, block))
@@ -191,7 +191,6 @@ class Program:
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
         constants = {
-            "MANY_BATCH_DIMS": 0,
             "MANY_AXIS_DIMS": 0,
             "INPUT_WORDS": 4,
             "SOURCE_ROWS": 0,
@@ -237,8 +236,7 @@ class Program:
         before = 0 if view.region else window.offset // size
         values |= {"input_base": view.offset - before, "first_index": view.first_index}
         values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
-        constants = {"MANY_BATCH_DIMS": int(len(shape.batch) > 1), "MANY_AXIS_DIMS": int(len(shape.axes) > 1)}
-        constants["INPUT_WORDS"] = 4 if view.vectors else 1
+        constants = {"MANY_AXIS_DIMS": int(len(shape.axes) > 1), "INPUT_WORDS": 4 if view.vectors else 1}
         # Scratch is bound as writable.
         return constants | ({"INPUT_SHARED": 1} if view.region else {})
 

@@ -25,11 +25,7 @@ fn columns_at(load: u32) -> Columns {
 
 // As sequence_offsets, of the first column. Where it is the only dimension, `outer` is 0.
 fn column_offsets(at: Columns) -> vec3<u32> {
-#if MANY_BATCH_DIMS
   return offsets_along(1u, at.outer, first_offsets() + at.column * params.batch[0].yzw);
-#else
-  return first_offsets() + at.column * params.batch[0].yzw;
-#endif
 }
 
 // Does a load have the column that lies so many further along?

@@ -29,7 +29,8 @@ struct Params {
   // How the work is cut.
   parts: u32,             // Parts that each sequence is cut into.
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
-  team: u32,              // Invocations that serve a part, a power of two.
+  team: u32,              // Invocations that serve a part, a power of two. Down columns, rows.
+  across: u32,            // Loads side by side that a workgroup serves.
   turns: u32,             // Turns of loads before a workgroup puts what it has collected.
   every: u32,             // One run of loads in so many is the sample of a row.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
@@ -95,27 +96,20 @@ fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
   return workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
 }
 
-// Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on.
+// Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on. A step
+// along a dimension takes back all steps along the one inside it. One dimension alone has no loop.
 fn offsets_along(first: u32, index: u32, start: vec3<u32>) -> vec3<u32> {
   var rest = index;
-  var offsets = start;
-  for (var d = first; d + 1u < params.batch_dims; d++) {
-    let dim = params.batch[d];
-    let next = rest / dim.x;
-    offsets += (rest - next * dim.x) * dim.yzw;
-    rest = next;
+  var offsets = start + index * params.batch[first].yzw;
+  for (var d = first + 1u; d < params.batch_dims; d++) {
+    let inner = params.batch[d - 1u];
+    rest /= inner.x;
+    offsets += rest * (params.batch[d].yzw - inner.x * inner.yzw);
   }
-  return offsets + rest * params.batch[params.batch_dims - 1u].yzw;
+  return offsets;
 }
 
 fn first_offsets() -> vec3<u32> { return vec3<u32>(params.input_base, params.value_base, params.index_base); }
 
 // Element offsets of a sequence: x input, y values, z indices.
-//   MANY_BATCH_DIMS  1 where the batch has more than one dimension
-fn sequence_offsets(sequence: u32) -> vec3<u32> {
-#if MANY_BATCH_DIMS
-  return offsets_along(0u, sequence, first_offsets());
-#else
-  return first_offsets() + sequence * params.batch[0].yzw;
-#endif
-}
+fn sequence_offsets(sequence: u32) -> vec3<u32> { return offsets_along(0u, sequence, first_offsets()); }

@@ -1,17 +1,21 @@
 // The best item of a register tile: an invocation's loads, a stride apart, all under way at once.
-//   LOADS   loads of an invocation; beyond those that the sequence has, the last one again
-//   TAIL    how many of the last may have items beyond the sequence's end
-//   SKEWED  1 where sequences may begin inside loads, so that the first may have items before it
+//   LOADS  loads of an invocation, no fewer than it has
+//
+// Loads beyond a sequence's end are others again: an item that is seen twice is no better. Only the
+// first and the last load may have items that are not the sequence's, but for those of the fewest.
 #import thread/best
 
 // The best of the loads lane, lane + stride, ...
 fn best_of_tile(row: Row, lane: u32, stride: u32) -> Pair {
+  let last = row.loads - 1u;
+  let last_whole = end_whole(row) - 1u;
 #for l in LOADS
-#if LOADS > $[l + TAIL]
-  let data$l = load(row, $lu * stride + lane);
+#if LOADS > 3 && $l > 0 && LOADS > $[l + 1]
+  let v$l = min($lu * stride + lane, last_whole);
 #else
-  let data$l = load(row, min($lu * stride + lane, row.loads - 1u));
+  let v$l = min($lu * stride + lane, last);
 #endif
+  let data$l = load(row, v$l);
 #endfor
   var best = last_pair();
 #if IN_ORDER
@@ -19,10 +23,10 @@ fn best_of_tile(row: Row, lane: u32, stride: u32) -> Pair {
   if (lane < row.loads) { best.index = lane; }
 #endif
 #for l in LOADS
-#if LOADS > $[l + TAIL] && $[l + 1] > SKEWED
-  best = best_of_whole(row, $lu * stride + lane, data$l, best);
+#if LOADS > 3 && $l > 0 && LOADS > $[l + 1]
+  best = best_of_whole(row, v$l, data$l, best);
 #else
-  best = best_of(row, $lu * stride + lane, data$l, best);
+  best = best_of(row, v$l, data$l, best);
 #endif
 #endfor
   return best;

@@ -9,7 +9,7 @@ from ..policy import number
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Step
-from .parts import class_above, pair_bytes, workgroup_with
+from .parts import pair_bytes, workgroup_with
 
 #: Invocations read at least this many bytes of a row side by side, if it has them
 #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
@@ -28,7 +28,7 @@ class ColumnsPolicy:
 
     #: An invocation has this many loads under way at once
     #: (benchmarks/LOG.md#one-barrier-a-team-2026-11-21-7d61349).
-    unroll: int = number(8, 1, 8, only=(1, 2, 3, 4, 6, 8))
+    unroll: int = number(8, 1, 8, powers=True)
     #: Loads are wider than a word where each invocation keeps this many of them
     #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
     loads: int = number(32, 0, 1 << 16)
@@ -38,7 +38,6 @@ class ColumnsPolicy:
 
 
 _TAIL = 4  # rows under way at once at the end of a run of delegates
-_UNROLLS = (1, 2, 3, 4, 6, 8)  # rows under way at once; each is a kernel
 
 
 @dataclass
@@ -56,8 +55,11 @@ class ColumnsShape:
     def across(self) -> int:
         """Loads side by side in a workgroup, as many in each: few invocations may be idle."""
         most = self.workgroup // self.team
-        # In few sizes: each is a kernel.
-        return min(most, class_above(ceil_div(self.loads, ceil_div(self.loads, most)), 4)) if self.team > 1 else most
+        if self.team == 1:
+            return most
+        even = ceil_div(self.loads, ceil_div(self.loads, most))
+        # Subgroups of 32 read a row each, where they can: two rows do not coalesce.
+        return min(most, ceil_div(even, 32) * 32) if even > 32 else even
 
     @property
     def workgroups(self) -> int:
@@ -149,14 +151,12 @@ class Columns(Step):
             sink=sink,
             constants=self._loads(program, source, shape)
             | {
-                "TEAM": shape.team,
-                "ACROSS": shape.across,
                 "TREE": int(tree),
                 "TRANSPOSED": int(transposed),
                 "TOGETHER": self._together(shape, stored),
                 "UNROLL": self._unroll(ceil_div(source.length, shape.team * shape.parts)),
             },
-            params={"parts": shape.parts},
+            params={"parts": shape.parts, "team": shape.team, "across": shape.across},
         )
 
     def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
@@ -188,14 +188,12 @@ class Columns(Step):
             bind={"second_keys": second_keys},
             constants=self._loads(program, source, shape)
             | {
-                "TEAM": shape.team,
-                "ACROSS": across,
                 "SHARED": int(shared),
                 "TOGETHER": self._together(shape, pair_bytes(key_words) + 4 * key_words),
                 "UNROLL": self.policy.unroll,
                 "TAIL": _TAIL,
             },
-            params={"parts": every // spans, "spans": spans, "least": subsets},
+            params={"parts": every // spans, "spans": spans, "least": subsets, "team": shape.team, "across": across},
         )
 
     def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> ColumnsShape:
@@ -224,4 +222,4 @@ class Columns(Step):
         most = self.policy.unroll
         if rows > 4 * most:
             return most
-        return next(n for n in _UNROLLS if n >= ceil_div(rows, ceil_div(rows, most)))
+        return power_of_two_above(ceil_div(rows, ceil_div(rows, most)))

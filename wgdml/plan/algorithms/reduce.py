@@ -13,11 +13,13 @@ from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .columns import Columns, ColumnsShape
+from .parts import class_above
 
 #: Bytes of scratch that are zero between dispatches (``lib/workgroup/last_block.wgsl``).
 MEETING_BYTES = 16 << 10
 
 _UNROLL = 4  # loads under way at once in a long scan
+_SIZES = 2  # of register tiles from one power of two to the next: each is a kernel
 #: Up to so many columns of words side by side are read as rows: workgroups share lines of memory
 #: (benchmarks/LOG.md#short-columns-without-a-copy-2026-11-25-53872eb).
 _NEIGHBOURS = 4
@@ -103,12 +105,13 @@ class Reduce(Algorithm):
             sink=sink,
             constants={
                 "WORKGROUP": workgroup,
-                "TEAM": shape.team,
+                "WHOLE_TEAM": int(shape.team == workgroup),
                 "SUBGROUPS": int(self.machine.subgroups and shape.team == workgroup),
                 "IN_ORDER": int(program.in_order(source)),
                 "UNROLL": _UNROLL,
-            }
-            | self._tile(source, shape),
+                "LOADS": self._held(source, shape),
+            },
+            params={"team": shape.team},
         )
 
     def _last_block(self, program: Program, source: Source, sequences: int, sink: Sink, shape: _Shape) -> None:
@@ -130,17 +133,13 @@ class Reduce(Algorithm):
         )
 
     @staticmethod
-    def _tile(source: Source, shape: _Shape) -> dict[str, int]:
-        """The constants of ``lib/thread/tile.wgsl``; LOADS is 0 where they are too many to hold."""
+    def _held(source: Source, shape: _Shape) -> int:
+        """Loads of an invocation that are under way at once, in few sizes; 0: too many for that."""
         loads = ceil_div(source.most_loads, shape.team)
         # Of spans a scan ends where they end.
         if not isinstance(source, View) or source.selection.ragged or loads > shape.held:
-            return {"LOADS": 0, "TAIL": 0, "SKEWED": 0}
-        # A kernel for every second number of some loads: many leave no registers for one more.
-        step = 2 if 8 < loads <= 16 else 1
-        size = ceil_div(loads, step) * step
-        tail = size - source.length // (shape.team * source.per_load)
-        return {"LOADS": size, "TAIL": tail, "SKEWED": int(source.skewed)}
+            return 0
+        return class_above(loads, _SIZES)
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
         o, p, m = self.occupancy, self.policy, self.machine

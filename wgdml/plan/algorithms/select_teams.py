@@ -130,7 +130,8 @@ class SelectTeams(Algorithm):
             sink=parts or sink,
             constants={
                 "WORKGROUP": shape.workgroup,
-                "WHOLE_TEAM": int(shape.team == shape.workgroup),
+                # Smaller workgroups have teams of many sizes: each way to say so is a kernel.
+                "WHOLE_TEAM": int(shape.team == shape.workgroup > self.machine.workgroup),
                 "SIDE_BY_SIDE": int(shape.side_by_side),
                 "UNROLL": unroll,
                 "AGAIN": self.occupancy.reread_unroll,

@@ -89,7 +89,7 @@ def dispatch_invocations(
 ) -> None:
     """A dispatch of so many invocations, by as few variants of its kernel as can be."""
     size = min(workgroup, program.machine.widest_workgroup)
-    few = {"WORKGROUP": size, "INPUT_WORDS": 1, "MANY_BATCH_DIMS": 1}
+    few = {"WORKGROUP": size, "INPUT_WORDS": 1}
     if isinstance(source, View) and source.selection.ragged:
         params = {"least": source.length} | dict(params)  # No subset may be empty.
     program.dispatch(
