@@ -1,18 +1,17 @@
 // The first k pairs of every short row, in order: input -> sink. One read and a little.
 //
-// A team of t = TEAM invocations, a power of two from 4 on, serves a row: LOADS loads each, whose
-// least keys it keeps. The k-th of the t invocations' bests is a threshold, which the first k pairs
-// are up to. About t ln(t / (t - k)) pairs are up to it; they are listed, and placed by counting.
-// A list that would overflow gives a nearer threshold, its own k-th, and is made again. k is at
-// most t. Each invocation has a load.
+// A team of t = params.team invocations, a power of two from 4 on, serves a row: LOADS loads each,
+// whose least keys it keeps. The k-th of the t invocations' bests is a threshold, which the first k
+// pairs are up to. About t ln(t / (t - k)) pairs are up to it; they are listed, and placed by
+// counting. A list that would overflow gives a nearer threshold, its own k-th, and is made again.
+// k is at most t. Each invocation has a load.
 // (benchmarks/LOG.md#threshold-by-a-small-team-2026-11-21-be5ecae)
-//   LOADS        of an invocation, at most 32; they are under way at once
-//   WHOLE        loads before the WHOLE-th hold the row's items alone; the first does not if SKEWED
-//   SKEWED       1 where rows may begin inside loads
+//   LOADS        no fewer than an invocation has, at most 32; they are under way at once
 //   PLACES_EACH  of a list for each invocation, more than 1
 #import io/least
 #import io/sink
-#import workgroup/teams
+
+const TEAMS: u32 = WORKGROUP / 4u;  // at most
 
 alias Leasts = array<Key, LOADS>;  // The least key of each load.
 
@@ -22,27 +21,40 @@ var<workgroup> thresholds: array<Stored, TEAMS>;
 var<workgroup> overflows: atomic<u32>;
 var<workgroup> shared_overflows: u32;
 
-fn capacity() -> u32 { return TEAM * PLACES_EACH; }
+fn capacity() -> u32 { return params.team * PLACES_EACH; }
+
+// The least key of a load's items that are the row's.
+fn least_inside(row: Row, v: u32, data: Load) -> Key {
+  var least = LAST_KEY;
+#for c in PER_LOAD
+  least = key_min(least, item(row, v, data, $cu).key);
+#endfor
+  return least;
+}
 
 fn read_leasts(row: Row, lane: u32, leasts: ptr<function, Leasts>) {
+  let last = row.loads - 1u;
 #for l in LOADS
-#if WHOLE > $l
-  let data$l = load(row, $lu * TEAM + lane);
+  let v$l = $lu * params.team + lane;
+  let data$l = load(row, min(v$l, last));
+#endfor
+#if RAGGED
+#for l in LOADS
+  (*leasts)[$l] = least_inside(row, v$l, data$l);
+#endfor
 #else
-  let data$l = load(row, min($lu * TEAM + lane, row.loads - 1u));
+  // Only the first and the last load may have items of other rows.
+  (*leasts)[0] = least_inside(row, v0, data0);
+#if LOADS > 1
+  let least_last = least_inside(row, last, load(row, last));
+  let end = end_whole(row);
+#for l in LOADS
+#if $l > 0
+  (*leasts)[$l] = select(select(LAST_KEY, least_last, v$l == last), least_in(data$l), v$l < end);
 #endif
 #endfor
-#for l in LOADS
-#if WHOLE > $l && $[l + 1] > SKEWED
-  (*leasts)[$l] = least_in(data$l);
-#else
-  var least$l = LAST_KEY;
-#for c in PER_LOAD
-  least$l = key_min(least$l, item(row, $lu * TEAM + lane, data$l, $cu).key);
-#endfor
-  (*leasts)[$l] = least$l;
 #endif
-#endfor
+#endif
 }
 
 // Not the best pair itself, but one that no other load's items come between.
@@ -56,7 +68,7 @@ fn delegate_of_leasts(row: Row, lane: u32, leasts: ptr<function, Leasts>) -> Pai
     place = select(place, $lu, wins);
   }
 #endfor
-  return Pair(best, last_index_in(row, place * TEAM + lane));
+  return Pair(best, last_index_in(row, place * params.team + lane));
 }
 
 fn rank_in(list: u32, count: u32, pair: Pair) -> u32 {
@@ -76,7 +88,7 @@ fn rank_in(list: u32, count: u32, pair: Pair) -> u32 {
 fn kth_of_lists(slot: u32, lane: u32) -> Pair {
   let list = slot * capacity();
   let listed = min(atomicLoad(&counts[slot]), capacity());
-  for (var i = lane; i < listed; i += TEAM) {
+  for (var i = lane; i < listed; i += params.team) {
     let mine = pair_of(lists[list + i]);
     if (rank_in(list, listed, mine) == params.k - 1u) { thresholds[slot] = store_of(mine); }
   }
@@ -100,7 +112,7 @@ fn loads_before(row: Row, lane: u32, leasts: ptr<function, Leasts>, threshold: P
     ties |= select(0u, $[1 << l]u, key_equal(threshold.key, (*leasts)[$l]));
 #endfor
     let last = load_of(row, threshold.index);
-    hits &= ~ties | select(0u, (2u << min((last - lane) / TEAM, 31u)) - 1u, last >= lane);
+    hits &= ~ties | select(0u, (2u << min((last - lane) >> firstTrailingBit(params.team), 31u)) - 1u, last >= lane);
   }
   return hits;
 }
@@ -136,7 +148,7 @@ fn put_list(slot: u32, lane: u32, sequence: u32) {
   let list = slot * capacity();
   let listed = atomicLoad(&counts[slot]);
   let to = target_of(sequence);
-  for (var i = lane; i < listed; i += TEAM) {
+  for (var i = lane; i < listed; i += params.team) {
     let mine = pair_of(lists[list + i]);
     let rank = rank_in(list, listed, mine);
     if (rank < params.k) { put_to(to, rank, mine); }
@@ -146,20 +158,21 @@ fn put_list(slot: u32, lane: u32, sequence: u32) {
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let slot = local / TEAM;
-  let lane = local % TEAM;
-  let sequence = linear_workgroup(workgroup, grid) * TEAMS + slot;
+  let shift = firstTrailingBit(params.team);  // in place of divisions
+  let slot = local >> shift;
+  let lane = local & (params.team - 1u);
+  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP >> shift) + slot;
   let row = row_of(min(sequence, params.sequences - 1u));
   var leasts: Leasts;
   read_leasts(row, lane, &leasts);
-  if (lane == 0u) { atomicStore(&counts[slot], TEAM); }
+  if (lane == 0u) { atomicStore(&counts[slot], params.team); }
   if (local == 0u) { atomicStore(&overflows, 0u); }
   lists[slot * capacity() + lane] = store_of(delegate_of_leasts(row, lane, &leasts));
   workgroupBarrier();
   loop {
     let threshold = kth_of_lists(slot, lane);
     for (var hits = loads_before(row, lane, &leasts, threshold); hits != 0u; hits &= hits - 1u) {
-      let v = countTrailingZeros(hits) * TEAM + lane;
+      let v = countTrailingZeros(hits) * params.team + lane;
       if (v < row.loads) { append_load(row, slot, v, threshold); }
     }
     if (!any_overflows(local)) { break; }

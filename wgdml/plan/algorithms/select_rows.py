@@ -11,9 +11,9 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import class_tile
+from .parts import class_above
 
-_SIZES = 4  # of register tiles from one power of two to the next
+_SIZES = 2  # of register tiles from one power of two to the next: each is a kernel
 _NARROW = 64  # invocations of a workgroup where teams are small and sequences few
 
 
@@ -75,9 +75,8 @@ class SelectRows(Algorithm):
             sink=sink,
             constants={
                 "WORKGROUP": shape.workgroup,
-                "TEAM": shape.team,
                 "PLACES_EACH": 4 if problem.key_words == 1 else 2,
-            }
-            | class_tile(problem.view, shape.team, 1, _SIZES),
-            params={"k": problem.k, "least": shape.team * problem.view.per_load},
+                "LOADS": class_above(ceil_div(problem.view.most_loads, shape.team), _SIZES),
+            },
+            params={"k": problem.k, "team": shape.team, "least": shape.team * problem.view.per_load},
         )
