@@ -2,8 +2,9 @@
 //
 // A team, no larger than most subgroups, holds a row in registers. It finds the k-th key bit by
 // bit, from the first bit that differs anywhere: all count the keys before a guess. It ends where k
-// keys are before one. Else the last of the k share a key, and positions are bisected too. The
-// teams of a workgroup go on together.
+// keys are before one, or a few more, as many as are sorted. Else the last of the k share a key. All
+// of those are sorted where there is room; else positions are bisected too. The teams of a workgroup
+// go on together.
 //   LOADS  of an invocation (lib/thread/row_keys.wgsl)
 //   KEYS   of those loads
 //   TEAM   invocations of a team
@@ -18,8 +19,10 @@ var<workgroup> open_teams: array<atomic<u32>, 2>;  // by turns
 var<workgroup> shared_open: u32;
 var<workgroup> listed: array<atomic<u32>, TEAMS>;
 
-// Of all keys, those before `key` are among the first k, and those equal to it before `end`.
-struct Threshold { key: Key, end: u32 }
+// What passes: keys before `key`, and those equal to it at positions before `end`; so many pairs.
+struct Threshold { key: Key, end: u32, passing: u32 }
+
+const SORTED: u32 = TEAM * ITEMS_PER_THREAD;  // pairs of a team, k at least
 
 // The position of an invocation's item, or more than any where there is none.
 fn position_of(row: Row, i: u32, lane: u32) -> u32 {
@@ -87,28 +90,35 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
   var found = 0u;
   var turn = 0u;
   var look = 0u;
-  // A team that has found k keys, or has no bit left, counts as many as before in later rounds.
-  while (any_open(local, any_bit(bit) & (found != params.k), look)) {
+  // A team that has found enough, or has no bit left, learns nothing in later rounds.
+  while (any_open(local, any_bit(bit) & (found < params.k), look)) {
     look = 1u - look;
 #for s in 4
     let guess$s = key | bit;
     let count$s = sum_of_team(local, lanes, count_before(keys, guess$s), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
-    key = select(key, guess$s, count$s <= params.k);
-    found = select(found, count$s, count$s <= params.k);
+    let nearer$s = (found < params.k) & (count$s <= SORTED);
+    key = select(key, guess$s, nearer$s);
+    found = select(found, count$s, nearer$s);
     bit = next_bit(bit);
 #endfor
   }
-  if (!any_open(local, found != params.k, 1u - look)) { return Threshold(key, 0u); }
+  look = 1u - look;
+  let few = found < params.k;
+  if (!any_open(local, few, look)) { return Threshold(key, 0u, found); }
   // Keys before the last one are fewer than k; those equal to it are enough.
-  let wanted = params.k - found;
+  let alike = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, items_of(row)), turn);
+  turn = select(turn + 1u, 0u, turn == 2u);
+  if (!any_open(local, few & (found + alike > SORTED), 1u - look)) {
+    return Threshold(key, select(0u, items_of(row), few), select(found, found + alike, few));
+  }
   var end = 0u;
   for (var e = 1u << (31u - countLeadingZeros(params.length)); e > 0u; e >>= 1u) {
     let count = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, end | e), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
-    end |= select(0u, e, count <= wanted);
+    end |= select(0u, e, found + count <= params.k);
   }
-  return Threshold(key, select(end, 0u, wanted == 0u));
+  return Threshold(key, select(0u, end, few), select(found, params.k, few));
 }
 
 // The first of as many places as an invocation asks for. All call it together.
@@ -161,7 +171,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
-  if ($iu * TEAM + lane < params.k) { items[$i] = with_word_held(items[$i], $wu, list[home + $iu * TEAM + lane]); }
+  if ($iu * TEAM + lane < threshold.passing) { items[$i] = with_word_held(items[$i], $wu, list[home + $iu * TEAM + lane]); }
 #endfor
 #endfor
   put_sorted(sequence, &items, local, lanes);
