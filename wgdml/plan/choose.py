@@ -112,10 +112,10 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    if p.format.bytes == 1 or not (p.along or p.columns):
-        return False  # a sort has one digit
+    if not (p.along or p.columns):
+        return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
-    shortest, longest = (256, 1024) if p.format.bytes == 2 else (128, max(1024, 16 * p.k))
+    shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, max(1024, 16 * p.k))
     many = p.sequences >= a["select_bisect"].policy.min_sequences
     # A sort of what is left has a stage or more less than one of all.
     less = 2 * power_of_two_above(p.k) <= power_of_two_above(p.length)
@@ -221,7 +221,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows or columns and more of 129 to 2048 items (16 bits: of 257 to 1024), not of 8 bits, of over 1024 up to 16 k; "
+        "640 rows or columns and more of 129 to 2048 items (8 and 16 bits: of 257 to 1024), of over 1024 up to 16 k; "
         "k to 512 and half, as powers of two",
         "bits of keys in registers take less than a sort",
     ),

@@ -119,7 +119,7 @@ class Program:
                 values |= {base: beside.offset - bound[name].offset // size, form: 8 * size + signed}
         batch = tuple(BatchDim(d.size, *d.besides[:3]) for d in part.batch)
         constants = {name.upper(): int(name in bound) for name in BESIDES[:3]}
-        constants["WORKGROUP"] = self.machine.workgroup
+        constants |= {"WORKGROUP": self.machine.workgroup, "ONE_BATCH_DIM": 0}
         block = pack(values | {"batch_dims": max(1, len(batch))}, batch)
         workgroups = ceil_div(part.sequences, self.machine.workgroup)
         self.dispatches.append(make_dispatch(self.machine, "util/spans", workgroups, bound, constants, block))
@@ -191,6 +191,7 @@ class Program:
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
         constants = {
+            "ONE_BATCH_DIM": 0,
             "MANY_AXIS_DIMS": 0,
             "INPUT_WORDS": 4,
             "SOURCE_ROWS": 0,

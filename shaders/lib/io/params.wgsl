@@ -30,7 +30,6 @@ struct Params {
   parts: u32,             // Parts that each sequence is cut into.
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two. Down columns, rows.
-  across: u32,            // Loads side by side that a workgroup serves.
   turns: u32,             // Turns of loads before a workgroup puts what it has collected.
   every: u32,             // One run of loads in so many is the sample of a row.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
@@ -112,4 +111,11 @@ fn offsets_along(first: u32, index: u32, start: vec3<u32>) -> vec3<u32> {
 fn first_offsets() -> vec3<u32> { return vec3<u32>(params.input_base, params.value_base, params.index_base); }
 
 // Element offsets of a sequence: x input, y values, z indices.
-fn sequence_offsets(sequence: u32) -> vec3<u32> { return offsets_along(0u, sequence, first_offsets()); }
+//   ONE_BATCH_DIM  1 where a kernel that asks for every rank knows that the batch has one dimension
+fn sequence_offsets(sequence: u32) -> vec3<u32> {
+#if ONE_BATCH_DIM
+  return first_offsets() + sequence * params.batch[0].yzw;
+#else
+  return offsets_along(0u, sequence, first_offsets());
+#endif
+}

@@ -9,7 +9,7 @@ from ..policy import number
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Step
-from .parts import pair_bytes, workgroup_with
+from .parts import class_above, pair_bytes, workgroup_with
 
 #: Invocations read at least this many bytes of a row side by side, if it has them
 #: (benchmarks/LOG.md#widths-of-teams-and-loads-2026-11-22-fbdb4ea).
@@ -55,11 +55,8 @@ class ColumnsShape:
     def across(self) -> int:
         """Loads side by side in a workgroup, as many in each: few invocations may be idle."""
         most = self.workgroup // self.team
-        if self.team == 1:
-            return most
-        even = ceil_div(self.loads, ceil_div(self.loads, most))
-        # Subgroups of 32 read a row each, where they can: two rows do not coalesce.
-        return min(most, ceil_div(even, 32) * 32) if even > 32 else even
+        # In few sizes: each is a kernel. Those from 64 on are multiples of 32, as subgroups are.
+        return min(most, class_above(ceil_div(self.loads, ceil_div(self.loads, most)), 2)) if self.team > 1 else most
 
     @property
     def workgroups(self) -> int:
@@ -151,12 +148,13 @@ class Columns(Step):
             sink=sink,
             constants=self._loads(program, source, shape)
             | {
+                "ACROSS": shape.across,
                 "TREE": int(tree),
                 "TRANSPOSED": int(transposed),
                 "TOGETHER": self._together(shape, stored),
                 "UNROLL": self._unroll(ceil_div(source.length, shape.team * shape.parts)),
             },
-            params={"parts": shape.parts, "team": shape.team, "across": shape.across},
+            params={"parts": shape.parts, "team": shape.team},
         )
 
     def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
@@ -188,12 +186,13 @@ class Columns(Step):
             bind={"second_keys": second_keys},
             constants=self._loads(program, source, shape)
             | {
+                "ACROSS": across,
                 "SHARED": int(shared),
                 "TOGETHER": self._together(shape, pair_bytes(key_words) + 4 * key_words),
                 "UNROLL": self.policy.unroll,
                 "TAIL": _TAIL,
             },
-            params={"parts": every // spans, "spans": spans, "least": subsets, "team": shape.team, "across": across},
+            params={"parts": every // spans, "spans": spans, "least": subsets, "team": shape.team},
         )
 
     def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> ColumnsShape:

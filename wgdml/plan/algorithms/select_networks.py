@@ -88,6 +88,7 @@ class SelectNetworks(Algorithm):
         k = min(class_above(problem.k, _LIST_SIZES), _LONGEST_LIST, problem.length - 1)
         steps = k.bit_length()
         return {
+            "ONE_BATCH_DIM": int(len(problem.view.selection.batch) == 1),
             "TEAM": team,
             "K": k,
             "KEEP": k + 1,
