@@ -2,9 +2,9 @@
 //
 // A team, no larger than most subgroups, holds a row in registers. It finds the k-th key bit by
 // bit, from the first bit that differs anywhere: all count the keys before a guess. It ends where k
-// keys are before one, or a few more, as many as are sorted. Else the last of the k share a key. All
-// of those are sorted where there is room; else positions are bisected too. The teams of a workgroup
-// go on together.
+// keys are before one, or a few more, up to SORTED. Else the last of the k share a key. All with it
+// are sorted where there is room; else positions are bisected too. The teams of a workgroup go on
+// together.
 //   LOADS  of an invocation (lib/thread/row_keys.wgsl)
 //   KEYS   of those loads
 //   TEAM   invocations of a team

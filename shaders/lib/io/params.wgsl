@@ -95,8 +95,8 @@ fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
   return workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
 }
 
-// Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on. A step
-// along a dimension takes back all steps along the one inside it. One dimension alone has no loop.
+// Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on.
+// A step along a dimension takes back all steps along the one inside it.
 fn offsets_along(first: u32, index: u32, start: vec3<u32>) -> vec3<u32> {
   var rest = index;
   var offsets = start + index * params.batch[first].yzw;

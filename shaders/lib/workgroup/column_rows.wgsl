@@ -1,5 +1,4 @@
-// Rows of ACROSS loads side by side, params.team of them: their pairs in workgroup memory. ACROSS is
-// a constant as divisions by a parameter take longer.
+// Rows of ACROSS loads side by side, params.team of them: their pairs in workgroup memory.
 //   TOGETHER  columns of a load that are dealt with at a time, a divisor of PER_LOAD
 #import order/pair
 #import io/params
