@@ -8,9 +8,9 @@
 // the K are then merged once more by the dropped bits. At the end whole keys order the others. The
 // work is the same for all data (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
 //   K       one of a few numbers from params.k on
-//   LOADS   of an invocation; LOADS * PER_LOAD is a multiple of 4, and FOURS a quarter of it
+//   LOADS   of an invocation, whose items fill BATCHES
 //   GROUPS  of an invocation's items, so that the team has K of them
-//   FETCH   loads that are read again at a time; AGAIN fours of items are in them
+//   FETCH   loads that are read again at a time; AGAIN batches of items are in them
 #import thread/row_keys
 #import io/sink
 #if NARROW
@@ -49,19 +49,24 @@ fn range_of(keys: ptr<function, Keys>) -> vec2<u32> {
   return range;
 }
 
+// What the row does not have is behind all its items: it has the last key, and later places. Only
+// places before a row that begins inside a load are told apart.
 fn merge_keys(row: Row, lane: u32, keys: ptr<function, Keys>, packing: Packing, words: ptr<function, Words>) {
-#for i in FOURS
+#for i in BATCHES
   {
-#for j in 4
-    let place$j = $[(4 * i + j) // PER_LOAD * TEAM * PER_LOAD + (4 * i + j) % PER_LOAD]u + lane * PER_LOAD;
-    let whole$j = (packed(packing, (*keys)[$[4 * i + j]]) & ~PLACES) | place$j;
-#if WHOLE > $[(4 * i + j) // PER_LOAD] && $[(4 * i + j) // PER_LOAD + 1] > SKEWED
-    let word$j = whole$j;
+    var batch: Batch;
+#for j in BATCH
+#if $[LOADS * PER_LOAD] > $[i * BATCH + j]
+    let place$j = $[(i * BATCH + j) // PER_LOAD * TEAM * PER_LOAD + (i * BATCH + j) % PER_LOAD]u + lane * PER_LOAD;
+    batch[$j] = (packed(packing, (*keys)[$[i * BATCH + j]]) & ~PLACES) | place$j;
+#if SKEWED && PER_LOAD > $[i * BATCH + j]
+    batch[$j] = select(NO_WORD, batch[$j], place$j >= row.skew);
+#endif
 #else
-    let word$j = select(NO_WORD, whole$j, is_inside(row, place$j));
+    batch[$j] = NO_WORD;
 #endif
 #endfor
-    merge(words, word0, word1, word2, word3);
+    merge(words, &batch);
   }
 #endfor
 }
@@ -80,8 +85,14 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
 #endfor
 #endfor
 #for i in AGAIN
-    if (min(min(rest$[4 * i], rest$[4 * i + 1]), min(rest$[4 * i + 2], rest$[4 * i + 3])) < (*rest)[K - 1u]) {
-      merge(rest, rest$[4 * i], rest$[4 * i + 1], rest$[4 * i + 2], rest$[4 * i + 3]);
+    {
+      var batch: Batch;
+      var least = NO_WORD;
+#for j in BATCH
+      batch[$j] = rest$[i * BATCH + j];
+      least = min(least, batch[$j]);
+#endfor
+      if (least < (*rest)[K - 1u]) { merge(rest, &batch); }
     }
 #endfor
   }
@@ -91,7 +102,8 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
 // Returns how many words are before those.
 fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function, Words>) -> u32 {
   let last = (*words)[K - 1u];
-  let doubtful = packing.lost > 0u && alike(last, (*words)[K]);
+  // What has no part in a row comes behind all its items, by its places.
+  let doubtful = packing.lost > 0u && alike(last, (*words)[K]) && K < real_items(row);
   var settled = K;
   if (any_doubts(local, doubtful)) {
 #for i in K

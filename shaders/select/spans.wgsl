@@ -7,7 +7,7 @@
 // list of KEEP = K + 1, and then the team merges its lists. Words like the last of the K are merged
 // once more by the bits that were dropped. At the end whole keys order the others.
 //   K      one of a few numbers from params.k on
-//   LOADS  of an invocation; LOADS * PER_LOAD is a multiple of 4
+//   LOADS  of an invocation; LOADS * PER_LOAD is a multiple of BATCH
 #import thread/span_keys
 #import io/sink
 #import workgroup/words_of_teams
@@ -54,11 +54,12 @@ fn list_survivors(part: Part, local: u32, keys: ptr<function, Keys>, packing: Pa
 }
 
 fn merge_survivors(local: u32, count: u32, words: ptr<function, Words>) {
-  for (var i = 0u; i < count; i += 4u) {
-#for j in 4
-    let word$j = select(NO_WORD, survivors[(i + $ju) * WORKGROUP + local], i + $ju < count);
+  for (var i = 0u; i < count; i += BATCH) {
+    var batch: Batch;
+#for j in BATCH
+    batch[$j] = select(NO_WORD, survivors[(i + $ju) * WORKGROUP + local], i + $ju < count);
 #endfor
-    merge(words, word0, word1, word2, word3);
+    merge(words, &batch);
   }
 }
 
@@ -66,15 +67,16 @@ fn key_at(row: Row, place: u32) -> u32 { return key_of(element_at(row.start * PE
 
 // Merges the words like `last` but for their places, by the bits that were dropped.
 fn merge_rest(row: Row, local: u32, count: u32, packing: Packing, last: u32, rest: ptr<function, Words>) {
-  for (var i = 0u; i < count; i += 4u) {
-#for j in 4
-    var word$j = NO_WORD;
+  for (var i = 0u; i < count; i += BATCH) {
+    var batch: Batch;
+#for j in BATCH
+    batch[$j] = NO_WORD;
     if (i + $ju < count && alike(survivors[(i + $ju) * WORKGROUP + local], last, packing.places)) {
       let place = survivors[(i + $ju) * WORKGROUP + local] & packing.places;
-      word$j = ((packed(packing, key_at(row, place)) & packing.places) << packing.bits) | place;
+      batch[$j] = ((packed(packing, key_at(row, place)) & packing.places) << packing.bits) | place;
     }
 #endfor
-    merge(rest, word0, word1, word2, word3);
+    merge(rest, &batch);
   }
 }
 

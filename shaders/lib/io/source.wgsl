@@ -176,6 +176,7 @@ fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position
 #endif
 
 #if !SOURCE_ROWS
+fn real_items(row: Row) -> u32 { return items_of(row); }  // Loads have made the others nothing.
 fn first_whole(row: Row) -> u32 { return 0u; }
 fn end_whole(row: Row) -> u32 { return row.loads; }
 #endif
@@ -188,8 +189,18 @@ fn pair_within(row: Row, position: u32) -> Pair {
 #endif
   return load(row, position);
 #else
-  let v = (position + row.skew) / PER_LOAD;
-  return item(row, v, load(row, v), (position + row.skew) % PER_LOAD);
+#if SOURCE_ROWS
+  let inside = position < items_of(row);
+#if RAGGED
+  let place = min(row.start * PER_LOAD + row.skew + position, row.last * PER_LOAD + PER_LOAD - 1u);
+#else
+  let place = row.start * PER_LOAD + row.skew + position;
+#endif
+  let pair = pair_in(row.span, position, position, key_of(element_at(place)));
+  return Pair(select(LAST_KEY, pair.key, inside), select(NO_INDEX, pair.index, inside));
+#else
+  return item(row, position, load(row, position), 0u);
+#endif
 #endif
 }
 

@@ -1,13 +1,16 @@
-// A sorted list of KEEP words in registers. Minima and maxima merge four words at a time into it.
+// A sorted list of KEEP words in registers. Minima and maxima merge BATCH words at a time into it.
 //
 // Two operations a comparison (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
 //   KEEP       words of a list
 //   STEPS      of a network for 2^STEPS words, of which the first PAD are missing
 //   HALF       comparisons of a step
+//   BATCH      a power of two: the longer the list, the more words a merge of it should bring
+//   BATCH_BITS its exponent
 
 const NO_WORD: u32 = 0xffffffffu;  // Nothing: it comes after every word.
 
 alias Words = array<u32, KEEP>;
+alias Batch = array<u32, BATCH>;
 
 // Sorts words that ascend and then descend.
 fn sort_words(words: ptr<function, Words>) {
@@ -27,16 +30,33 @@ fn sort_words(words: ptr<function, Words>) {
 #endfor
 }
 
-// Merges four words into an ascending list; the last ones drop out.
-fn merge(words: ptr<function, Words>, a: u32, b: u32, c: u32, d: u32) {
-  let low = vec2<u32>(min(a, b), min(c, d));
-  let high = vec2<u32>(max(a, b), max(c, d));
-  let second = max(low.x, low.y);
-  let third = min(high.x, high.y);
-  let four = array<u32, 4>(min(low.x, low.y), min(second, third), max(second, third), max(high.x, high.y));
-#for i in 4
+// Sorts a batch: Batcher, "Sorting networks and their applications", 1968, by odd-even merges.
+fn sort_batch(batch: ptr<function, Batch>) {
+#for a in BATCH_BITS
+#for b in BATCH_BITS
+#if $[a + 1] > $b
+#for i in BATCH
+#if $[(i + 1 > (1 << a >> b) % (1 << a)) * (1 - (i >> a + 1 < i + (1 << a >> b) >> a + 1)) * ((i - (1 << a >> b) % (1 << a)) % (2 << a >> b) < (1 << a >> b))] > 0
+  {
+    const HIGH = $[i + (1 << a >> b)]u;
+    let low = (*batch)[$i];
+    let high = (*batch)[HIGH];
+    (*batch)[$i] = min(low, high);
+    (*batch)[HIGH] = max(low, high);
+  }
+#endif
+#endfor
+#endif
+#endfor
+#endfor
+}
+
+// Merges a batch into an ascending list; the last words drop out.
+fn merge(words: ptr<function, Words>, batch: ptr<function, Batch>) {
+  sort_batch(batch);
+#for i in BATCH
 #if KEEP > $i
-  (*words)[KEEP - $[i + 1]u] = min((*words)[KEEP - $[i + 1]u], four[$i]);
+  (*words)[KEEP - $[i + 1]u] = min((*words)[KEEP - $[i + 1]u], (*batch)[$i]);
 #endif
 #endfor
   sort_words(words);

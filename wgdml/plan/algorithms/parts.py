@@ -74,6 +74,20 @@ def class_tile(source: View, team: int, at_a_time: int, steps: int) -> dict[str,
     return {"LOADS": loads, "WHOLE": whole, "SKEWED": skewed}
 
 
+def word_lists(k: int, batch: int) -> dict[str, int]:
+    """The constants of ``lib/thread/word_list.wgsl`` for lists of k + 1 words."""
+    steps = k.bit_length()
+    return {
+        "K": k,
+        "KEEP": k + 1,
+        "STEPS": steps,
+        "HALF": 1 << (steps - 1),
+        "PAD": (1 << steps) - k - 1,
+        "BATCH": batch,
+        "BATCH_BITS": batch.bit_length() - 1,
+    }
+
+
 #: Bytes of ``lib/workgroup/kth.wgsl`` with 2048 counters, besides two words an invocation.
 KTH_BYTES = 8448
 

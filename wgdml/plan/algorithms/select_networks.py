@@ -11,11 +11,13 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import class_above, class_tile
+from .parts import class_above, class_tile, word_lists
 
 _TILE_SIZES = 8  # of register tiles from one power of two to the next
 _LIST_SIZES = 4  # of lists
 _LONGEST_LIST = 31  # pairs, and one more
+_BATCH = 8  # words that are merged into a list at a time
+_LONG_LIST = 25  # pairs, from which on twice as many share the cost of a merge
 _NARROW = 64  # invocations of a workgroup
 
 
@@ -35,7 +37,6 @@ class SelectNetworksPolicy:
 
 class _Shape(NamedTuple):
     team: int
-    fetch: int  # Loads that are read again at a time.
     tile: dict[str, int]
 
 
@@ -56,23 +57,23 @@ class SelectNetworks(Algorithm):
             raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         self.check_first(problem)
         per_load = source.per_load
-        fetch = max(1, 4 // per_load)
+        few = max(1, 4 // per_load)  # Tiles have few sizes.
         most, team = min(32, self.machine.workgroup), 1
-        tile = class_tile(source, team, fetch, _TILE_SIZES)
+        tile = class_tile(source, team, few, _TILE_SIZES)
         while team < most:
-            spare = problem.sequences * team < self.occupancy.invocations and tile["LOADS"] // fetch >= 8
+            spare = problem.sequences * team < self.occupancy.invocations and tile["LOADS"] // few >= 8
             if tile["LOADS"] * per_load <= p.items and not spare:
                 break
             team *= 2
-            tile = class_tile(source, team, fetch, _TILE_SIZES)
+            tile = class_tile(source, team, few, _TILE_SIZES)
         if tile["LOADS"] * per_load > p.items:
             raise Unserved(f"select_networks takes up to {most * p.items} items, not {source.length}")
-        return _Shape(team, fetch, tile)
+        return _Shape(team, tile)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        team, fetch, tile = self.check(problem)
+        team, tile = self.check(problem)
         workgroup = max(team, min(_NARROW, self.machine.workgroup))
-        constants = self._constants(problem, team, fetch, tile["LOADS"])
+        constants = self._constants(problem, team, tile["LOADS"])
         program.dispatch(
             "select/networks",
             ceil_div(problem.sequences * team, workgroup),
@@ -83,21 +84,18 @@ class SelectNetworks(Algorithm):
         )
 
     @staticmethod
-    def _constants(problem: Problem, team: int, fetch: int, loads: int) -> dict[str, Any]:
+    def _constants(problem: Problem, team: int, loads: int) -> dict[str, Any]:
         per_load = problem.view.per_load
         k = min(class_above(problem.k, _LIST_SIZES), _LONGEST_LIST, problem.length - 1)
-        steps = k.bit_length()
+        batch = _BATCH if k < _LONG_LIST else 2 * _BATCH
+        fetch = max(1, batch // per_load)
         return {
             "ONE_BATCH_DIM": int(len(problem.view.selection.batch) == 1),
             "TEAM": team,
-            "K": k,
-            "KEEP": k + 1,
-            "STEPS": steps,
-            "HALF": 1 << (steps - 1),
-            "PAD": (1 << steps) - k - 1,
+            **word_lists(k, batch),
             "GROUPS": ceil_div(k, team),
-            "FOURS": loads * per_load // 4,
+            "BATCHES": ceil_div(loads * per_load, batch),
             "FETCH": fetch,
-            "AGAIN": fetch * per_load // 4,
+            "AGAIN": fetch * per_load // batch,
             "PLACE_BITS": (loads * team * per_load).bit_length(),
         }

@@ -12,7 +12,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Algorithm
-from .parts import class_above
+from .parts import class_above, word_lists
 from .select_teams import bests_of, places_of
 
 _LIST_SIZES = 4  # of lists, from one power of two to the next
@@ -20,6 +20,7 @@ _LONGEST_LIST = 31  # pairs, and one more
 #: Invocations that hold spans. More would wait for each other, and few of their workgroups find
 #: room at once (benchmarks/LOG.md#spans-by-small-workgroups-2026-11-25-81f8529).
 _LARGEST_WORKGROUP = 32
+_BATCH = 4  # words that are merged into a list at a time
 _FEWEST = 16  # items that an invocation has room for
 _MOST_PARTS = 1024  # of a span: their pairs are one workgroup's
 _UNROLL = 4  # loads under way at once
@@ -108,7 +109,6 @@ class SelectSpans(Algorithm):
         """A workgroup serves several sequences where there are enough to fill the machine."""
         sequences, k, source = problem.sequences, self._list(problem.k), problem.view
         together = max(1, min(shape.workgroup, sequences // self.occupancy.workgroups))
-        steps = k.bit_length()
         program.dispatch(
             "select/spans",
             ceil_div(sequences, together),
@@ -118,11 +118,7 @@ class SelectSpans(Algorithm):
                 "WORKGROUP": shape.workgroup,
                 "CLASSES": shape.team.bit_length(),
                 "LOADS": shape.loads,
-                "K": k,
-                "KEEP": k + 1,
-                "STEPS": steps,
-                "HALF": 1 << (steps - 1),
-                "PAD": (1 << steps) - k - 1,
+                **word_lists(k, _BATCH),
             },
             params={"k": problem.k, "neighbours": together, "longest": shape.most},
         )
