@@ -16,7 +16,7 @@
 #import workgroup/teams
 
 const KEY_BITS: u32 = 8u * ELEMENT_BYTES;
-const INDEX_BITS: u32 = 13u;
+const INDEX_BITS: u32 = 14u;
 
 alias Keys = array<Key, ITEMS_PER_THREAD>;
 

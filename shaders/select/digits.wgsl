@@ -3,7 +3,7 @@
 // A workgroup serves a row. It counts the first digit of all items, and finds the k-th's bin. Where
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
-//   SPILLED  1 where the list is the sink's, of exactly k pairs in any order
+//   SPILLED  1 where the list is the sink's, of exactly k pairs in order of index
 //   AGAIN    loads under way at once
 #import io/source
 #import io/sink
@@ -11,10 +11,7 @@
 #import order/bits
 #import workgroup/bins
 #if SPILLED
-
-fn enlist(sequence: u32, place: u32, pair: Pair) {
-  if (place < params.k) { put(sequence, place, pair); }
-}
+#import workgroup/scan
 #else
 #import workgroup/sort_list
 #import io/put_ranks
@@ -101,6 +98,41 @@ fn threshold_of(row: Row, local: u32) -> Pair {
   return pair_from(prefix);
 }
 
+#if SPILLED
+
+// Lists what is up to the threshold. Scans tell places: of the first loads of all, then the next.
+fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
+  if (local == 0u) { shared_length = row.loads; }
+  let loads = workgroupUniformLoad(&shared_length);
+  var first = 0u;
+  for (var turn = 0u; turn < loads; turn += AGAIN * WORKGROUP) {
+#for u in AGAIN
+    let v$u = turn + $uu * WORKGROUP + local;
+    let data$u = load(row, min(v$u, loads - 1u));
+#endfor
+#for u in AGAIN
+    var passing$u = 0u;  // a bit an item
+#for c in PER_LOAD
+    passing$u |= select(0u, $[1 << c]u, v$u < loads && passes(threshold, item(row, v$u, data$u, $cu)));
+#endfor
+#endfor
+#for u in AGAIN
+#if 1 > $[u % 2]
+    let scan$u = scan(local, countOneBits(passing$u) | (countOneBits(passing$[u + 1]) << 16u));
+#endif
+#endfor
+#for u in AGAIN
+    var place$u = first + ((scan$[u - u % 2].exclusive >> $[u % 2 * 16]u) & 0xffffu);
+    first += (scan$[u - u % 2].total >> $[u % 2 * 16]u) & 0xffffu;
+    for (var rest = passing$u; rest > 0u; rest &= rest - 1u) {
+      if (place$u < params.k) { put(sequence, place$u, item(row, v$u, data$u, firstTrailingBit(rest))); }
+      place$u++;
+    }
+#endfor
+  }
+}
+#else
+
 // Lists what is up to the threshold. An invocation asks for places for several loads together.
 fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
@@ -127,6 +159,7 @@ fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
     }
   }
 }
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,

@@ -1,16 +1,19 @@
 """Rows whose threshold histograms of their digits tell: every digit, and lists in scratch."""
 
 import data
+import numpy as np
 import oracle
 import pytest
 from checks import check
 from planning import planned_device
 
+import wgdml
+
 
 @pytest.fixture
 def digits(device):
-    def make(**limits):
-        return planned_device(device, "select_digits", limits=limits)
+    def make(processors=128, **limits):
+        return planned_device(device, "select_digits", limits=limits, occupancy={"processors": processors})
 
     return make
 
@@ -36,7 +39,23 @@ def test_a_threshold_at_every_digit(digits, name, ks):
 
 def test_lists_in_scratch(digits):
     """Where workgroup memory has no room, exactly k pairs are listed, and sorted apart."""
-    device, planned = digits(max_compute_workgroup_storage_size=16 << 10)
+    # As if the lists were many: by their own order, not by several workgroups each.
+    device, planned = digits(1, max_compute_workgroup_storage_size=16 << 10)
     for kind in ("random", "eight_values", "constant", "shared_leading_bits"):
         check("top_k-smallest", data.make(kind, "float32", (3, 5000), 1), k=2500, device=device, case=kind)
-    assert all(len(plan.dispatches) == 2 for plan in planned.plans)
+    for name in ("float16", "int64", "uint8"):
+        check("top_k-largest", data.make("eight_values", name, (3, 5000), 2), k=3000, device=device, case=name)
+    assert all(plan.algorithms == ("select_digits", "row_sort_radix") for plan in planned.plans)
+
+
+def test_lists_in_scratch_of_spans(digits):
+    """Items without a part fill a list up to k, behind all others and by their places."""
+    device, planned = digits(1, max_compute_workgroup_storage_size=16 << 10)
+    x, lengths = data.make("eight_values", "float32", (4, 5000), 3), np.array([5000, 2501, 17, 0])
+    values, indices = (found.numpy() for found in wgdml.top_k(wgdml.asarray(x, device=device), 2500, lengths=lengths))
+    for row, length in enumerate(lengths):
+        order = np.argsort(-x[row, :length], kind="stable")[:2500]
+        assert np.array_equal(indices[row, : len(order)], order)
+        assert np.array_equal(values[row, : len(order)], x[row, order])
+        assert (indices[row, len(order) :] == -1).all()
+    assert planned.plans[-1].algorithms == ("select_digits", "row_sort_radix")

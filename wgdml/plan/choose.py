@@ -58,15 +58,16 @@ def _counts(p: Problem, a: Algorithms) -> bool:
 
 
 def _fits(p: Problem, a: Algorithms) -> bool:
-    return bool(p.length <= a["row_sort_bitonic"].capacity)
+    return bool(p.length <= a["row_sort_bitonic"].capacity) or _by_radix(p, a)
 
 
 def _by_radix(p: Problem, a: Algorithms) -> bool:
-    return _fits(p, a) and a["row_sort_radix"].prefers(p)
+    return bool(a["row_sort_radix"].prefers(p)) and a["row_sort_radix"].serves(p) is None
 
 
 def _by_buckets(p: Problem, a: Algorithms) -> bool:
-    return not p.columns and bool(a["row_sort_buckets"].prefers(p)) and a["row_sort_buckets"].serves(p) is None
+    # Pairs in order of index are sorted by key alone.
+    return not p.columns and not (p.pairs and _by_radix(p, a)) and bool(a["row_sort_buckets"].prefers(p)) and a["row_sort_buckets"].serves(p) is None
 
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:

@@ -170,6 +170,7 @@ fn load_of(row: Row, index: u32) -> u32 { return position_in(row.span, index); }
 // Items of a sequence.
 #if SOURCE_PAIRS
 fn items_of(row: Row) -> u32 { return row.loads; }
+fn index_at(row: Row, position: u32) -> u32 { return source_indices[row.start + position * params.source_item_step]; }
 #else
 fn items_of(row: Row) -> u32 { return items_in(row.span); }
 fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position) ^ INDEX_FLIP; }

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..machine import ceil_div, power_of_two_above
+from ..machine import ceil_div
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
+from .parts import class_above
 
 _ITEMS = 16  # of an invocation
-_INDEX_BITS = 13  # of a word, for the position: as row_sort/radix.wgsl has them
+_INDEX_BITS = 14  # of a word, for the position: as row_sort/radix.wgsl has them
+_SIZES = 4  # of teams from one power of two to the next: each is a kernel
 #: A workgroup has this many invocations where a sequence takes no more
 #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
 _WORKGROUP = 64
@@ -45,18 +47,21 @@ class RowSortRadix(Algorithm):
 
     def prefers(self, problem: Problem) -> bool:
         """Is the row so long that its passes take less than a bitonic sort?"""
-        return not problem.pairs and problem.length > self.policy.min_length * {1: 0.5, 2: 4, 8: 2}.get(problem.format.bytes, 1)
+        if isinstance(problem.source, Pairs):
+            return problem.source.in_order and problem.length > self.policy.min_length
+        return problem.length > self.policy.min_length * {1: 0.5, 2: 4, 8: 2}.get(problem.format.bytes, 1)
 
     def check(self, problem: Problem) -> _Shape:
-        length, m = problem.view.length, self.machine
+        length, m = problem.length, self.machine
+        if isinstance(problem.source, Pairs) and not problem.source.in_order:
+            raise Unserved("row_sort_radix takes pairs in order of index only")
         if length > 1 << _INDEX_BITS:
             raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
         self.check_first(problem)
         # Fewer and wider passes pay where each of them is long.
         digit = 5 if length > 4096 else 4
-        team = max(32, power_of_two_above(ceil_div(length, _ITEMS)))
-        if team >= 128 and team * 3 // 4 * _ITEMS >= length:
-            team = team * 3 // 4
+        # Few sizes, of whole runs of 32: the banks of memory stay apart.
+        team = ceil_div(class_above(ceil_div(length, _ITEMS), _SIZES), 32) * 32
         # An invocation's counters or words, whichever are more, and two words to scan.
         room = 4 * max(_ITEMS + 1, 1 << (digit - 1)) * team + 8 * team
         most = self.memory - 32
@@ -92,7 +97,7 @@ class RowSortRadix(Algorithm):
                 "COUNTERS": 1 << (digit - 1),
                 "PART": part,
                 "PARTS": parts,
-                "LOADS": max(1, _ITEMS // problem.view.per_load),
+                "LOADS": max(1, _ITEMS // problem.source.per_load),
                 "FETCH": int(fetches),
             },
             params={"k": problem.k},

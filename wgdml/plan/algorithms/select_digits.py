@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
@@ -61,7 +62,7 @@ class SelectDigits(Algorithm):
         if shape.places:
             self._select(program, problem, shape, sink)
             return
-        lists = program.pairs(problem.sequences, problem.k)
+        lists = replace(program.pairs(problem.sequences, problem.k), in_order=True)
         self._select(program, problem, shape, lists)
         program.run(lists, problem.sequences, problem.k, sink)
 
