@@ -16,8 +16,9 @@ from .parts import class_above, class_tile, word_lists
 _TILE_SIZES = 8  # of register tiles from one power of two to the next
 _LIST_SIZES = 4  # of lists
 _LONGEST_LIST = 31  # pairs, and one more
-_BATCH = 8  # words that are merged into a list at a time
-_LONG_LIST = 25  # pairs, from which on twice as many share the cost of a merge
+#: Words that are merged into a list at a time, and from how many pairs of it on twice as many share
+#: the cost of a merge (benchmarks/LOG.md#words-at-a-time-2026-11-26-a0595f9).
+_BATCH, _LONG_LIST = 8, 25
 _NARROW = 64  # invocations of a workgroup
 
 
