@@ -184,9 +184,13 @@ class Program:
             # Fewer could leave ranks without a pair.
             values["least"] = min(max(values["k"], params.get("least", 0)), values.get("length", 0))
         block = pack(values, view.selection.batch if view else (), view)
+        bound |= bind
+        if view is not None and view.region is not None:
+            # The input lies in scratch, which other bindings write.
+            used["INPUT_SHARED"] = int(any(at.resource == view.region.resource for name, at in bound.items() if name != "input"))
         used |= constants
         used.setdefault("TEAM", used["WORKGROUP"])
-        self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound | dict(bind), used, block))
+        self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound, used, block))
 
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
@@ -237,9 +241,7 @@ class Program:
         before = 0 if view.region else window.offset // size
         values |= {"input_base": view.offset - before, "first_index": view.first_index}
         values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
-        constants = {"MANY_AXIS_DIMS": int(len(shape.axes) > 1), "INPUT_WORDS": 4 if view.vectors else 1}
-        # Scratch is bound as writable.
-        return constants | ({"INPUT_SHARED": 1} if view.region else {})
+        return {"MANY_AXIS_DIMS": int(len(shape.axes) > 1), "INPUT_WORDS": 4 if view.vectors else 1}
 
     def _sink(self, sink: Sink | None, ranks: int, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is written; returns the constants of ``lib/io/sink.wgsl``."""
