@@ -67,7 +67,9 @@ def _by_radix(p: Problem, a: Algorithms) -> bool:
 
 def _by_buckets(p: Problem, a: Algorithms) -> bool:
     # Pairs in order of index are sorted by key alone.
-    return not p.columns and not (p.pairs and _by_radix(p, a)) and bool(a["row_sort_buckets"].prefers(p)) and a["row_sort_buckets"].serves(p) is None
+    if p.columns or (p.pairs and _by_radix(p, a)):
+        return False
+    return bool(a["row_sort_buckets"].prefers(p)) and a["row_sort_buckets"].serves(p) is None
 
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
