@@ -238,7 +238,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _select_digits,
-        "rows of over 1024 items with k from a sixth (16 bits: a tenth) to two fifths, from a sixteenth up to all where a sort of all has no room",
+        "rows of over 1024 items with k from a sixth (16 bits: a tenth) to two fifths, from a sixteenth up to all where a sort "
+        "of all has no room",
         "most loads would be read again, and more than once where delegates tell which",
     ),
     Rule(
