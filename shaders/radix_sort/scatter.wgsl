@@ -3,7 +3,7 @@
 // A workgroup sorts its tile by the digit first, stably, so that neighbours are written together.
 // It sorts words of the digit above the position. Keys and indices follow once, by position.
 #import order/digit
-#import io/source
+#import io/pair_at
 #import io/sink
 #import io/tile_counts
 #import workgroup/block_radix

@@ -4,7 +4,7 @@
 // Ballots rank an item among those of its warp with its digit, as in Onesweep (Adinets and Merrill,
 // 2022). A counter a warp and digit tells how many other warps have before it.
 #import order/digit
-#import io/source
+#import io/pair_at
 #import io/sink
 #import io/tile_counts
 #import subgroup/warps

@@ -3,7 +3,7 @@
 // (lib/workgroup/sort_list.wgsl).
 //   LOADS  of an invocation
 #import workgroup/sort_list
-#import io/source
+#import io/pair_at
 #import io/put_ranks
 
 var<workgroup> shared_items: u32;

@@ -9,9 +9,10 @@
 // work is the same for all data (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
 //   K       one of a few numbers from params.k on
 //   LOADS   of an invocation, whose items fill BATCHES
-//   GROUPS  of an invocation's items, so that the team has K of them
 //   FETCH   loads that are read again at a time; AGAIN batches of items are in them
+#import io/pair_at
 #import thread/row_keys
+#import thread/key_range
 #import io/sink
 #if NARROW
 #import io/put_ranks
@@ -23,31 +24,6 @@
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
 var<workgroup> loose: array<u32, TEAMS>;  // 0: words hold whole keys; else 1 + first words in doubt
-
-fn use_bits(keys: ptr<function, Keys>) {
-#for l in LOADS
-#for c in PER_LOAD
-  (*keys)[$[l * PER_LOAD + c]] >>= UNUSED;
-#endfor
-#endfor
-}
-
-// The least key, and the last of the groups' least ones.
-fn range_of(keys: ptr<function, Keys>) -> vec2<u32> {
-#for g in GROUPS
-  var best$g = LAST_KEY >> UNUSED;
-#endfor
-#for l in LOADS
-#for c in PER_LOAD
-  best$[(l * PER_LOAD + c) % GROUPS] = min(best$[(l * PER_LOAD + c) % GROUPS], (*keys)[$[l * PER_LOAD + c]]);
-#endfor
-#endfor
-  var range = vec2<u32>(best0);
-#for g in GROUPS
-  range = vec2<u32>(min(range.x, best$g), max(range.y, best$g));
-#endfor
-  return range;
-}
 
 // What the row does not have is behind all its items: it has the last key, and later places. Only
 // places before a row that begins inside a load are told apart.

@@ -8,6 +8,7 @@
 // once more by the bits that were dropped. At the end whole keys order the others.
 //   K      one of a few numbers from params.k on
 //   LOADS  of an invocation; LOADS * PER_LOAD is a multiple of BATCH
+#import io/pair_at
 #import thread/span_keys
 #import io/sink
 #import workgroup/words_of_teams

@@ -1,6 +1,6 @@
 // Serial radix sort, step 3 of 3: every pair of a tile to its place: source, tile_counts -> sink.
 #import order/digit
-#import io/source
+#import io/pair_at
 #import io/sink
 #import io/serial_counts
 

@@ -271,18 +271,19 @@ class Program:
             bound["indices"] = self.arena.take(4)  # bound, and left alone
         values["first_rank"] = values["earlier_ranks"] = sink.first_rank
         values["nothing_high"], values["nothing_low"] = s.format.last(s.order.largest_first)
-        payload = 0 if shape.payload is None else self._payload(shape, shape.payload, bound, values)
+        payload = shape.payload if s.has_indices else None
+        if payload is not None:
+            self._payload(shape, payload, bound, values)
         boxes, narrow = sink.view.covered < shape.length, s.has_values and s.format.bytes < 4
-        return {"SINK_PAIRS": 0, "MANY_BOXES": int(boxes), "NARROW": int(narrow and not boxes), "PAYLOAD": payload}
+        return {"SINK_PAIRS": 0, "MANY_BOXES": int(boxes), "NARROW": int(narrow and not boxes), "PAYLOAD": int(payload is not None)}
 
     @staticmethod
-    def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> int:
-        """Binds what stands for indices; returns the words of an element."""
+    def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> None:
+        """Binds what stands for indices."""
         span = 1 + (part.length - 1) * payload.step + sum((d.size - 1) * d.besides[3] for d in part.batch)
         size = payload.format.bytes
         bound["payload"] = _window(payload.offset, span, size, 4, "payload")
         values |= {"payload_base": payload.offset - bound["payload"].offset // size, "payload_step": payload.step}
-        return size // 4
 
     def in_order(self, source: Source) -> bool:
         """Are a source's items met in ascending order of index?"""

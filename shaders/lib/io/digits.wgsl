@@ -34,7 +34,7 @@ fn digit_at(row: Row, position: u32) -> u32 {
 #else
 
 #import order/digit
-#import io/source
+#import io/pair_at
 
 fn digit_at(row: Row, position: u32) -> u32 { return digit_of(pair_within(row, position)); }
 

@@ -1,4 +1,4 @@
-// What is written in place of an index: the payload's element there, of PAYLOAD words.
+// What is written in place of an index: the payload's element there, of as many words.
 #import io/params
 
 #if INPUT_SHARED
@@ -9,7 +9,7 @@
 
 fn payload_stride(d: u32) -> u32 { return params.payload_strides[d >> 2u][d & 3u]; }
 
-// The payload's element of an item. Its words are the low one and, if there are two, the high one.
+// The payload's element of an item: the low word and, if there are two, the high one.
 fn payload_of(sequence: u32, index: u32) -> vec2<u32> {
   var at = params.payload_base + index * params.payload_step;
   var rest = sequence;
@@ -20,9 +20,6 @@ fn payload_of(sequence: u32, index: u32) -> vec2<u32> {
     rest = next;
   }
   at += rest * payload_stride(params.batch_dims - 1u);
-#if PAYLOAD > 1
-  return vec2<u32>(payload[2u * at], payload[2u * at + 1u]);
-#else
-  return vec2<u32>(payload[at], 0u);
-#endif
+  let words = params.index_words;
+  return vec2<u32>(payload[words * at], payload[words * at + words - 1u]);
 }

@@ -3,7 +3,7 @@
 //   ELEMENT_BYTES  1, 2, 4 or 8: of a value
 //   MANY_BOXES     1 where the bound window holds a part of the elements. Others are left alone.
 //   RAGGED         1 where sequences have spans: ranks without an item get index -1 and a value
-//   PAYLOAD        words of what is written in place of an index (lib/io/payload.wgsl), or 0
+//   PAYLOAD        1 where something is written in place of an index (lib/io/payload.wgsl)
 #import order/pair
 #import io/params
 
