@@ -10,20 +10,14 @@
 #import io/used_bits
 #import order/bits
 #import workgroup/bins
-#if SPILLED
-#import workgroup/scan
-#else
+#if !SPILLED
 #import workgroup/sort_list
 #import io/put_ranks
 
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
-fn enlist(sequence: u32, place: u32, pair: Pair) {
-  if (place < PLACES) { list[place] = held_of(pair); }
-}
-#endif
-
 var<workgroup> listed: atomic<u32>;
+#endif
 var<workgroup> shared_length: u32;
 
 fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
@@ -151,7 +145,7 @@ fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
 #for u in AGAIN
 #for c in PER_LOAD
       if ((passing & $[1 << (u * PER_LOAD + c)]u) != 0u) {
-        enlist(sequence, at, pair$[u]x$c);
+        if (at < PLACES) { list[at] = held_of(pair$[u]x$c); }
         at++;
       }
 #endfor
@@ -168,7 +162,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   kth_clear(local);
+#if !SPILLED
   if (local == 0u) { atomicStore(&listed, 0u); }
+#endif
   workgroupBarrier();
   let threshold = threshold_of(row, local);
   list_row(sequence, row, local, threshold);

@@ -8,7 +8,7 @@
 // the K are then merged once more by the dropped bits. At the end whole keys order the others. The
 // work is the same for all data (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
 //   K       one of a few numbers from params.k on
-//   LOADS   of an invocation, whose items fill BATCHES
+//   LOADS   of an invocation, whose items fill BATCHES, of which the last may lack some
 //   FETCH   loads that are read again at a time; AGAIN batches of items are in them
 #import io/pair_at
 #import thread/row_keys

@@ -9,6 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import STORAGE, buffer_of, read
+from planning import planned_device
 from spans import Bench
 
 import wgdml
@@ -60,6 +61,26 @@ def test_replayed_with_other_contents(device, changes, together):
         bench.fill("eight_values", seed)
         bench.run()
         bench.check((changes, seed))
+
+
+def test_a_payload_in_the_results_buffer(device):
+    """A GPU copies such columns to scratch. The payload still shares its buffer with what is written."""
+    own, planned = planned_device(device)
+    columns, results = (300, 70), (100, 70)
+    changes = {
+        "input_tensor": TensorDesc(F32, columns),
+        "axes": (0,),
+        "k": 100,
+        "output_value_tensor": TensorDesc(F32, results),
+        "output_index_tensor": TensorDesc(U32, results),
+        "payload_tensor": TensorDesc(U32, columns),
+        "lengths_tensor": None,
+    }
+    bench = Bench(own, desc(**changes), 3, 5, True)
+    bench.fill("eight_values", 1)
+    bench.run()
+    bench.check(changes)
+    assert planned.plans[-1].algorithms[0] == "transpose"
 
 
 def test_one_recording_reads_what_is_there_when_it_runs(device):

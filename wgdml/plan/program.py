@@ -186,8 +186,9 @@ class Program:
         block = pack(values, view.selection.batch if view else (), view)
         bound |= bind
         if view is not None and view.region is not None:
-            # The input lies in scratch, which other bindings write.
-            used["INPUT_SHARED"] = int(any(at.resource == view.region.resource for name, at in bound.items() if name != "input"))
+            # A copy in scratch, where others may be written. The payload may lie beside results.
+            beside = any(at.resource == view.region.resource for name, at in bound.items() if name != "input")
+            used["INPUT_SHARED"] = int(beside or ("payload" in bound and self._shared["INPUT_SHARED"]))
         used |= constants
         used.setdefault("TEAM", used["WORKGROUP"])
         self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound, used, block))
@@ -286,7 +287,7 @@ class Program:
         values |= {"payload_base": payload.offset - bound["payload"].offset // size, "payload_step": payload.step}
 
     def in_order(self, source: Source) -> bool:
-        """Are a source's items met in ascending order of index?"""
+        """Are a source's items elements that are met in ascending order of index?"""
         if not isinstance(source, View) or self.selection.last_index:
             return False
         # The items of spans of several axes begin amid their box.

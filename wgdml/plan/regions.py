@@ -163,7 +163,7 @@ class Pairs:
     item_step: int = 1  #: Pairs between items.
     spread: Spread | None = None
     counts: Region | None = None  #: Words: how many of them each sequence has, from k on; else all.
-    in_order: bool = False  #: By index.
+    in_order: bool = False  #: By index; else in any order.
     rows: ClassVar[bool] = False
     skewed: ClassVar[bool] = False
     per_load: ClassVar[int] = 1

@@ -177,7 +177,7 @@ fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position
 #endif
 
 #if !SOURCE_ROWS
-fn real_items(row: Row) -> u32 { return items_of(row); }  // Loads have made the others nothing.
+fn real_items(row: Row) -> u32 { return items_of(row); }  // Loads give the others the last key.
 fn first_whole(row: Row) -> u32 { return 0u; }
 fn end_whole(row: Row) -> u32 { return row.loads; }
 #endif

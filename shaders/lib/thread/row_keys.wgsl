@@ -6,9 +6,15 @@ alias Keys = array<Key, LOADS * PER_LOAD>;
 // The position of a tile's item is its place less row.skew.
 fn is_inside(row: Row, place: u32) -> bool { return place - row.skew < items_of(row); }
 
-// The key of a tile's item; the last one for what does not take part.
+// The key of a tile's item; the last one for what is not the sequence's, and of those that elements
+// have for what does not take part.
 fn key_at(row: Row, place: u32, data: Load, c: u32) -> Key {
-  return select(LAST_KEY, key_in(data, c), place - row.skew < real_items(row));
+#if RAGGED
+  let last = select(LAST_KEY, LAST_OF_ELEMENTS, is_inside(row, place));
+#else
+  let last = LAST_KEY;
+#endif
+  return select(last, key_in(data, c), place - row.skew < real_items(row));
 }
 
 fn read_keys(row: Row, lane: u32, keys: ptr<function, Keys>) {

@@ -1,4 +1,4 @@
-"""Whole short sequences of elements in workgroup memory, by a radix sort. One read."""
+"""Whole short sequences in order of index in workgroup memory, by a radix sort. One read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Shape(NamedTuple):
 
 
 class RowSortRadix(Algorithm):
-    """The input's elements in their own order: a stable sort by key settles ties by index."""
+    """Items in order of index: a stable sort by key settles ties by index."""
 
     name = "row_sort_radix"
     summary = "a radix sort of whole short sequences in workgroup memory; one read"
@@ -53,8 +53,9 @@ class RowSortRadix(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         length, m = problem.length, self.machine
-        if isinstance(problem.source, Pairs) and not problem.source.in_order:
-            raise Unserved("row_sort_radix takes pairs in order of index only")
+        source = problem.source
+        if isinstance(source, Pairs) and (not source.in_order or source.counts is not None or source.spread is not None):
+            raise Unserved("row_sort_radix takes lists of k pairs in order of index, no others")
         if length > 1 << _INDEX_BITS:
             raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
         self.check_first(problem)
