@@ -64,7 +64,7 @@ def test_replayed_with_other_contents(device, changes, together):
 
 
 def test_a_payload_in_the_results_buffer(device):
-    """A GPU copies such columns to scratch. The payload still shares its buffer with what is written."""
+    """A GPU copies such columns to scratch. The payload still shares a buffer with the results."""
     own, planned = planned_device(device)
     columns, results = (300, 70), (100, 70)
     changes = {
