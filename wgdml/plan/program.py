@@ -186,12 +186,15 @@ class Program:
         block = pack(values, view.selection.batch if view else (), view)
         bound |= bind
         if view is not None and view.region is not None:
-            # A copy in scratch, where others may be written. The payload may lie beside results.
-            beside = any(at.resource == view.region.resource for name, at in bound.items() if name != "input")
-            used["INPUT_SHARED"] = int(beside or ("payload" in bound and self._shared["INPUT_SHARED"]))
+            used["INPUT_SHARED"] = self._shares(view.region, bound)
         used |= constants
         used.setdefault("TEAM", used["WORKGROUP"])
         self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound, used, block))
+
+    def _shares(self, copy: Region, bound: Mapping[str, Region]) -> int:
+        """Is a copy in scratch bound as writable: beside others, or with a payload that must be?"""
+        beside = any(at.resource == copy.resource for name, at in bound.items() if name != "input")
+        return int(beside or ("payload" in bound and self._shared["INPUT_SHARED"] > 0))
 
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
