@@ -31,12 +31,15 @@ fn sort_words(words: ptr<function, Words>) {
 }
 
 // Sorts a batch: Batcher, "Sorting networks and their applications", 1968, by odd-even merges.
+//
+// Merges make runs of 2 << a. Their step b compares words 1 << a >> b apart, of one run alone: in
+// the first step the first half with the second, in the others every second stretch of so many.
 fn sort_batch(batch: ptr<function, Batch>) {
 #for a in BATCH_BITS
 #for b in BATCH_BITS
 #if $[a + 1] > $b
 #for i in BATCH
-#if $[(i + 1 > (1 << a >> b) % (1 << a)) * (1 - (i >> a + 1 < i + (1 << a >> b) >> a + 1)) * ((i - (1 << a >> b) % (1 << a)) % (2 << a >> b) < (1 << a >> b))] > 0
+#if $[i + 1] > $[(1 << a >> b) % (1 << a)] && $[1 << a >> b] > $[(i - (1 << a >> b) % (1 << a)) % (2 << a >> b)] && $[(i >> a + 1) + 1] > $[i + (1 << a >> b) >> a + 1]
   {
     const HIGH = $[i + (1 << a >> b)]u;
     let low = (*batch)[$i];

@@ -58,15 +58,15 @@ class SelectNetworks(Algorithm):
             raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         self.check_first(problem)
         per_load = source.per_load
-        few = max(1, 4 // per_load)  # Tiles have few sizes.
+        at_a_time = max(1, 4 // per_load)  # Tiles have few sizes.
         most, team = min(32, self.machine.workgroup), 1
-        tile = class_tile(source, team, few, _TILE_SIZES)
+        tile = class_tile(source, team, at_a_time, _TILE_SIZES)
         while team < most:
-            spare = problem.sequences * team < self.occupancy.invocations and tile["LOADS"] // few >= 8
+            spare = problem.sequences * team < self.occupancy.invocations and tile["LOADS"] // at_a_time >= 8
             if tile["LOADS"] * per_load <= p.items and not spare:
                 break
             team *= 2
-            tile = class_tile(source, team, few, _TILE_SIZES)
+            tile = class_tile(source, team, at_a_time, _TILE_SIZES)
         if tile["LOADS"] * per_load > p.items:
             raise Unserved(f"select_networks takes up to {most * p.items} items, not {source.length}")
         return _Shape(team, tile)
