@@ -64,8 +64,6 @@ fn merge_survivors(local: u32, count: u32, words: ptr<function, Words>) {
   }
 }
 
-fn key_at(row: Row, place: u32) -> u32 { return key_of(element_at(row.start * PER_LOAD + place)) >> UNUSED; }
-
 // Merges the words like `last` but for their places, by the bits that were dropped.
 fn merge_rest(row: Row, local: u32, count: u32, packing: Packing, last: u32, rest: ptr<function, Words>) {
   for (var i = 0u; i < count; i += BATCH) {
@@ -74,7 +72,7 @@ fn merge_rest(row: Row, local: u32, count: u32, packing: Packing, last: u32, res
     batch[$j] = NO_WORD;
     if (i + $ju < count && alike(survivors[(i + $ju) * WORKGROUP + local], last, packing.places)) {
       let place = survivors[(i + $ju) * WORKGROUP + local] & packing.places;
-      batch[$j] = ((packed(packing, key_at(row, place)) & packing.places) << packing.bits) | place;
+      batch[$j] = ((packed(packing, key_there(row, place) >> UNUSED) & packing.places) << packing.bits) | place;
     }
 #endfor
     merge(rest, &batch);

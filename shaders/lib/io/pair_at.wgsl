@@ -11,12 +11,7 @@ fn pair_within(row: Row, position: u32) -> Pair {
 #else
 #if SOURCE_ROWS
   let inside = position < items_of(row);
-#if RAGGED
-  let place = min(row.start * PER_LOAD + row.skew + position, row.last * PER_LOAD + PER_LOAD - 1u);
-#else
-  let place = row.start * PER_LOAD + row.skew + position;
-#endif
-  let pair = pair_in(row.span, position, position, key_of(element_at(place)));
+  let pair = pair_in(row.span, position, position, key_there(row, row.skew + position));
   return Pair(select(LAST_KEY, pair.key, inside), select(NO_INDEX, pair.index, inside));
 #else
   return item(row, position, load(row, position), 0u);

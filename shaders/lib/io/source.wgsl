@@ -80,6 +80,7 @@ fn row_of(sequence: u32) -> Row {
   return Row(offset / PER_LOAD, skew, (skew + span.items + PER_LOAD - 1u) / PER_LOAD, span, last);
 }
 fn place_of_load(row: Row, v: u32) -> u32 { return min(row.start + v, row.last); }
+fn element_of_place(row: Row, place: u32) -> u32 { return min(row.start * PER_LOAD + place, row.last * PER_LOAD + PER_LOAD - 1u); }
 fn real_items(row: Row) -> u32 { return row.span.real; }
 #else
 fn row_of(sequence: u32) -> Row {
@@ -88,6 +89,7 @@ fn row_of(sequence: u32) -> Row {
   return Row(offset / PER_LOAD, skew, (skew + params.length + PER_LOAD - 1u) / PER_LOAD, span_of(sequence));
 }
 fn place_of_load(row: Row, v: u32) -> u32 { return row.start + v; }
+fn element_of_place(row: Row, place: u32) -> u32 { return row.start * PER_LOAD + place; }
 fn real_items(row: Row) -> u32 { return params.length; }
 #endif
 
@@ -118,6 +120,9 @@ fn bits_of(data: Load, c: u32) -> Key {
 }
 
 fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
+
+// The key of the item at a place, counted from the first load's first item, by a read of its own.
+fn key_there(row: Row, place: u32) -> Key { return key_of(element_at(element_of_place(row, place))); }
 
 // The indices of a load's last item and of its first, also of a load behind the last one.
 fn last_index_in(row: Row, v: u32) -> u32 {

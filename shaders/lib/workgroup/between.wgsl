@@ -81,7 +81,7 @@ fn count_keys(row: Row, v: u32, data: Load) -> u32 {
 // The pair at a place: items from the row's first load on.
 fn pair_there(row: Row, place: u32) -> Pair {
   let position = place - row.skew;
-  return pair_in(row.span, position, position, key_of(element_at(row.start * PER_LOAD + place)));
+  return pair_in(row.span, position, position, key_there(row, place));
 }
 
 // An item that has a bracket's key, or lies between its keys. The kernel's `collect` takes the
