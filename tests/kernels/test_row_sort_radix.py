@@ -43,9 +43,23 @@ def test_every_short_length(sorter):
         check("top_k-smallest", x, k=max(2, n - n % 5 * n // 7), device=device)
 
 
-@pytest.mark.parametrize(("n", "k"), [(598, 598), (1025, 700), (1537, 1537), (2241, 2241), (4096, 3000)])
+@pytest.mark.parametrize(("n", "k"), [(513, 513), (598, 598), (1025, 700), (1537, 1537), (2049, 2049), (2241, 2241), (4096, 3000)])
 def test_teams_of_every_size(sorter, n, k):
     check("top_k-largest", data.make("random", "float32", (3, n), n), k=k, device=sorter())
+
+
+def served(machine: Machine, n: int) -> bool:
+    try:
+        planned(selection("float16", (3, n), (1,), n, Order.DESCENDING, "both"), machine)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_longest_rows(sorter):
+    device = sorter()
+    n = max(n for n in range(512, 16385, 512) if served(device.machine, n))
+    check("top_k-largest", data.make("eight_values", "float16", (3, n), n), k=n, device=device)
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64"])
