@@ -304,7 +304,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule("select_teams", _select_teams, "k up to 256, at least k loads and 2 k items", "one read and a little"),
     Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
-    Rule("row_sort_radix", _by_radix, "rows that fit a workgroup", "all in order in one read"),
+    Rule("row_sort_radix", _by_radix, "rows, and lists in order of index, that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
     Rule(
         "select_radix",

@@ -27,6 +27,7 @@ class RowSortRadixPolicy:
 
     #: Passes over rows of more items than this take less than a bitonic sort; of 16-bit types,
     #: whose pairs are single words, from four times as many on, and of 64-bit ones from twice.
+    #: Of lists in order of index, whatever the type, from this on.
     #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
     min_length: int = number(512, 1, 2048)
 
