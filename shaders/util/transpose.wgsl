@@ -1,19 +1,29 @@
 // Columns as rows: input -> rows, elements as they are, each row from a load's beginning.
 //
 // A workgroup copies a tile through its memory: params.tile items of params.tile_columns columns
-// side by side. So neighbours read along the columns' dimension, and write along the rows.
-//   UNITS     units that an invocation reads, all under way at once
-//   PER_UNIT  items of a unit: one, or as many as share a word
-//   QUARTER   units of 16 bytes
+// side by side. It reads words as they lie, in runs of an item, or of a vector's items where those
+// follow one another. Elements are taken from them column by column. So neighbours read along the
+// columns' dimension, and write along the rows.
+//   UNITS     units that an invocation reads, all under way at once: a word, or a longer element
+//   PER_UNIT  elements of a unit
 #import io/input
 
 const ROOM: u32 = UNITS * WORKGROUP;
 
 @group(0) @binding(6) var<storage, read_write> rows: array<vec4<u32>>;  // [sequence][vector]
 
-var<workgroup> tile: array<Key, ROOM + ROOM / 8u>;  // [column][unit], and one to spare a column
+#if ELEMENT_BYTES == 8
+alias Unit = vec2<u32>;
+fn unit_at(number: u32) -> Unit { return vec2<u32>(input_word(2u * number), input_word(2u * number + 1u)); }
+#else
+alias Unit = u32;
+fn unit_at(number: u32) -> Unit { return input_word(number); }
+#endif
 
-struct Tile { sequence: u32, columns: u32, first: u32, number: u32, live: bool }
+var<workgroup> tile: array<Unit, ROOM + 1u>;  // [run][unit]
+
+// `start`: element of the first item of the first column.
+struct Tile { sequence: u32, columns: u32, first: u32, live: bool, start: u32 }
 
 fn tile_of(id: u32) -> Tile {
   let columns = params.neighbours;
@@ -21,48 +31,103 @@ fn tile_of(id: u32) -> Tile {
   let first_column = id % across * params.tile_columns;
   let number = id / across % params.tiles;
   let sequence = id / across / params.tiles * columns + first_column;
-  let count = min(params.tile_columns, columns - first_column);
-  return Tile(sequence, count, number * params.tile, number, sequence < params.sequences);
+  let live = sequence < params.sequences;
+  let first = number * params.tile;
+  let start = sequence_offsets(min(sequence, params.sequences - 1u)).x + first * params.axes[0].y;
+  return Tile(sequence, min(params.tile_columns, columns - first_column), first, live, start);
 }
 
-fn units_of_column() -> u32 { return params.tile / PER_UNIT; }
+// Odd, so that items of one column lie in different banks.
+fn pitch() -> u32 { return params.run_units | 1u; }
+
+// A place in a table with `size` columns: x is the column, y the row.
+fn place_of_number(number: u32, size: u32) -> vec2<u32> { return vec2<u32>(number % size, number / size); }
+
+// The place `by` further on. A division would take more than all else of a copy.
+fn onward(place: vec2<u32>, by: vec2<u32>, size: u32) -> vec2<u32> {
+  let next = place + by;
+  return select(next, vec2<u32>(next.x - size, next.y + 1u), next.x >= size);
+}
 
 fn read_tile(at: Tile, local: u32) {
-  let start = sequence_offsets(at.sequence).x;
+  let step = params.axes[0].y;
+  let last = (at.start + (params.axes[0].x - 1u - at.first) * step + at.columns - 1u) / PER_UNIT;
+  let run_step = params.run_items * step;
+  let runs = params.tile / params.run_items;
+  let by = place_of_number(WORKGROUP, params.run_units);
+  let place0 = place_of_number(local, params.run_units);
 #for u in UNITS
-  let place$u = $uu * WORKGROUP + local;
-  let unit$u = place$u / params.tile_columns;
-  let column$u = place$u - unit$u * params.tile_columns;
-  let from$u = start + min(column$u, at.columns - 1u);
-#for i in PER_UNIT
-  let element$[u]x$i = element_at(from$u + min(at.first + unit$u * PER_UNIT + $iu, params.axes[0].x - 1u) * params.axes[0].y);
-#endfor
+  let unit$u = unit_at(min((at.start + place$u.y * run_step) / PER_UNIT + place$u.x, last));
+  let place$[u + 1] = onward(place$u, by, params.run_units);
 #endfor
 #for u in UNITS
-#if PER_UNIT > 1
-  var bits$u = 0u;
-#for i in PER_UNIT
-  bits$u |= element$[u]x$i >> $[(32 // PER_UNIT) * (PER_UNIT - 1 - i)]u;
-#endfor
-#else
-  let bits$u = element$[u]x0;
-#endif
-  if (unit$u < units_of_column()) { tile[column$u * (units_of_column() + 1u) + unit$u] = bits$u; }
+  if (place$u.y < runs) { tile[place$u.y * pitch() + place$u.x] = unit$u; }
 #endfor
 }
 
-// The 16 bytes from a unit on.
-fn vector_at(place: u32) -> vec4<u32> {
-  var words: vec4<u32>;
-#for q in QUARTER
-#if ELEMENT_BYTES == 8
-  words[$[2 * q]] = tile[place + $qu].y;
-  words[$[2 * q + 1]] = tile[place + $qu].x;
+// Where the items of a vector lie.
+struct Items {
+  run: u32,       // the unit where the first one's run begins
+  run_step: u32,  // units from run to run, where each item has its own
+  start: u32,     // element of memory: a run begins anywhere in its first unit
+  turn: u32,      // elements of memory from run to run, where each item has its own
+  step: u32,      // elements from item to item of one run
+}
+
+fn items_of(at: Tile, vector: u32) -> Items {
+  let step = params.axes[0].y;
+  let first = vector * (16u / ELEMENT_BYTES);
+  let alone = params.run_items == 1u;
+  let run = select(vector, first, alone) * pitch();
+  return Items(run, select(0u, pitch(), alone), at.start + first * step, select(0u, step, alone), select(step, 0u, alone));
+}
+
+// The q-th item's elements of PER_UNIT columns.
+fn unit_of(items: Items, column: u32, q: u32) -> Unit {
+  let place = (items.start + q * items.turn) % PER_UNIT + column + q * items.step;
+  let unit = items.run + q * items.run_step + place / PER_UNIT;
+#if PER_UNIT > 1
+  let shift = place % PER_UNIT * (8u * ELEMENT_BYTES);
+  return (tile[unit] >> shift) | ((tile[unit + 1u] << 1u) << (31u - shift));
 #else
-  words[$q] = tile[place + $qu];
+  return tile[unit];
+#endif
+}
+
+// The low halves of two words, and the high ones; their even bytes, and the odd ones, in turn.
+fn halves(a: u32, b: u32) -> vec2<u32> { return vec2<u32>((a & 0xffffu) | (b << 16u), (a >> 16u) | (b & 0xffff0000u)); }
+fn bytes(a: u32, b: u32) -> vec2<u32> {
+  return vec2<u32>((a & 0xff00ffu) | ((b & 0xff00ffu) << 8u), ((a >> 8u) & 0xff00ffu) | (b & 0xff00ff00u));
+}
+
+// A vector of each of PER_UNIT columns.
+fn vectors_of(items: Items, column: u32) -> array<vec4<u32>, PER_UNIT> {
+  var columns: array<vec4<u32>, PER_UNIT>;
+#if ELEMENT_BYTES == 8
+  columns[0] = vec4<u32>(unit_of(items, column, 0u), unit_of(items, column, 1u));
+#else
+#for w in 4
+#if PER_UNIT == 4
+  let even$w = bytes(unit_of(items, column, $[4 * w]u), unit_of(items, column, $[4 * w + 1]u));
+  let odd$w = bytes(unit_of(items, column, $[4 * w + 2]u), unit_of(items, column, $[4 * w + 3]u));
+  let low$w = halves(even$w.x, odd$w.x);
+  let high$w = halves(even$w.y, odd$w.y);
+  columns[0][$w] = low$w.x;
+  columns[1][$w] = high$w.x;
+  columns[2][$w] = low$w.y;
+  columns[3][$w] = high$w.y;
+#endif
+#if PER_UNIT == 2
+  let pair$w = halves(unit_of(items, column, $[2 * w]u), unit_of(items, column, $[2 * w + 1]u));
+  columns[0][$w] = pair$w.x;
+  columns[1][$w] = pair$w.y;
+#endif
+#if PER_UNIT == 1
+  columns[0][$w] = unit_of(items, column, $wu);
 #endif
 #endfor
-  return words;
+#endif
+  return columns;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -71,13 +136,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let at = tile_of(linear_workgroup(workgroup, grid));
   if (at.live) { read_tile(at, local); }
   workgroupBarrier();
-  let vectors = units_of_column() / QUARTER;  // of a tile's row, and of a whole one
   let row_vectors = (params.axes[0].x * ELEMENT_BYTES + 31u) / 32u * 2u;
-  for (var v = local; v < at.columns * vectors; v += WORKGROUP) {
-    let column = v / vectors;
-    let vector = v - column * vectors;
-    if (at.live && at.number * vectors + vector < row_vectors) {
-      rows[(at.sequence + column) * row_vectors + at.number * vectors + vector] = vector_at(column * (units_of_column() + 1u) + vector * QUARTER);
-    }
+  let first = at.first * ELEMENT_BYTES / 16u;
+  let vectors = select(0u, min(params.tile * ELEMENT_BYTES / 16u, row_vectors - first), at.live);
+  let units = (at.columns + PER_UNIT - 1u) / PER_UNIT;
+  let by = place_of_number(WORKGROUP / 2u, units);
+  // Neighbours write two vectors of a row, which memory takes whole.
+  for (var place = place_of_number(local / 2u, units); 2u * place.y < vectors; place = onward(place, by, units)) {
+    let vector = 2u * place.y + local % 2u;
+    let column = place.x * PER_UNIT;
+    var found = vectors_of(items_of(at, vector), column);
+#for i in PER_UNIT
+    if (column + $iu < at.columns) { rows[(at.sequence + column + $iu) * row_vectors + first + vector] = found[$i]; }
+#endfor
   }
 }

@@ -24,7 +24,9 @@ def copies(plans) -> int:
 
 
 @pytest.mark.parametrize("name", ["uint8", "bool", "float16", "int32", "float64"])
-@pytest.mark.parametrize(("shape", "axis"), [((37, 5), 0), ((3, 64, 2), 1), ((2, 33, 7, 3), 1), ((2, 3, 31, 66), 2)])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((37, 5), 0), ((3, 64, 2), 1), ((2, 33, 7, 3), 1), ((2, 3, 31, 66), 2), ((2, 150, 301), 1)]
+)
 def test_every_width(forced, name, shape, axis):
     device, plans = forced()
     for seed, kind in enumerate(("random", "few_distinct")):

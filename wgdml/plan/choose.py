@@ -114,8 +114,15 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
     return p.k <= 256 and p.listed >= 2 * p.k and p.loads >= p.k
 
 
+def _best_few(p: Problem) -> bool:
+    """Do a copy of narrow columns, or delegates of longer ones, take less where few are wanted?"""
+    if not p.columns or p.k > 8 or p.sequences * p.length <= 1 << 19:
+        return False
+    return p.format.bytes < 4 or (p.length >= max(512, 64 * p.k) and not _side_by_side(p, 16))
+
+
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    if not (p.along or p.columns):
+    if not (p.along or p.columns) or _best_few(p):
         return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
     shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, max(1024, 16 * p.k))
@@ -149,26 +156,32 @@ def _narrow_sort(p: Problem) -> bool:
     return p.along and p.format.bytes == 1 and p.k > 1024 and 16 * p.k >= p.length > 8192
 
 
+def _side_by_side(p: Problem, most: int) -> bool:
+    """Are columns so few, at most, before memory goes on with the next item?"""
+    return p.view.selection.batch[-1].size <= most
+
+
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     if not p.columns:
         return False
     # A copy of few columns takes little, and they share few lines of memory.
-    few = p.view.selection.batch[-1].size <= 16
+    few = _side_by_side(p, 16)
     if few and p.length < 1 << 16:
         return False
     large = not few or p.sequences * p.length > 1 << 23
-    return p.k <= (512 if large else 64) and p.length >= max(16 * p.k, 2 * p.k**2)
+    share = 16 if p.format.bytes > 2 else 128  # A copy of narrow columns takes less.
+    return p.k <= (512 if large else 64) and p.length >= max(share * p.k, 2 * p.k**2)
 
 
 def _long_columns(p: Problem) -> bool:
     """Are columns so long, and neighbours so few, that a workgroup each reads as well?"""
-    return p.columns and p.view.selection.batch[-1].size <= 4 and p.length >= 1 << 18 and p.k <= 64
+    return p.columns and _side_by_side(p, 4) and p.length >= 1 << 18 and p.k <= 64
 
 
 def _few_neighbours(p: Problem) -> bool:
     """Would columns that workgroups read side by side share the lines of memory?"""
-    few = p.columns and p.view.selection.batch[-1].size <= 16
-    return few and p.length > max(8192, 16 * p.k) and p.k > 64 and p.sequences >= 128
+    few = p.columns and _side_by_side(p, 16) and 64 < p.k <= 256 * p.format.bytes**2
+    return few and p.length > max(8192, 16 * p.k) and p.sequences >= 128
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
@@ -225,7 +238,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_bisect",
         _select_bisect,
         "640 rows or columns and more of 129 to 2048 items (8 and 16 bits: of 257 to 1024), of over 1024 up to 16 k; "
-        "k to 512 and half, as powers of two",
+        "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 8 that a copy or delegates take",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -263,7 +276,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items and 2 k^2 and more, k up to 512; of few neighbours from 65536 on, of 2^23 in all k up to 64",
+        "columns of 16 k items (8 and 16 bits: 128 k) and 2 k^2 and more, k up to 512; of few neighbours from 65536 on, of 2^23 "
+        "in all k up to 64",
         "one read that coalesces",
     ),
     Rule(
@@ -275,7 +289,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_radix",
         lambda p, a: _few_neighbours(p),
-        "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k over 64",
+        "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 65 to 256 bytes^2",
         "they share the lines that they read, and a copy takes longer",
     ),
     Rule(

@@ -68,6 +68,8 @@ struct Params {
   scanned: u32,           // 1 where an earlier dispatch has summed up the groups' counts.
   tile: u32,              // Items of each sequence in a tile.
   tile_columns: u32,      // Columns of a tile that is copied.
+  run_items: u32,         // Items of such a tile that are read as one run.
+  run_units: u32,         // Words of such a run, or elements of two words.
   digit_step: u32,        // Words from a bound item to the next. Its words count from 0.
   fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
   // Spans of sequences, and payloads.

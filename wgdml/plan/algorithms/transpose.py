@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from ...selection import AxisDim
 from ..cut import slices
@@ -13,8 +14,7 @@ from ..regions import Outputs, Region, Sink, View
 from .base import Algorithm
 
 _SECTOR = 32  # bytes: a row of a tile is as many, or a multiple, so that memory takes it whole
-_LINE = 128  # bytes of a tile's columns side by side, or twice as many words where that is all
-_BYTES = 8 << 10  # of a tile in workgroup memory, half of the least that there is
+_LINE = 256  # bytes of a tile's columns side by side, at most
 #: Bytes of scratch. Larger inputs take a quarter of their size, a slice after the other.
 _SLICE = 64 << 20
 
@@ -52,29 +52,47 @@ class Transpose(Algorithm):
         form, inner = columns.selection.format, 1
         if columns.columns:  # no slice of a single one
             inner = columns.selection.batch[-1].size
-        per_unit, most = max(1, 4 // form.bytes), inner
-        if inner > _LINE // 2:
-            # As many in each tile: few invocations are idle.
-            most = ceil_div(inner, ceil_div(inner, _LINE // form.bytes))
-        units, whole = _BYTES // (4 * form.key_words), _SECTOR // form.bytes
-        tile = max(whole, units // most * per_unit // whole * whole)
-        tile = min(tile, ceil_div(columns.covered, whole) * whole)
-        across = min(inner, units * per_unit // tile)
-        tiles = ceil_div(columns.covered, tile)
+        shape = _tile_of(columns, inner)
+        tiles = ceil_div(columns.covered, shape.tile)
         program.dispatch(
             "util/transpose",
-            sequences // inner * ceil_div(inner, across) * tiles,
+            sequences // inner * ceil_div(inner, shape.tile_columns) * tiles,
             source=columns,
             bind={"rows": rows.region} if rows.region else {},
-            # Elements are looked at one by one: a vector would bring more than are asked for.
+            # Words are looked at one by one: a vector would bring more than are asked for.
             constants={
-                "UNITS": units // self.machine.workgroup,
-                "PER_UNIT": per_unit,
-                "QUARTER": 4 // form.key_words,
+                "UNITS": _units(form.bytes) // self.machine.workgroup,
+                "PER_UNIT": max(1, 4 // form.bytes),
                 "INPUT_WORDS": 1,
             },
-            params={"neighbours": inner, "tile": tile, "tile_columns": across, "tiles": tiles},
+            params=shape._asdict() | {"neighbours": inner, "tiles": tiles},
         )
+
+
+class _Tile(NamedTuple):
+    tile: int
+    tile_columns: int
+    run_items: int
+    run_units: int
+
+
+def _units(size: int) -> int:
+    """Units of a tile, words or longer elements: some half of the least workgroup memory."""
+    return 1024 if size > 4 else 2304
+
+
+def _tile_of(columns: View, inner: int) -> _Tile:
+    """As many items, a multiple of a sector's, as workgroup memory has room for."""
+    size = columns.selection.format.bytes
+    # As many in each tile: few invocations are idle.
+    most = ceil_div(inner, ceil_div(inner * size, _LINE))
+    # Where columns are all that there is, items follow one another.
+    items = 16 // size if columns.selection.axes[0].stride == most else 1
+    # An element may begin anywhere in a word.
+    units = ceil_div(items * most * size + 4 - size, 4) if size < 4 else items * most
+    whole = _SECTOR // size
+    tile = _units(size) // (units | 1) * items // whole * whole
+    return _Tile(min(tile, ceil_div(columns.covered, whole) * whole), most, items, units)
 
 
 def _rows_of(columns: View, step: int, region: Region) -> View:
