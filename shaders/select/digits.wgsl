@@ -1,8 +1,11 @@
-// The first k pairs of every row, in order, by histograms of digits: source -> sink. Two reads.
+// The first k pairs of every row, in order, by histograms of digits: source -> sink. Some two reads.
 //
 // A workgroup serves a row. It counts the first digit of all items, and finds the k-th's bin. Where
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
+//
+// Counts of a sample, one in params.every loads, come first. What they tell serves where as many as
+// the list has room for, and no fewer than k, are up to it: any such threshold gives the first k.
 //   SPILLED  1 where the list is the sink's, of exactly k pairs in order of index
 //   AGAIN    loads under way at once
 #import io/source
@@ -52,32 +55,34 @@ fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
 #endif
 }
 
-fn count_row(row: Row, local: u32, digit: Digit) {
-  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
+// Of one load in `every`.
+fn count_row(row: Row, local: u32, every: u32, digit: Digit) {
+  let step = WORKGROUP * every;
+  for (var v = local * every; v < row.loads; v += AGAIN * step) {
 #for u in AGAIN
-    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
+    let data$u = load(row, min(v + $uu * step, row.loads - 1u));
 #endfor
 #for u in AGAIN
-    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, digit); }
+    if (v + $uu * step < row.loads) { count_load(row, v + $uu * step, data$u, digit); }
 #endfor
   }
 }
 
-// The k-th pair, or one that is up to params.slack later.
-fn threshold_of(row: Row, local: u32) -> Pair {
+// The pair of a rank among one load in `every`, or one that is up to `slack` later.
+fn threshold_of(row: Row, local: u32, every: u32, first_rank: u32, slack: u32) -> Pair {
   var prefix = vec3<u32>();
-  var rank = params.k;
+  var rank = first_rank;
   var word = 0u;
   var high = 32u;
   loop {
     let low = bits_of_word(word).x;
     let size = min(high - low, KTH_DIGIT);
     let digit = digit_at(word, high - size, size, prefix);
-    count_row(row, local, digit);
+    count_row(row, local, every, digit);
     let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;
-    let settled = bin.z - rank <= params.slack;
+    let settled = bin.z - rank <= slack;
     let placed = (bin.x << high) | select(0u, ones(high), settled);
 #for w in 3
     prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
@@ -166,12 +171,25 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (local == 0u) { atomicStore(&listed, 0u); }
 #endif
   workgroupBarrier();
-  let threshold = threshold_of(row, local);
-  list_row(sequence, row, local, threshold);
-#if !SPILLED
-  workgroupBarrier();
-  if (local == 0u) { shared_length = atomicLoad(&listed); }
-  sort_list(local, workgroupUniformLoad(&shared_length), threshold);
+#if SPILLED
+  list_row(sequence, row, local, threshold_of(row, local, 1u, params.k, params.slack));
+#else
+  var threshold: Pair;
+  var length: u32;
+  for (var sampled = params.every > 1u; ; sampled = false) {
+    let of_sample = vec3<u32>(params.every, params.sample_rank, params.sample_slack);
+    let asked = select(vec3<u32>(1u, params.k, params.slack), of_sample, sampled);
+    threshold = threshold_of(row, local, asked.x, asked.y, asked.z);
+    list_row(sequence, row, local, threshold);
+    workgroupBarrier();
+    if (local == 0u) {
+      shared_length = atomicLoad(&listed);
+      atomicStore(&listed, 0u);
+    }
+    length = workgroupUniformLoad(&shared_length);
+    if (!sampled || (params.k <= length && length <= PLACES)) { break; }
+  }
+  sort_list(local, length, threshold);
   put_ranks(sequence, 1u, local);
 #endif
 }

@@ -277,4 +277,7 @@ def test_filtered_batches(device, name, cases, kind):
             running.update(part, own)
         check(running, x, k, mode == "largest", ids=ids)
     kernels = {dispatch.kernel for plan in planned.plans for dispatch in plan.dispatches}
-    assert {"running/filter", "running/take", "running/merge"} <= kernels
+    assert "running/merge" in kernels
+    # The least workgroup memory has no room for a list of 300.
+    if min(k for k, _ in cases) < 300 or planned.machine.max_compute_workgroup_storage_size > 16 << 10:
+        assert {"running/filter", "running/take"} <= kernels

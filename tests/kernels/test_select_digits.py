@@ -5,7 +5,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import check
-from planning import planned_device
+from planning import params_of, planned_device
 
 import wgdml
 
@@ -59,3 +59,39 @@ def test_lists_in_scratch_of_spans(digits):
         assert np.array_equal(values[row, : len(order)], x[row, order])
         assert (indices[row, len(order) :] == -1).all()
     assert planned.plans[-1].algorithms == ("select_digits", "row_sort_radix")
+
+
+SAMPLED = 20_000  # items of a row that is sampled, whatever its type
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "int64"])
+def test_a_threshold_from_a_sample(digits, name):
+    device, planned = digits()
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        check("top_k-largest", data.make(kind, name, (2, SAMPLED), seed), k=900, device=device, case=kind)
+    assert params_of(planned.plans[-1].dispatches[0])["every"] > 1
+
+
+@pytest.mark.parametrize("best_in_sample", [False, True])
+def test_a_sample_that_misleads(digits, best_in_sample):
+    """Where its loads alone hold what is best, or none of that, too few or too many are listed."""
+    device, planned = digits()
+    x = np.random.default_rng(7).standard_normal((2, SAMPLED), np.float32)
+    check("top_k-largest", x, k=900, device=device)
+    every = params_of(planned.plans[-1].dispatches[0])["every"]
+    sampled = np.arange(SAMPLED) // 4 % every == 0
+    x[:, sampled == best_in_sample] += np.float32(100)
+    check("top_k-largest", x, k=900, device=device)
+
+
+def test_samples_of_spans(digits):
+    """Of a short span a sample may have fewer items than the rank that is asked of it."""
+    device, planned = digits()
+    x, lengths = data.make("eight_values", "float32", (5, SAMPLED), 3), np.array([SAMPLED, 901, 899, 17, 0])
+    values, indices = (found.numpy() for found in wgdml.top_k(wgdml.asarray(x, device=device), 900, lengths=lengths))
+    for row, length in enumerate(lengths):
+        order = np.argsort(-x[row, :length], kind="stable")[:900]
+        assert np.array_equal(indices[row, : len(order)], order)
+        assert np.array_equal(values[row, : len(order)], x[row, order])
+        assert (indices[row, len(order) :] == -1).all()
+    assert params_of(planned.plans[-1].dispatches[-1])["every"] > 1

@@ -30,7 +30,7 @@ class Rule:
 
 def _few_and_long(p: Problem, a: Algorithms) -> bool:
     """Would a workgroup each leave most of the machine idle? Sooner where k is too large for it."""
-    share = a["delegates"].policy.few_length * (1 if p.sequences <= 16 else 4)
+    share = int(a["delegates"].policy.few_length * max(1.0, min(4.0, p.sequences / 16)))
     large = p.k > 2048  # a list that several workgroups sort
     share //= 4 if large else 2 if p.k >= 1024 else 1
     long = p.length >= max((12 if large else 32) * p.k, share * p.sequences)
@@ -141,7 +141,7 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     """Would most loads of a row be read again by their delegates, and the row be long to sort?"""
     fits = _fits(p, a)
     share = 16 if not fits else 10 if p.format.bytes == 2 else 6
-    dense = p.along and 1024 < p.length <= min(1 << 16, share * p.k)
+    dense = p.along and 1024 < p.length <= min(3 << 15, share * p.k)
     return dense and (not fits or p.k <= _DENSEST[p.format.bytes] * p.length)
 
 

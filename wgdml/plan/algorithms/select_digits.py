@@ -23,6 +23,15 @@ _HELD = 8  # of the k for each invocation, where a workgroup may have so many
 _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
 _UNROLL = 4  # loads under way at once, of up to four items each
+_SAMPLED = 16  # items of an invocation's sample, about
+_LEAST_SHARE = 4  # A row is at least so often its sample, which else takes as long.
+_FEWEST_RANKS = 16  # of a sample up to the threshold, or it tells too little
+
+
+class _Sample(NamedTuple):
+    every: int  # One load in so many, or 1.
+    sample_rank: int
+    sample_slack: int
 
 
 class _Shape(NamedTuple):
@@ -35,7 +44,7 @@ class SelectDigits(Algorithm):
     """The k-th pair digit by digit, what is up to it, and its order, in one workgroup."""
 
     name = "select_digits"
-    summary = "a threshold by histograms of a row's digits and a small sort in a workgroup; two reads or a few"
+    summary = "a threshold by histograms of digits and a small sort in a workgroup; two reads or a few"
 
     def check(self, problem: Problem) -> _Shape:
         source, k = problem.view, problem.k
@@ -50,7 +59,10 @@ class SelectDigits(Algorithm):
         digit = min(_DIGIT, (_EACH * workgroup).bit_length() - 1)
         fewest = max(digit - 2, workgroup.bit_length() - 1)
         # A list with little to spare takes digits more, and so do narrow ones.
-        for bits, least in ((digit, k * 5 // 4), (digit, k * 17 // 16), (fewest, k * 17 // 16)):
+        every = self._every(problem, workgroup)
+        spread = int(k * (1 + 8 / (k / every) ** 0.5)) if every > 1 else 0
+        few = k * 17 // 16
+        for bits, least in ((digit, max(k * 5 // 4, spread)), (digit, k * 5 // 4), (digit, few), (fewest, few)):
             places = max(_FEWEST, class_above(least, _LISTS))
             room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
             if places <= min(room, _MOST * workgroup):
@@ -65,6 +77,18 @@ class SelectDigits(Algorithm):
         lists = replace(program.pairs(problem.sequences, problem.k), in_order=True)
         self._select(program, problem, shape, lists)
         program.run(lists, problem.sequences, problem.k, sink)
+
+    @staticmethod
+    def _every(problem: Problem, workgroup: int) -> int:
+        """One load in so many is a row's sample. Of short rows, and of few ranks, all are."""
+        sampled = workgroup * max(1, _SAMPLED // problem.view.per_load)
+        every = max(_LEAST_SHARE, problem.loads // sampled)
+        return every if problem.loads >= 2 * sampled and problem.k >= _FEWEST_RANKS * every else 1
+
+    def _sample(self, problem: Problem, shape: _Shape) -> _Sample:
+        """What most likely k items are up to, and no more than the list has room for."""
+        every, room = self._every(problem, shape.workgroup), shape.places - problem.k
+        return _Sample(every, ceil_div(8 * problem.k + 3 * room, 8 * every), room // (4 * every))
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
         form = problem.format
@@ -83,7 +107,8 @@ class SelectDigits(Algorithm):
                 "SPLITS": int(shape.places > _UNSPLIT),
                 "AGAIN": _UNROLL if problem.view.per_load <= 4 else 2,
             },
-            params={
+            params=self._sample(problem, shape)._asdict()
+            | {
                 "k": problem.k,
                 "least": problem.k,
                 "slack": max(0, shape.places - problem.k),
