@@ -1,4 +1,4 @@
-// The first k pairs of every row, in order, by histograms of digits: source -> sink. Some two reads.
+// The first k pairs of every row, in order, by histograms of digits: source -> sink. Two reads.
 //
 // A workgroup serves a row. It counts the first digit of all items, and finds the k-th's bin. Where
 // that has more items than the list has room for, the next digit of those is counted. What is up to
