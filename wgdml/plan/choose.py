@@ -147,8 +147,12 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
 
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
     """Are sequences so long that a sort, or counting among k, takes more than two reads?"""
-    wide = p.one_axis and p.format.bytes > 2 and p.k >= 256 and max(4096, 4 * p.k) <= p.length <= 1 << 17
-    return wide and a["select_digits"].serves(p) is None and a["select_digits"].check(p).places > 0
+    digits = a["select_digits"]
+    if not (p.one_axis and p.format.bytes > 2 and 256 <= p.k < p.length <= 1 << 17) or digits.serves(p) is not None:
+        return False
+    # A list in scratch is sorted apart. Passes over all take longest of 64 bits.
+    share = 4 if digits.check(p).places or p.format.bytes == 8 else 8
+    return bool(p.length >= max(4096, share * p.k))
 
 
 def _narrow_sort(p: Problem) -> bool:
@@ -363,8 +367,9 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _serial_digits,
-        "one axis of 4096 to 2^17 items of 32 and 64 bits, k from 256 up to a quarter, whose lists fit a workgroup",
-        "two reads in one dispatch",
+        "one axis of 4096 to 2^17 items of 32 and 64 bits, k from 256 up to a quarter, or of 32 bits up to an eighth where a "
+        "list of k fits no workgroup",
+        "two reads or a few in one dispatch",
     ),
     Rule(
         "serial_select",
