@@ -1,11 +1,12 @@
-// The first k pairs of every row, in order, by histograms of digits: source -> sink. Two reads.
+// The first k pairs of every row, in order, by histograms of digits: source -> sink. A few reads.
 //
 // A workgroup serves a row. It counts the first digit of all items, and finds the k-th's bin. Where
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
 //
-// Counts of a sample, one in params.every loads, come first. What they tell serves where as many as
-// the list has room for, and no fewer than k, are up to it: any such threshold gives the first k.
+// Counts of a sample come first, of one in params.every loads, if that is over 1. What they tell
+// serves where at least k pairs are up to it, and no more than the list has room for: any such
+// threshold gives the first k. It spares the counts of the whole row. A list in scratch takes none.
 //   SPILLED  1 where the list is the sink's, of exactly k pairs in order of index
 //   AGAIN    loads under way at once
 #import io/source
@@ -168,7 +169,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   kth_clear(local);
 #if !SPILLED
-  if (local == 0u) { atomicStore(&listed, 0u); }
+  if (local == 0u) {
+    atomicStore(&listed, 0u);
+    shared_length = real_items(row);
+  }
 #endif
   workgroupBarrier();
 #if SPILLED
@@ -176,7 +180,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #else
   var threshold: Pair;
   var length: u32;
-  for (var sampled = params.every > 1u; ; sampled = false) {
+  // Of a short span the sample may have fewer items than the rank.
+  let long = workgroupUniformLoad(&shared_length) >= 2u * PLACES;
+  for (var sampled = params.every > 1u && long; ; sampled = false) {
     let of_sample = vec3<u32>(params.every, params.sample_rank, params.sample_slack);
     let asked = select(vec3<u32>(1u, params.k, params.slack), of_sample, sampled);
     threshold = threshold_of(row, local, asked.x, asked.y, asked.z);

@@ -51,6 +51,7 @@ fn onward(place: vec2<u32>, by: vec2<u32>, size: u32) -> vec2<u32> {
 
 fn read_tile(at: Tile, local: u32) {
   let step = params.axes[0].y;
+  // The unit of the last item of the last column. Behind it nothing is read.
   let last = (at.start + (params.axes[0].x - 1u - at.first) * step + at.columns - 1u) / PER_UNIT;
   let run_step = params.run_items * step;
   let runs = params.tile / params.run_items;
@@ -82,7 +83,8 @@ fn items_of(at: Tile, vector: u32) -> Items {
   return Items(run, select(0u, pitch(), alone), at.start + first * step, select(0u, step, alone), select(step, 0u, alone));
 }
 
-// The q-th item's elements of PER_UNIT columns.
+// The q-th item's elements of PER_UNIT columns. A last one's next unit only fills columns that are
+// not written.
 fn unit_of(items: Items, column: u32, q: u32) -> Unit {
   let place = (items.start + q * items.turn) % PER_UNIT + column + q * items.step;
   let unit = items.run + q * items.run_step + place / PER_UNIT;
@@ -94,7 +96,7 @@ fn unit_of(items: Items, column: u32, q: u32) -> Unit {
 #endif
 }
 
-// The low halves of two words, and the high ones; their even bytes, and the odd ones, in turn.
+// Of two words: the low halves, and the high ones; the even bytes by turns, and the odd ones.
 fn halves(a: u32, b: u32) -> vec2<u32> { return vec2<u32>((a & 0xffffu) | (b << 16u), (a >> 16u) | (b & 0xffff0000u)); }
 fn bytes(a: u32, b: u32) -> vec2<u32> {
   return vec2<u32>((a & 0xff00ffu) | ((b & 0xff00ffu) << 8u), ((a >> 8u) & 0xff00ffu) | (b & 0xff00ff00u));
@@ -108,14 +110,14 @@ fn vectors_of(items: Items, column: u32) -> array<vec4<u32>, PER_UNIT> {
 #else
 #for w in 4
 #if PER_UNIT == 4
-  let even$w = bytes(unit_of(items, column, $[4 * w]u), unit_of(items, column, $[4 * w + 1]u));
-  let odd$w = bytes(unit_of(items, column, $[4 * w + 2]u), unit_of(items, column, $[4 * w + 3]u));
-  let low$w = halves(even$w.x, odd$w.x);
-  let high$w = halves(even$w.y, odd$w.y);
-  columns[0][$w] = low$w.x;
-  columns[1][$w] = high$w.x;
-  columns[2][$w] = low$w.y;
-  columns[3][$w] = high$w.y;
+  let first_two$w = bytes(unit_of(items, column, $[4 * w]u), unit_of(items, column, $[4 * w + 1]u));
+  let last_two$w = bytes(unit_of(items, column, $[4 * w + 2]u), unit_of(items, column, $[4 * w + 3]u));
+  let even$w = halves(first_two$w.x, last_two$w.x);
+  let odd$w = halves(first_two$w.y, last_two$w.y);
+  columns[0][$w] = even$w.x;
+  columns[1][$w] = odd$w.x;
+  columns[2][$w] = even$w.y;
+  columns[3][$w] = odd$w.y;
 #endif
 #if PER_UNIT == 2
   let pair$w = halves(unit_of(items, column, $[2 * w]u), unit_of(items, column, $[2 * w + 1]u));
@@ -137,17 +139,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (at.live) { read_tile(at, local); }
   workgroupBarrier();
   let row_vectors = (params.axes[0].x * ELEMENT_BYTES + 31u) / 32u * 2u;
-  let first = at.first * ELEMENT_BYTES / 16u;
-  let vectors = select(0u, min(params.tile * ELEMENT_BYTES / 16u, row_vectors - first), at.live);
-  let units = (at.columns + PER_UNIT - 1u) / PER_UNIT;
-  let by = place_of_number(WORKGROUP / 2u, units);
+  let first_vector = at.first * ELEMENT_BYTES / 16u;
+  let vectors = select(0u, min(params.tile * ELEMENT_BYTES / 16u, row_vectors - first_vector), at.live);
+  let groups = (at.columns + PER_UNIT - 1u) / PER_UNIT;  // of columns
+  let by = place_of_number(WORKGROUP / 2u, groups);
   // Neighbours write two vectors of a row, which memory takes whole.
-  for (var place = place_of_number(local / 2u, units); 2u * place.y < vectors; place = onward(place, by, units)) {
+  for (var place = place_of_number(local / 2u, groups); 2u * place.y < vectors; place = onward(place, by, groups)) {
     let vector = 2u * place.y + local % 2u;
     let column = place.x * PER_UNIT;
+    let row = (at.sequence + column) * row_vectors + first_vector + vector;
     var found = vectors_of(items_of(at, vector), column);
 #for i in PER_UNIT
-    if (column + $iu < at.columns) { rows[(at.sequence + column + $iu) * row_vectors + first + vector] = found[$i]; }
+    if (column + $iu < at.columns) { rows[row + $iu * row_vectors] = found[$i]; }
 #endfor
   }
 }

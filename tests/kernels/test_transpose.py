@@ -52,6 +52,15 @@ def test_views(forced):
     assert copies(plans) == 1
 
 
+@pytest.mark.parametrize("strides", [(50, 3, 1), (1, 4, 1), (50, 0, 1)])
+def test_views_that_overlap(forced, strides):
+    """An item's columns reach into the next item's, or all items are one."""
+    device, _ = forced(limits={"max_compute_invocations_per_workgroup": 64})
+    for name in ("uint8", "float16", "int64"):
+        tensor, x = strided_tensor(device, "few_distinct", name, (3, 40, 9), strides, 1)
+        check("top_k-largest", x, given=tensor, k=20, axis=1, device=device, case=name)
+
+
 @pytest.mark.parametrize("shape", [(4, 60, 9), (1, 60, 30), (9, 60, 3), (1, 60, 3)])
 def test_slices(forced, monkeypatch, shape):
     """A large input's scratch is a quarter of it: slices along the batch's longest dimension."""

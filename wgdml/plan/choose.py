@@ -114,15 +114,15 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
     return p.k <= 256 and p.listed >= 2 * p.k and p.loads >= p.k
 
 
-def _best_few(p: Problem) -> bool:
-    """Do a copy of narrow columns, or delegates of longer ones, take less where few are wanted?"""
+def _few_of_columns(p: Problem) -> bool:
+    """Are so few wanted that a copy of narrow columns, or delegates of longer ones, take less?"""
     if not p.columns or p.k > 8 or p.sequences * p.length <= 1 << 19:
         return False
     return p.format.bytes < 4 or (p.length >= max(512, 64 * p.k) and not _side_by_side(p, 16))
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    if not (p.along or p.columns) or _best_few(p):
+    if not (p.along or p.columns) or _few_of_columns(p):
         return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
     shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, max(1024, 16 * p.k))
@@ -256,7 +256,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_digits",
         _select_digits,
         "rows of over 1024 items with k from a sixth (16 bits: a tenth) to two fifths, from a sixteenth up to all where a sort "
-        "of all has no room",
+        "of all has no room, up to 98304 items",
         "most loads would be read again, and more than once where delegates tell which",
     ),
     Rule(

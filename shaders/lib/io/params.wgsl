@@ -31,9 +31,9 @@ struct Params {
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two. Down columns, rows.
   turns: u32,             // Turns of loads before a workgroup puts what it has collected.
-  every: u32,             // One run of loads in so many is the sample of a row.
+  every: u32,             // One load in so many, or one run of loads, is the sample of a row.
   sample_rank: u32,       // Rank in that sample of what may be a threshold.
-  sample_slack: u32,      // Items of the sample more that may be up to it.
+  sample_slack: u32,      // Items of the sample beyond that rank that may be up to it.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.

@@ -57,8 +57,8 @@ class DelegatesPolicy:
     #: In lists of this many survivors and more a workgroup's pairs ask for places together
     #: (benchmarks/LOG.md#places-in-a-list-2026-11-23-6923b4c).
     append_length: int = number(4096, 1, 1 << 24)
-    #: Up to 16 rows are few where each has this many items for every one of them. More rows need as
-    #: often more as they are more than 16, up to four times
+    #: Up to 16 rows are few where each has this many items for every one of them. More rows need
+    #: more, in proportion to their number over 16, up to four times
     #: (benchmarks/LOG.md#rows-that-are-few-2026-11-26-7d1214f).
     few_length: int = number(1 << 15, 1 << 8, 1 << 24)
 

@@ -1,4 +1,4 @@
-"""A workgroup a row, whose k-th is found by histograms of its digits. Some two reads."""
+"""A workgroup a row, whose k-th is found by histograms of its digits. One read, or a few."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
 _UNROLL = 4  # loads under way at once, of up to four items each
 _SAMPLED = 16  # items of an invocation's sample, about
-_LEAST_SHARE = 4  # A row is at least so often its sample, which else takes as long.
+_LEAST_EVERY = 4  # One load in as many is a row's sample, or in more.
 _FEWEST_RANKS = 16  # of a sample up to the threshold, or it tells too little
+#: Standard deviations of how many items are up to a sample's threshold that a list has room for, as
+#: is wished, and at least. Half as many serve where the sample aims at the middle.
+_DEVIATIONS = (8.0, 4.0)
 
 
 class _Sample(NamedTuple):
@@ -44,7 +47,7 @@ class SelectDigits(Algorithm):
     """The k-th pair digit by digit, what is up to it, and its order, in one workgroup."""
 
     name = "select_digits"
-    summary = "a threshold by histograms of digits and a small sort in a workgroup; two reads or a few"
+    summary = "a threshold by histograms of digits and a small sort in a workgroup; one read or a few"
 
     def check(self, problem: Problem) -> _Shape:
         source, k = problem.view, problem.k
@@ -58,11 +61,10 @@ class SelectDigits(Algorithm):
         workgroup = min(_WIDEST, self.machine.widest_workgroup, wanted)
         digit = min(_DIGIT, (_EACH * workgroup).bit_length() - 1)
         fewest = max(digit - 2, workgroup.bit_length() - 1)
+        wide, tight = k * 5 // 4, k * 17 // 16
+        sampled = k + int(_DEVIATIONS[0] * self._deviation(problem, workgroup))
         # A list with little to spare takes digits more, and so do narrow ones.
-        every = self._every(problem, workgroup)
-        spread = int(k * (1 + 8 / (k / every) ** 0.5)) if every > 1 else 0
-        few = k * 17 // 16
-        for bits, least in ((digit, max(k * 5 // 4, spread)), (digit, k * 5 // 4), (digit, few), (fewest, few)):
+        for bits, least in ((digit, max(wide, sampled)), (digit, wide), (digit, tight), (fewest, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
             room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
             if places <= min(room, _MOST * workgroup):
@@ -82,13 +84,21 @@ class SelectDigits(Algorithm):
     def _every(problem: Problem, workgroup: int) -> int:
         """One load in so many is a row's sample. Of short rows, and of few ranks, all are."""
         sampled = workgroup * max(1, _SAMPLED // problem.view.per_load)
-        every = max(_LEAST_SHARE, problem.loads // sampled)
+        every = max(_LEAST_EVERY, problem.loads // sampled)
         return every if problem.loads >= 2 * sampled and problem.k >= _FEWEST_RANKS * every else 1
 
+    def _deviation(self, problem: Problem, workgroup: int) -> float:
+        """Of how many items are up to the k-th of a sample, times ``every``; 0 without a sample."""
+        every = self._every(problem, workgroup)
+        return (problem.k * every) ** 0.5 if every > 1 else 0.0
+
     def _sample(self, problem: Problem, shape: _Shape) -> _Sample:
-        """What most likely k items are up to, and no more than the list has room for."""
+        """A rank of the sample up to which some k items and half of the room are."""
         every, room = self._every(problem, shape.workgroup), shape.places - problem.k
-        return _Sample(every, ceil_div(8 * problem.k + 3 * room, 8 * every), room // (4 * every))
+        if room < _DEVIATIONS[1] * self._deviation(problem, shape.workgroup):
+            return _Sample(1, 0, 0)
+        # The bin that ends the search has some items more.
+        return _Sample(every, ceil_div(8 * problem.k + 3 * room, 8 * every), max(0, room // (4 * every)))
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
         form = problem.format

@@ -82,17 +82,22 @@ def _units(size: int) -> int:
 
 
 def _tile_of(columns: View, inner: int) -> _Tile:
-    """As many items, a multiple of a sector's, as workgroup memory has room for."""
+    """The tile with the most elements, of as many columns as a line holds, or a little fewer."""
+    fewest = ceil_div(inner * columns.selection.format.bytes, _LINE)
+    tiles = [_tile(columns, ceil_div(inner, pieces)) for pieces in (fewest, fewest + 1)]
+    return max(tiles, key=lambda tile: tile.tile * tile.tile_columns)
+
+
+def _tile(columns: View, across: int) -> _Tile:
+    """As many items of so many columns, by sectors, as workgroup memory has room for."""
     size = columns.selection.format.bytes
-    # As many in each tile: few invocations are idle.
-    most = ceil_div(inner, ceil_div(inner * size, _LINE))
-    # Where columns are all that there is, items follow one another.
-    items = 16 // size if columns.selection.axes[0].stride == most else 1
+    # Where an item ends with the columns, the next one follows.
+    items = 16 // size if columns.selection.axes[0].stride == across else 1
     # An element may begin anywhere in a word.
-    units = ceil_div(items * most * size + 4 - size, 4) if size < 4 else items * most
+    units = ceil_div(items * across * size + 4 - size, 4) if size < 4 else items * across
     whole = _SECTOR // size
     tile = _units(size) // (units | 1) * items // whole * whole
-    return _Tile(min(tile, ceil_div(columns.covered, whole) * whole), most, items, units)
+    return _Tile(min(tile, ceil_div(columns.covered, whole) * whole), across, items, units)
 
 
 def _rows_of(columns: View, step: int, region: Region) -> View:
