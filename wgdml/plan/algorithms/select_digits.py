@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
@@ -31,7 +31,8 @@ _FEWEST_RANKS = 16  # of a sample up to the threshold, or it tells too little
 _DEVIATIONS = (8.0, 4.0)
 
 
-class _Sample(NamedTuple):
+@dataclass(frozen=True)
+class _Sample:
     every: int  # One load in so many, or 1.
     sample_rank: int
     sample_slack: int
@@ -117,7 +118,7 @@ class SelectDigits(Algorithm):
                 "SPLITS": int(shape.places > _UNSPLIT),
                 "AGAIN": _UNROLL if problem.view.per_load <= 4 else 2,
             },
-            params=self._sample(problem, shape)._asdict()
+            params=asdict(self._sample(problem, shape))
             | {
                 "k": problem.k,
                 "least": problem.k,

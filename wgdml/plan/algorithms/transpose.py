@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, replace
 
 from ...selection import AxisDim
 from ..cut import slices
@@ -65,11 +64,12 @@ class Transpose(Algorithm):
                 "PER_UNIT": max(1, 4 // form.bytes),
                 "INPUT_WORDS": 1,
             },
-            params=shape._asdict() | {"neighbours": inner, "tiles": tiles},
+            params=asdict(shape) | {"neighbours": inner, "tiles": tiles},
         )
 
 
-class _Tile(NamedTuple):
+@dataclass(frozen=True)
+class _Tile:
     tile: int
     tile_columns: int
     run_items: int
