@@ -1,14 +1,13 @@
 // Radix select, a level: counts digits of pairs with the prefix: source -> histogram, progress.
 #import io/source
+#import io/digit
+#import order/words
 #import workgroup/digits
 
 var<workgroup> bins: array<atomic<u32>, BINS>;
 
 // The bits of each word of a pair that lie above the digit.
-fn mask_of(word: u32) -> u32 {
-  let above = (0xffffffffu << params.digit_shift) << params.digit_bits;
-  return select(select(0u, above, word == params.digit_word), 0xffffffffu, word < params.digit_word);
-}
+fn mask_of(word: u32) -> u32 { return bits_above(word, params.digit_word, params.digit_shift, params.digit_bits); }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -30,7 +29,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let key_mask = vec2<u32>(mask_of(0u), mask_of(1u));
 #endif
     let index_mask = mask_of(KEY_WORDS);
-    let digit_mask = (1u << params.digit_bits) - 1u;
     let run = run_of(part, local, row.loads);
     for (var q = run.x; q < run.y; q += 4u * run.z) {
 #for u in 4
@@ -50,7 +48,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
           let differing = both.x | both.y | ((candidate.index ^ wanted.index) & index_mask);
 #endif
           if (differing == 0u && candidate.index != NO_INDEX) {
-            atomicAdd(&bins[(word_of_pair(candidate, params.digit_word) >> params.digit_shift) & digit_mask], 1u);
+            atomicAdd(&bins[digit_in(word_of_pair(candidate, params.digit_word))], 1u);
           }
         }
 #endfor

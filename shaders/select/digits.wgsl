@@ -51,9 +51,9 @@ fn count_row(row: Row, local: u32, every: u32, digit: Digit) {
 }
 
 // The pair of a rank among one load in `every`, or one that is up to `slack` later.
-fn threshold_of(row: Row, local: u32, every: u32, first_rank: u32, slack: u32) -> Pair {
+fn threshold_of(row: Row, local: u32, every: u32, wanted: u32, slack: u32) -> Pair {
   var prefix = vec3<u32>();
-  var rank = first_rank;
+  var rank = wanted;
   var word = 0u;
   var high = 32u;
   loop {
@@ -155,8 +155,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     shared_length = real_items(row);
   }
 #endif
-  workgroupBarrier();
 #if SPILLED
+  workgroupBarrier();
   list_row(sequence, row, local, threshold_of(row, local, 1u, params.k, params.slack));
 #else
   var threshold: Pair;

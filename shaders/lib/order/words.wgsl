@@ -17,6 +17,11 @@ fn pair_from(words: vec3<u32>) -> Pair {
 #endif
 }
 
+// The bits of a word of pairs that lie above a digit of `size` bits of `digit_word`.
+fn bits_above(word: u32, digit_word: u32, shift: u32, size: u32) -> u32 {
+  return select(select(0u, (0xffffffffu << shift) << size, word == digit_word), 0xffffffffu, word < digit_word);
+}
+
 #if KEY_WORDS == 1
 fn words_before(a: vec3<u32>, b: vec3<u32>) -> bool { return (a.x < b.x) | ((a.x == b.x) & (a.y < b.y)); }
 #else

@@ -7,7 +7,7 @@ struct Digit { word: u32, shift: u32, size: u32, prefix: vec3<u32>, above: vec3<
 fn digit_at(word: u32, shift: u32, size: u32, prefix: vec3<u32>) -> Digit {
   var above: vec3<u32>;
 #for w in 3
-  above[$w] = select(select(0u, (0xffffffffu << shift) << size, word == $wu), 0xffffffffu, word > $wu);
+  above[$w] = bits_above($wu, word, shift, size);
 #endfor
   return Digit(word, shift, size, prefix, above);
 }

@@ -38,6 +38,11 @@ class _Sample:
     sample_slack: int
 
 
+def _deviation(k: int, every: int) -> float:
+    """Of how many items are up to what has k items up to it by a sample."""
+    return float((k * every) ** 0.5)
+
+
 class _Shape(NamedTuple):
     workgroup: int
     digit: int
@@ -63,7 +68,8 @@ class SelectDigits(Algorithm):
         digit = min(_DIGIT, (_EACH * workgroup).bit_length() - 1)
         fewest = max(digit - 2, workgroup.bit_length() - 1)
         wide, tight = k * 5 // 4, k * 17 // 16
-        sampled = k + int(_DEVIATIONS[0] * self._deviation(problem, workgroup))
+        every = self._every(problem, workgroup)
+        sampled = k + int(_DEVIATIONS[0] * _deviation(k, every)) if every > 1 else wide
         # A list with little to spare takes digits more, and so do narrow ones.
         for bits, least in ((digit, max(wide, sampled)), (digit, wide), (digit, tight), (fewest, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
@@ -88,18 +94,13 @@ class SelectDigits(Algorithm):
         every = max(_LEAST_EVERY, problem.loads // sampled)
         return every if problem.loads >= 2 * sampled and problem.k >= _FEWEST_RANKS * every else 1
 
-    def _deviation(self, problem: Problem, workgroup: int) -> float:
-        """Of how many items are up to the k-th of a sample, times ``every``; 0 without a sample."""
-        every = self._every(problem, workgroup)
-        return (problem.k * every) ** 0.5 if every > 1 else 0.0
-
     def _sample(self, problem: Problem, shape: _Shape) -> _Sample:
         """A rank of the sample up to which some k items and half of the room are."""
         every, room = self._every(problem, shape.workgroup), shape.places - problem.k
-        if room < _DEVIATIONS[1] * self._deviation(problem, shape.workgroup):
+        if every == 1 or room < _DEVIATIONS[1] * _deviation(problem.k, every):
             return _Sample(1, 0, 0)
         # The bin that ends the search has some items more.
-        return _Sample(every, ceil_div(8 * problem.k + 3 * room, 8 * every), max(0, room // (4 * every)))
+        return _Sample(every, ceil_div(8 * problem.k + 3 * room, 8 * every), room // (4 * every))
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
         form = problem.format
