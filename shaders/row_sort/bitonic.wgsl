@@ -2,7 +2,11 @@
 // One read. A team holds a sequence in registers (lib/workgroup/register_sort.wgsl).
 //   LOADS  of an invocation
 #import io/source
+#if PLACED
+#import workgroup/placed_sort
+#else
 #import workgroup/register_sort
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -17,10 +21,33 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in ITEMS_PER_THREAD
   items[$i] = nothing_held();
 #endfor
+#if PLACED
+  begin_placed(local);
+  let lanes = lanes_of(local);
+  var range = vec2<u32>(LAST_KEY, 0u);
+#for l in LOADS
+#for c in PER_LOAD
+  let pair$[l * PER_LOAD + c] = item(row, $lu * TEAM + lane, data$l, $cu);
+  let is_here$[l * PER_LOAD + c] = pair$[l * PER_LOAD + c].index != NO_INDEX;
+  range.x = min(range.x, pair$[l * PER_LOAD + c].key);
+  range.y = max(range.y, select(0u, pair$[l * PER_LOAD + c].key, is_here$[l * PER_LOAD + c]));
+#endfor
+#endfor
+  let packing = packing_of(range_of_team(local, lanes, range));
+#for l in LOADS
+#for c in PER_LOAD
+  let word$[l * PER_LOAD + c] = placed(packing, pair$[l * PER_LOAD + c].key, ($lu * TEAM + lane) * PER_LOAD + $cu);
+  items[$[l * PER_LOAD + c]] = select(nothing_held(), word$[l * PER_LOAD + c], is_here$[l * PER_LOAD + c]);
+#endfor
+#endfor
+  sort_placed(row, packing, &items, local, lanes);
+#else
 #for l in LOADS
 #for c in PER_LOAD
   items[$[l * PER_LOAD + c]] = held_of(item(row, $lu * TEAM + lane, data$l, $cu));
 #endfor
 #endfor
-  put_sorted(sequence, &items, local, lanes_of(local));
+  sort_teams(&items, local, lanes_of(local));
+#endif
+  put_sorted(sequence, &items, local);
 }

@@ -2,16 +2,20 @@
 //
 // A team, no larger than most subgroups, holds a row in registers. It finds the k-th key bit by
 // bit, from the first bit that differs anywhere: all count the keys before a guess. It ends where k
-// keys are before one, or a few more, up to SORTED. Else the last of the k share a key. All with it
-// are sorted where there is room; else positions are bisected too. The teams of a workgroup go on
-// together.
+// keys are before one, or a few more, up to SORTED, which is k at least. Else the last of the k
+// share a key. All with it are sorted where there is room; else positions are bisected too. The
+// teams of a workgroup go on together.
 //   LOADS  of an invocation (lib/thread/row_keys.wgsl)
 //   KEYS   of those loads
 //   TEAM   invocations of a team
 #import order/bits
 #import thread/row_keys
 #import workgroup/sums
+#if PLACED
+#import workgroup/placed_sort
+#else
 #import workgroup/register_sort
+#endif
 
 var<workgroup> bits_of_some: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> bits_of_all: array<atomic<u32>, 2u * TEAMS>;
@@ -21,8 +25,6 @@ var<workgroup> listed: array<atomic<u32>, TEAMS>;
 
 // What passes: keys before `key`, and those equal to it at positions before `end`; so many pairs.
 struct Threshold { key: Key, end: u32, passing: u32 }
-
-const SORTED: u32 = TEAM * ITEMS_PER_THREAD;  // pairs of a team, k at least
 
 // The position of an invocation's item, or more than any where there is none.
 fn position_of(row: Row, i: u32, lane: u32) -> u32 {
@@ -121,14 +123,6 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
   return Threshold(key, select(0u, end, few), select(found, params.k, few));
 }
 
-// The first of as many places as an invocation asks for. All call it together.
-fn reserve(local: u32, lanes: u32, mine: u32) -> u32 {
-#if SUBGROUPS
-  if (lanes == TEAM) { return subgroupExclusiveAdd(mine); }
-#endif
-  return atomicAdd(&listed[local / TEAM], mine);
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
@@ -144,6 +138,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (local < TEAMS) { atomicStore(&listed[local], 0u); }
   if (local < 2u) { atomicStore(&open_teams[local], 0u); }
   begin_sums(local);
+#if PLACED
+  begin_placed(local);
+#endif
   let lanes = lanes_of(local);
   workgroupBarrier();
   let threshold = find_threshold(row, local, &keys, lanes);
@@ -153,7 +150,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   passing[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, precedes(keys[$i], threshold.key) | equal$i);
 #endfor
   let home = (local - lane) * ITEMS_PER_THREAD;
-  let first = home + reserve(local, lanes, countOneBits(passing[0]) + countOneBits(passing[1]));
+#if PLACED
+  var range = vec2<u32>(LAST_KEY, threshold.key);
+#for i in KEYS
+  range.x = min(range.x, keys[$i]);
+#endfor
+  let packing = packing_of(range_of_team(local, lanes, range));
+#endif
+  let first = home + atomicAdd(&listed[local / TEAM], countOneBits(passing[0]) + countOneBits(passing[1]));
   var items: Registers;
 #for i in ITEMS_PER_THREAD
   items[$i] = nothing_held();
@@ -165,7 +169,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var at$w = first;
 #for i in KEYS
   if ((passing[$[i >> 5]] & $[1 << (i & 31)]u) != 0u) {
+#if PLACED
+    list[at$w] = placed(packing, keys[$i], position_of(row, $iu, lane) + row.skew);
+#else
     list[at$w] = word_held(held_of(Pair(keys[$i], index_at(row, position_of(row, $iu, lane)))), $wu);
+#endif
     at$w++;
   }
 #endfor
@@ -174,5 +182,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if ($iu * TEAM + lane < threshold.passing) { items[$i] = with_word_held(items[$i], $wu, list[home + $iu * TEAM + lane]); }
 #endfor
 #endfor
-  put_sorted(sequence, &items, local, lanes);
+#if PLACED
+  sort_placed(row, packing, &items, local, lanes);
+#else
+  sort_teams(&items, local, lanes);
+#endif
+  put_sorted(sequence, &items, local);
 }

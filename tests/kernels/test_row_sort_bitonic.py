@@ -1,6 +1,7 @@
 """The bitonic sort of short sequences by force: each capacity's edge, each width, split pairs."""
 
 import data
+import numpy as np
 import pytest
 from checks import check
 from planning import planned_device
@@ -89,3 +90,32 @@ def test_refusals(sorter):
     device, _ = sorter()
     with pytest.raises(ValueError, match=r"row_sort_bitonic takes sequences of up to (4096|8192), not 9000"):
         check("sort-ascending", data.make("random", "float32", (2, 9000), 1), device=device)
+
+
+def alike_but_for_last_bits(rows, n, rng):
+    """Keys of one far range whose words lack bits: many alike, out of order, and equal ones too."""
+    near = np.uint32(0x3F800000) + rng.integers(0, 200, (rows, n)).astype(np.uint32)  # 1.0 and on
+    x = near.view(np.float32)
+    x[0] = np.sort(x[0])
+    x[1] = np.sort(x[1])[::-1]
+    x[2] = 1.0
+    x[3, n // 2 :] = rng.standard_normal(n - n // 2)
+    x[4, ::2] = 0.0
+    x[5] = np.where(np.arange(n) % 7 > 1, rng.standard_normal(n), x[5])  # mostly pairs of them
+    x[:, n // 3] = -np.inf  # so far off that words lack bits
+    x[:, n // 5] = 3e38
+    return x
+
+
+@pytest.mark.parametrize("subgroups", [True, False])
+@pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect"])
+def test_words_that_lack_bits_of_keys(device, subgroups, algorithm):
+    own, planned = planned_device(device, algorithm, False, subgroups=subgroups, occupancy={"invocations": 1})
+    rng = np.random.default_rng(3)
+    for n in (40, 250, 500):
+        x = alike_but_for_last_bits(37, n, rng)
+        for k in {n // 2 - 1, n // 3} if algorithm == "select_bisect" else {n // 2 - 1, n}:
+            check("top_k-largest", x, k=k, device=own)
+            check("top_k-smallest", -x, k=k, device=own)
+            check("top_k-smallest", x[..., None].repeat(3, -1), axis=1, k=k, device=own)
+    assert {dict(d.constants)["PLACED"] for plan in planned.plans for d in plan.dispatches} == {1}

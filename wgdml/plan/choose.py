@@ -125,7 +125,7 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
     if not (p.along or p.columns) or _few_of_columns(p):
         return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
-    shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, max(1024, 16 * p.k))
+    shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, 1024 + 2 * p.k)
     many = p.sequences >= a["select_bisect"].policy.min_sequences
     # A sort of what is left has a stage or more less than one of all.
     less = 2 * power_of_two_above(p.k) <= power_of_two_above(p.length)
@@ -241,7 +241,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows or columns and more of 129 to 2048 items (8 and 16 bits: of 257 to 1024), of over 1024 up to 16 k; "
+        "640 rows or columns and more of 129 items (8 and 16 bits: 257) to 1024, of 32 bits to 1024 and 2 k; "
         "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 8 that a copy or delegates take",
         "bits of keys in registers take less than a sort",
     ),

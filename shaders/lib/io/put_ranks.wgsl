@@ -5,6 +5,7 @@
 // last word of a run of values, which others share, take an atomic operation.
 //   NARROW      1 where values are narrower than a word
 //   WORD_RANKS  values of a word
+#import io/quotient
 #import io/sink
 
 fn put_one_by_one(sequence: u32, count: u32, local: u32) {
@@ -27,13 +28,13 @@ fn start_of_run(runs: ValueRuns, run: u32) -> u32 {
 }
 
 // The values of one word: those of a run from `first` on, which the run may not have.
-fn put_word(runs: ValueRuns, run: u32, start: u32, first: u32) {
+fn put_word(runs: ValueRuns, run: u32, start: u32, first: u32, period: Divisor) {
   var mask = 0u;
   var word = 0u;
 #for c in WORD_RANKS
   let at$c = first + $cu;  // wraps before the run
   if (at$c < runs.length) {
-    let periods$c = at$c / runs.period;
+    let periods$c = quotient(at$c, period);
     let within$c = at$c - periods$c * runs.period;
     let further$c = select(run + periods$c, within$c, runs.down);
     let rank$c = select(within$c, run + periods$c, runs.down);
@@ -50,12 +51,14 @@ fn put_word(runs: ValueRuns, run: u32, start: u32, first: u32) {
 
 fn put_runs(runs: ValueRuns, local: u32) {
   let words = (runs.length + 2u * WORD_RANKS - 2u) / WORD_RANKS;  // of a run, wherever it begins
+  let period = divisor_for(runs.period, runs.length);
+  let run_words = divisor_for(words, runs.count * words);
   for (var w = local; w < runs.count * words; w += WORKGROUP) {
-    let run = w / words;
+    let run = quotient(w, run_words);
     let start = start_of_run(runs, run);
     let skew = start % WORD_RANKS;
     let first = (w - run * words) * WORD_RANKS;
-    if (first < runs.length + skew) { put_word(runs, run, start, first - skew); }
+    if (first < runs.length + skew) { put_word(runs, run, start, first - skew, period); }
   }
 }
 

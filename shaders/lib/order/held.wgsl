@@ -1,19 +1,22 @@
 // A pair as workgroup memory and registers hold it: in one word where key and index find room.
 //   PACKED      1 where the key has so few bits that the index fits below them
-//   HELD_WORDS  words that hold a pair
+//   HELD_WORDS  words that hold a pair; 1 too where a word has its place instead
 #import order/bits
 
+#if HELD_WORDS == 1
+
 #if PACKED
-
 const INDEX_MASK: u32 = 0xffffffffu >> (8u * ELEMENT_BYTES);  // No index has all of these bits.
-
-alias Held = u32;
 
 fn held_of(pair: Pair) -> Held { return (pair.key & ~INDEX_MASK) | (pair.index & INDEX_MASK); }
 fn pair_held(held: Held) -> Pair {
   let index = held & INDEX_MASK;
   return Pair(held & ~INDEX_MASK, select(index, NO_INDEX, index == INDEX_MASK));
 }
+#endif
+
+alias Held = u32;
+
 fn held_before(a: Held, b: Held) -> bool { return a < b; }
 fn first_held(a: Held, b: Held) -> Held { return min(a, b); }
 fn last_held(a: Held, b: Held) -> Held { return max(a, b); }

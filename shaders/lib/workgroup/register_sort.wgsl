@@ -2,7 +2,8 @@
 //
 // Invocations exchange pairs by shuffles within a subgroup, and else through `list`. That has room
 // for a word of each pair: what one workgroup takes, others of its processor lack.
-//   TEAM  invocations of a team, an aligned run of them; a power of two
+//   TEAM    invocations of a team, an aligned run of them; a power of two
+//   PLACED  1 where words tell places (lib/workgroup/placed_sort.wgsl), else pairs are held whole
 #import thread/network
 #import workgroup/lanes
 #import workgroup/teams
@@ -11,6 +12,7 @@
 #import io/put_ranks
 #endif
 
+const SORTED: u32 = TEAM * ITEMS_PER_THREAD;        // pairs of a team
 const LIST: u32 = TEAM * (ITEMS_PER_THREAD + 1u);  // places of a team
 
 var<workgroup> list: array<u32, TEAMS * LIST>;
@@ -60,25 +62,31 @@ fn sort_teams(x: ptr<function, Registers>, local: u32, lanes: u32) {
   }
 }
 
+// Lists a word of each pair, in order. All call it together; a barrier is before and behind.
+fn list_words(x: ptr<function, Registers>, local: u32, w: u32) {
+  workgroupBarrier();
+#for i in ITEMS_PER_THREAD
+  list[local / TEAM * LIST + place(local % TEAM * ITEMS_PER_THREAD + $iu)] = word_held((*x)[$i], w);
+#endfor
+  workgroupBarrier();
+}
+
 #if NARROW && PACKED
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(Held(list[slot * LIST + place(rank)])); }
 #endif
 
-// Sorts each team's pairs and puts the first k, side by side. `sequence` is the invocation's. All
-// call it together.
-fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32, lanes: u32) {
-  sort_teams(x, local, lanes);
+// Puts the first k of each team's pairs, which are in order, side by side. `sequence` is the
+// invocation's. Words that tell places are listed before. All call it together.
+fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32) {
   let first = sequence - local / TEAM;
   // Neighbours put neighbouring ranks, or those of neighbouring columns.
   let down = ranks_lie_apart();
   let slot = select(local / TEAM, local % TEAMS, down);
   let lane = select(local % TEAM, local / TEAMS, down);
 #for w in HELD_WORDS
-  workgroupBarrier();
-#for i in ITEMS_PER_THREAD
-  list[local / TEAM * LIST + place(local % TEAM * ITEMS_PER_THREAD + $iu)] = word_held((*x)[$i], $wu);
-#endfor
-  workgroupBarrier();
+#if !PLACED
+  list_words(x, local, $wu);
+#endif
 #if NARROW && PACKED
 #else
 #for i in ITEMS_PER_THREAD
@@ -91,8 +99,15 @@ fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32, lanes: u32
 #else
   if (first + slot >= params.sequences) { return; }
   let to = target_of(first + slot);
+#if PLACED
+  let row = row_of(first + slot);
+#endif
 #for i in ITEMS_PER_THREAD
+#if PLACED
+  if ($iu * TEAM + lane < params.k) { put_to(to, $iu * TEAM + lane, pair_of_word(row, (*x)[$i])); }
+#else
   if ($iu * TEAM + lane < params.k) { put_to(to, $iu * TEAM + lane, pair_held((*x)[$i])); }
+#endif
 #endfor
 #endif
 }

@@ -1,8 +1,8 @@
 // Sums over each team of a workgroup that all of it learn, one after the other.
 //
-// A subgroup that is a team adds up by shuffles. subgroupAdd may miss invocations that took another
-// branch before (benchmarks/LOG.md#subgroup-reductions-2026-11-26-8c451f9). Else a sum has one
-// barrier.
+// A team that exchanges by shuffles adds up by them. subgroupAdd may miss invocations that took
+// another branch before (benchmarks/LOG.md#subgroup-reductions-2026-11-26-8c451f9). Else a sum has
+// one barrier.
 //   TEAM  invocations of a team, an aligned run of them; a power of two
 #import workgroup/lanes
 #import workgroup/teams
@@ -17,10 +17,12 @@ fn begin_sums(local: u32) {
 // All invocations call it together, for turns 0, 1, 2, 0, 1 and so on.
 fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
 #if SUBGROUPS
-  if (lanes == TEAM) {
+  if (lanes >= TEAM) {
     var sum = mine;
 #for bit in 7
-    if ($[1 << bit]u < TEAM) { sum += subgroupShuffleXor(sum, $[1 << bit]u); }
+#if TEAM > $[1 << bit]
+    sum += subgroupShuffleXor(sum, $[1 << bit]u);
+#endif
 #endfor
     return sum;
   }

@@ -29,6 +29,16 @@ def network(items: int) -> dict[str, int]:
     return {"ITEMS_PER_THREAD": items, "ITEM_BITS": items.bit_length() - 1, "HALF": items // 2}
 
 
+def placed_words(problem: Problem, places: int, pairs: int) -> dict[str, int]:
+    """The constants of a sort in registers of so many ``pairs``: a word each where that tells them.
+
+    A rank and two of so many ``places`` share a word (``lib/workgroup/placed_sort.wgsl``).
+    """
+    bits = places.bit_length()
+    fit = problem.format.bytes == 4 and problem.one_axis and 2 * bits + pairs.bit_length() <= 33
+    return {"PLACED": 1, "PLACE_BITS": bits, "HELD_WORDS": 1} if fit else {"PLACED": 0}
+
+
 def teams_of_workgroup(machine: Machine, team: int, bytes_each: int, most: int) -> int:
     """Teams of a subgroup or so that share a workgroup, each with so much memory; 1 of larger ones.
 

@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, Source, View
 from .base import Algorithm
-from .parts import network, teams_of_workgroup
+from .parts import network, placed_words, teams_of_workgroup
 
 #: A team has at least this many invocations where rows are few. Most subgroups are as large, and
 #: exchange by shuffles. Of many rows, smaller teams exchange less
@@ -84,6 +84,7 @@ class RowSortBitonic(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, items, team = self.check(problem)
+        loads = ceil_div(source.most_loads, team)
         teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, _WORKGROUP // team)
         program.dispatch(
             "row_sort/bitonic",
@@ -91,10 +92,7 @@ class RowSortBitonic(Algorithm):
             source=source,
             sink=sink,
             constants=network(items)
-            | {
-                "TEAM": team,
-                "WORKGROUP": teams * team,
-                "LOADS": ceil_div(source.most_loads, team),
-            },
+            | placed_words(problem, loads * team * source.per_load, items * team)
+            | {"TEAM": team, "WORKGROUP": teams * team, "LOADS": loads},
             params={"k": problem.k},
         )

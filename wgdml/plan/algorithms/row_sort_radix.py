@@ -19,15 +19,17 @@ _SIZES = 4  # of teams from one power of two to the next: each is a kernel
 #: A workgroup has this many invocations where a sequence takes no more
 #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
 _WORKGROUP = 64
+#: Rows are sorted by passes from so many times ``min_length`` on, by the bytes of an element
+#: (the same figures; benchmarks/LOG.md#places-in-words-2026-11-26-0000000).
+_TIMES = {1: 0.5, 2: 4, 4: 1.5, 8: 2}
 
 
 @dataclass(frozen=True)
 class RowSortRadixPolicy:
     """Stable passes over words in workgroup memory."""
 
-    #: Passes over rows of more items than this take less than a bitonic sort; of 16-bit types,
-    #: whose pairs are single words, from four times as many on, and of 64-bit ones from twice.
-    #: Of lists in order of index, whatever the type, from this on.
+    #: Passes over lists of more pairs, in order of index, take less than a bitonic sort. Rows are
+    #: longer or shorter, by the bytes of an element: what has single words sorts faster.
     #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
     min_length: int = number(512, 1, 2048)
 
@@ -50,7 +52,7 @@ class RowSortRadix(Algorithm):
         """Is the row so long that its passes take less than a bitonic sort?"""
         if isinstance(problem.source, Pairs):
             return problem.source.in_order and problem.length > self.policy.min_length
-        return problem.length > self.policy.min_length * {1: 0.5, 2: 4, 8: 2}.get(problem.format.bytes, 1)
+        return problem.length > self.policy.min_length * _TIMES[problem.format.bytes]
 
     def check(self, problem: Problem) -> _Shape:
         length, m = problem.length, self.machine

@@ -10,7 +10,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, View
 from .base import Algorithm
-from .parts import class_tile, network, teams_of_workgroup
+from .parts import class_tile, network, placed_words, teams_of_workgroup
 
 _TEAM = 32  # invocations: more would wait for each other at every step
 #: Teams of a workgroup, twice as many of many rows of over _LARGE words an invocation; half as many
@@ -84,6 +84,9 @@ class SelectBisect(Algorithm):
             ceil_div(problem.sequences, teams),
             source=source,
             sink=sink,
-            constants=tile | network(items) | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": keys},
+            constants=tile
+            | network(items)
+            | placed_words(problem, keys * _TEAM, items * _TEAM)
+            | {"TEAM": _TEAM, "WORKGROUP": teams * _TEAM, "KEYS": keys},
             params={"k": problem.k},
         )

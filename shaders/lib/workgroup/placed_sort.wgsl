@@ -1,0 +1,88 @@
+// Sorts each team's items by words: an item's key above its place. Two operations a comparison.
+//
+// Words that lack last bits of keys leave items alike but for their places. Two such neighbours are
+// exchanged where they lie in `list`. Where more are out of order, all are sorted once more, by
+// other words: how many come before all those alike, the bits that were left out, the place.
+//   PLACE_BITS  of a place; twice as many, and the bits of a rank, fill no more than a word
+#import io/pair_at
+#import thread/packed_words
+#import workgroup/doubts
+#import workgroup/register_sort
+#import workgroup/team_range
+
+fn placed(packing: Packing, key: u32, place: u32) -> u32 { return (packed(packing, key) & ~PLACES) | place; }
+
+fn pair_of_word(row: Row, word: u32) -> Pair { return pair_at(row, (word & PLACES) - row.skew); }
+
+// Before a barrier ahead of `sort_placed`.
+fn begin_placed(local: u32) {
+  begin_range(local);
+  clear_doubts(local);
+}
+
+// What is out of order among the first k ranks and the one behind.
+struct Disorder {
+  pairs: u32,  // A bit for each of an invocation's ranks: exchange it with the one before.
+  more: bool,
+}
+
+fn disorder_of(row: Row, home: u32, lane: u32) -> Disorder {
+  var disorder = Disorder(0u, false);
+  for (var i = 0u; i < ITEMS_PER_THREAD; i++) {
+    let rank = i * TEAM + lane;
+    let word = list[home + place(rank)];
+    if (rank == 0u || rank > params.k || word == nothing_held()) { continue; }
+    let earlier = list[home + place(rank - 1u)];
+    if (!alike(word, earlier) || before(pair_of_word(row, earlier), pair_of_word(row, word))) { continue; }
+    if ((rank > 1u && alike(word, list[home + place(rank - 2u)])) ||
+        (rank + 1u < SORTED && alike(word, list[home + place(rank + 1u)]))) {
+      disorder.more = true;
+    } else {
+      disorder.pairs |= 1u << i;
+    }
+  }
+  return disorder;
+}
+
+fn exchange_pairs(home: u32, lane: u32, pairs: u32) {
+  for (var left = pairs; left != 0u; left &= left - 1u) {
+    let rank = firstTrailingBit(left) * TEAM + lane;
+    let word = list[home + place(rank)];
+    list[home + place(rank)] = list[home + place(rank - 1u)];
+    list[home + place(rank - 1u)] = word;
+  }
+}
+
+// The word that tells a listed word from those alike.
+fn settled(row: Row, packing: Packing, home: u32, word: u32) -> u32 {
+  if (word == nothing_held()) { return word; }
+  var earlier = 0u;  // listed words before all those alike
+  for (var step = SORTED / 2u; step > 0u; step /= 2u) {
+    if (list[home + place(earlier + step - 1u)] < (word & ~PLACES)) { earlier += step; }
+  }
+  let left_out = packed(packing, pair_of_word(row, word).key) & PLACES;
+  return (((earlier << PLACE_BITS) | left_out) << PLACE_BITS) | (word & PLACES);
+}
+
+// Leaves each team's words in order in `list`, the first k of them surely. All call it together.
+fn sort_placed(row: Row, packing: Packing, x: ptr<function, Registers>, local: u32, lanes: u32) {
+  let home = local / TEAM * LIST;
+  let lane = local % TEAM;
+  for (var again = false; ; again = true) {
+    sort_teams(x, local, lanes);
+    list_words(x, local, 0u);
+    if (again) { return; }
+    var disorder = Disorder(0u, false);
+    if (packing.lost > 0u) { disorder = disorder_of(row, home, lane); }
+    if (!any_doubts(local, disorder.more)) {
+      exchange_pairs(home, lane, disorder.pairs);
+      workgroupBarrier();
+      return;
+    }
+    var words: Registers;
+    for (var i = 0u; i < ITEMS_PER_THREAD; i++) { words[i] = settled(row, packing, home, list[home + place(i * TEAM + lane)]); }
+#for i in ITEMS_PER_THREAD
+    (*x)[$i] = words[$i];
+#endfor
+  }
+}
