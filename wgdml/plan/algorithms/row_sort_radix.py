@@ -20,7 +20,7 @@ _SIZES = 4  # of teams from one power of two to the next: each is a kernel
 #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
 _WORKGROUP = 64
 #: Rows are sorted by passes from so many times ``min_length`` on, by the bytes of an element
-#: (the same figures; benchmarks/LOG.md#places-in-words-2026-11-26-0000000).
+#: (the same figures; benchmarks/LOG.md#places-in-words-2026-11-26-f055227).
 _TIMES = {1: 0.5, 2: 4, 4: 1.5, 8: 2}
 
 
