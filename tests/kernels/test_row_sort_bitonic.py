@@ -102,6 +102,7 @@ def alike_but_for_last_bits(rows, n, rng):
     x[3, n // 2 :] = rng.standard_normal(n - n // 2)
     x[4, ::2] = 0.0
     x[5] = np.where(np.arange(n) % 7 > 1, rng.standard_normal(n), x[5])  # mostly pairs of them
+    x[6] = np.float32(1) + np.arange(n)[::-1] // 3 * np.float32(2**-23)  # threes, descending
     x[:, n // 3] = -np.inf  # so far off that words lack bits
     x[:, n // 5] = 3e38
     return x
@@ -114,7 +115,7 @@ def test_words_that_lack_bits_of_keys(device, subgroups, algorithm):
     rng = np.random.default_rng(3)
     for n in (40, 250, 500):
         x = alike_but_for_last_bits(37, n, rng)
-        for k in {n // 2 - 1, n // 3} if algorithm == "select_bisect" else {n // 2 - 1, n}:
+        for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
             check("top_k-largest", x, k=k, device=own)
             check("top_k-smallest", -x, k=k, device=own)
             check("top_k-smallest", x[..., None].repeat(3, -1), axis=1, k=k, device=own)

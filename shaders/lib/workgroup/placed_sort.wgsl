@@ -20,7 +20,7 @@ fn begin_placed(local: u32) {
   clear_doubts(local);
 }
 
-// What is out of order among the first k ranks and the one behind.
+// What is out of order among the first k ranks and those alike to the last of them.
 struct Disorder {
   pairs: u32,  // A bit for each of an invocation's ranks: exchange it with the one before.
   more: bool,
@@ -28,10 +28,11 @@ struct Disorder {
 
 fn disorder_of(row: Row, home: u32, lane: u32) -> Disorder {
   var disorder = Disorder(0u, false);
+  let last = list[home + place(params.k - 1u)];
   for (var i = 0u; i < ITEMS_PER_THREAD; i++) {
     let rank = i * TEAM + lane;
     let word = list[home + place(rank)];
-    if (rank == 0u || rank > params.k || word == nothing_held()) { continue; }
+    if (rank == 0u || word == nothing_held() || (rank >= params.k && !alike(word, last))) { continue; }
     let earlier = list[home + place(rank - 1u)];
     if (!alike(word, earlier) || before(pair_of_word(row, earlier), pair_of_word(row, word))) { continue; }
     if ((rank > 1u && alike(word, list[home + place(rank - 2u)])) ||
