@@ -36,7 +36,7 @@ fn further_rounds(loads: u32) -> u32 { return max((loads + ROUND - 1u) / ROUND, 
 // The next of those that nobody has taken, and 0, which ends all, where there are none.
 fn further_round(sequence: u32, loads: u32) -> u32 {
   if (further_rounds(loads) == 0u) { return 0u; }
-  return next_round(sequence);
+  return next_of(sequence, 1u);
 }
 
 // The best of an invocation's loads of all rounds that the workgroup takes.
@@ -70,11 +70,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   let place = place_in_team(local);
   let best = best_of_team(local, place, best_of_rounds(local, sequence, part, row));
-  if (local == 0u) { shared_word = u32(publish(sequence, part, settled(row, best))); }
+  if (local == 0u) { shared_word = arrive(sequence, publish(sequence, part, settled(row, best)), false); }
   if (workgroupUniformLoad(&shared_word) == 0u) { return; }
   let first = best_of_team(local, place, best_of_parts(local, sequence));
   if (local == 0u) {
-    reset(sequence, select(0u, further_rounds(row.loads) + params.parts, further_rounds(row.loads) > 0u));
+    end_meeting(sequence);
     put(sequence, 0u, first);
   }
 }

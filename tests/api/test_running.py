@@ -97,7 +97,7 @@ def test_positions_pass_2_to_the_32(device):
     running = wgdml.RunningTopK(4, "float32")
     running.update(x)
     first = 2**33 - 2
-    device.gpu_device.queue.write_buffer(running._state.buffer, 256, np.array([first], np.uint64))
+    device.gpu_device.queue.write_buffer(running._state.buffer, 0, np.array([first], np.uint64))
     running.update(x + 1)
     values, indices = wgdml.to_numpy(*running.result())
     assert values.tolist() == [6, 5, 4, 3] and indices.tolist() == [first + 1, 1, first + 2, 2]
@@ -280,4 +280,4 @@ def test_filtered_batches(device, name, cases, kind):
     assert "running/merge" in kernels
     # The least workgroup memory has no room for a list of 300.
     if min(k for k, _ in cases) < 300 or planned.machine.max_compute_workgroup_storage_size > 16 << 10:
-        assert {"running/filter", "running/take"} <= kernels
+        assert "running/update" in kernels

@@ -145,10 +145,14 @@ def spins(code: str) -> str | None:
 
 def published(code: str) -> list[str]:
     """The words that ``publish`` of lib/workgroup/last_block.wgsl leaves, counted as it counts."""
-    (publish,) = blocks(code, r"fn publish\(")
-    counts = re.findall(r"\w+\s*\|?=\s*atomic\w+|return atomic\w+", publish)
-    whole = re.fullmatch(r"(?:returned \|= atomicExchange )+return atomicAdd ", " ".join(counts) + " ")
-    assert whole and "1u + returned) == params.parts - 1u" in publish and publish.count("atomic") == len(counts), publish
+    (publish,), (arrive,) = blocks(code, r"fn publish\("), blocks(code, r"fn arrive\(")
+    counts = re.findall(r"\w+\s*\|?=\s*atomic\w+", publish)
+    assert set(counts) == {"was |= atomicExchange"} and publish.count("atomic") == len(counts), publish
+    assert "return was;" in publish, publish
+    assert re.search(r"= atomicAdd\(.*, 1u \+ returned\b", arrive) and arrive.count("atomic") == 1, arrive
+    # What publishing returned is what the arrival is counted with.
+    pooled = "atomicOr(&returned, publish(" in code and "arrive(number, atomicLoad(&returned), " in code
+    assert pooled or re.search(r"\barrive\(sequence, publish\(", code), code
     return re.findall(r"atomicExchange\(&(meeting\[.*?\]),", publish)
 
 
@@ -172,15 +176,25 @@ def test_nothing_waits_for_another_workgroup(every):
 
 def test_the_rule_sees_an_arrival_that_is_counted_too_early():
     code = """
-    fn publish(sequence: u32) -> bool {
-      returned |= atomicExchange(&meeting[1u], 5u);
-      return atomicAdd(&meeting[0u], 1u + returned) == params.parts - 1u;
+    fn publish(sequence: u32) -> u32 {
+      was |= atomicExchange(&meeting[1u], 5u);
+      return was;
     }
+    fn arrive(sequence: u32, returned: u32) -> bool {
+      let before = atomicAdd(&meeting[0u], 1u + returned);
+      return before == params.parts - 1u;
+    }
+    fn main() { shared_word = u32(arrive(sequence, publish(sequence))); }
     """
     assert published(code) == ["meeting[1u]"]
-    for early in (code.replace("returned |= atomicExchange(", "atomicStore("), code.replace(" + returned", "")):
+    for right, early in (
+        ("was |= atomicExchange(", "atomicStore("),
+        (" + returned", ""),
+        ("return was;", "return 0u;"),
+        ("arrive(sequence, publish(sequence))", "arrive(sequence, 0u)"),
+    ):
         with pytest.raises(AssertionError):
-            published(early)
+            published(code.replace(right, early))
 
 
 def test_the_rule_sees_a_spinning_loop():

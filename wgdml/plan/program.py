@@ -148,7 +148,7 @@ class Program:
             self.dispatch(
                 "util/clear",
                 ceil_div(size // 4, self.machine.workgroup),
-                bind={"words": Region(part, size)},
+                bind={"words": region._replace(offset=part, size=size)},
                 params={"length": size // 4},
             )
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..selection import FORMATS, AxisDim, BatchDim, ElementFormat, Order, Selection
-from .algorithms.parts import pair_bytes, parts_of_rows
+from .algorithms.parts import pair_bytes, parts_for_loads
 from .cut import Pieces, views_of
 from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from .occupancy import OccupancyPolicy
 from .program import Plan, Program
 from .ranks import Composes
 from .regions import ALIGNMENT, Outputs, Pairs, Region, View
@@ -15,9 +14,9 @@ __all__ = ["begin_plan", "merge_plan", "result_plan", "state_bytes", "update_pla
 
 _HEAD = 4  # words of a row before its pairs
 _WORKGROUP = 512  # invocations that serve a sequence: barriers cost more with more
-_EACH = 16  # places of a list for each of them
-_COLLECTED = 1024  # pairs of one word that a workgroup lists
-_FEW = 16  # sequences whose lists may be long
+_COLLECTED = 1024  # pairs of one word that a workgroup collects
+_PUBLISHED = 2048  # pairs of one word that the workgroups of a sequence publish for the last of them
+_SHARED = 256  # sequences that have several workgroups each, at most
 
 
 def _row_bytes(form: ElementFormat, k: int) -> int:
@@ -26,15 +25,16 @@ def _row_bytes(form: ElementFormat, k: int) -> int:
 
 
 def _regions(form: ElementFormat, sequences: int, k: int, name: str = "state") -> tuple[Region, Region]:
-    """Where the sequences' numbers of arrivals are, zero between updates, and where their rows."""
-    arrivals = Region(0, 4 * sequences, name)
-    return arrivals, Region(ceil_div(arrivals.size, ALIGNMENT) * ALIGNMENT, sequences * _row_bytes(form, k), name)
+    """Where the sequences' rows are, and where workgroups meet: zeros between updates."""
+    words = 2 + (form.key_words + 2) * _PUBLISHED // form.key_words if sequences <= _SHARED else 1
+    rows = Region(0, sequences * _row_bytes(form, k), name)
+    return rows, Region(ceil_div(rows.size, ALIGNMENT) * ALIGNMENT, 4 * sequences * words, name)
 
 
 def state_bytes(form: ElementFormat, sequences: int, k: int) -> int:
     """Bytes of the resource "state"."""
-    _, rows = _regions(form, sequences, k)
-    return rows.offset + rows.size
+    _, meeting = _regions(form, sequences, k)
+    return meeting.offset + meeting.size
 
 
 def _fill(element: str, order: Order) -> dict[str, int]:
@@ -58,11 +58,11 @@ def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool, 
 def begin_plan(planner: Composes, element: str, order: Order, sequences: int, k: int) -> Plan:
     """Rows without pairs, to "state"."""
     selection = _rows(element, order, sequences, k, False)
-    arrivals, rows = _regions(selection.format, sequences, k)
+    rows, meeting = _regions(selection.format, sequences, k)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         workgroup = program.machine.workgroup
-        program.dispatch("util/clear", ceil_div(sequences, workgroup), bind={"words": arrivals}, params={"length": sequences})
+        program.clear(meeting)
         constants = _fill(element, order)
         program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows}, constants=constants)
 
@@ -78,7 +78,7 @@ def update_plan(
     resource "ids" has, as ``shaders/lib/io/arriving_items.wgsl`` says. They lie as values.
     ``full``: rows have k pairs already, as far as is known, so that few items will be taken.
     """
-    arrivals, rows = _regions(selection.format, sequences, k)
+    rows, meeting = _regions(selection.format, sequences, k)
     region = Region(0, planner.machine.max_storage_buffer_binding_size // 4 * 4, "ids")
     bind = {"state": rows} | ({"ids": region} if ids else {})
 
@@ -86,9 +86,12 @@ def update_plan(
         start, views = program.arena.used, views_of(part, pieces, program.vectors)
         step = {"value_step": part.value_step} if ids else {}
         if full and len(views) == 1 and _filters(program.machine, views[0], k):
-            _take(
-                program, views[0], k, planner.policies["occupancy"], bind, arrivals, {"IDS": ids}, step | {"advance": part.length}
-            )
+            parts = 1
+            if sequences <= _SHARED:
+                loads = views[0].loads * program.machine.workgroup // _workgroup(program.machine)
+                parts = parts_for_loads(program.machine, planner.policies["occupancy"], loads, part.sequences)
+            step |= {"advance": part.length, "parts": parts}
+            _take(program, views[0], k, bind | {"meeting": meeting}, {"IDS": ids}, step)
             return
         for number, view in enumerate(views):
             program.arena.used = start
@@ -106,61 +109,53 @@ def _longest(machine: Machine, key_words: int) -> int:
 
 
 def _filters(machine: Machine, view: View, k: int) -> bool:
-    """Do two dispatches, a filter and a merge, take less than a selection of all items?"""
+    """Does a filter take less than a selection of all items and a merge?"""
     fits = 2 * k <= _longest(machine, view.selection.format.key_words)
     return not machine.software and not view.selection.last_index and not view.columns and fits and view.length >= max(4 * k, 2048)
 
 
-def _take(
-    program: Program,
-    view: View,
-    k: int,
-    occupancy: OccupancyPolicy,
-    bind: dict[str, Region],
-    arrivals: Region,
-    constants: dict[str, int],
-    params: dict[str, int],
-) -> None:
-    """Items that come before the last pair kept into rows, by a filter and a workgroup each."""
+def _workgroup(machine: Machine) -> int:
+    return min(_WORKGROUP, machine.widest_workgroup)
+
+
+def _take(program: Program, view: View, k: int, bind: dict[str, Region], constants: dict[str, int], params: dict[str, int]) -> None:
+    """Items that come before the last pair kept into rows, by one dispatch."""
     part, machine = view.selection, program.machine
-    key_words, sequences = part.format.key_words, part.sequences
-    size = min(_WORKGROUP, machine.widest_workgroup)
+    key_words, sequences, size = part.format.key_words, part.sequences, _workgroup(program.machine)
     longest = _longest(machine, key_words)
-    places = _EACH * size if sequences <= _FEW else max(4 * size, power_of_two_above(2 * longest))
+    places = max(4 * size, power_of_two_above(2 * longest))
     lists = program.pairs(sequences, places)
-    bases = {"k": k, "places": places, "index_base": part.index_offset}
-    parts = parts_of_rows(machine, occupancy, view, sequences)
     program.dispatch(
-        "running/filter",
-        sequences * parts,
+        "running/update",
+        sequences * params["parts"],
         source=view,
-        sink=lists,
-        bind={"state": bind["state"], "arrivals": arrivals},
-        constants={"COLLECTED": _COLLECTED // key_words},
-        params=bases | {"parts": parts},
-    )
-    program.dispatch(
-        "running/take",
-        sequences,
-        source=view,
-        bind=bind | {"arrivals": arrivals, "list_keys": lists.keys, "list_indices": lists.indices},
+        bind=bind | {"list_keys": lists.keys, "list_indices": lists.indices},
         constants=constants
         | {
             "WORKGROUP": size,
+            "COLLECTED": min(_COLLECTED // key_words, longest),
             "EACH": ceil_div(places, size),
             "KTH_DIGIT": max(8, size.bit_length() - 1),
             "PLACES": longest,
             "LONGEST": longest,
             "HELD": power_of_two_above(ceil_div(k, size)),
         },
-        params=bases | params | {"longest": longest, "value_base": part.value_offset},
+        params=params
+        | {
+            "k": k,
+            "places": places,
+            "longest": longest,
+            "meeting_places": min(_PUBLISHED // key_words, longest),
+            "index_base": part.index_offset,
+            "value_base": part.value_offset,
+        },
     )
 
 
 def merge_plan(planner: Composes, element: str, order: Order, sequences: int, k: int, last_index: bool, own_ids: bool) -> Plan:
     """The pairs of "other" into "state", as if its items came now. ``own_ids``: the caller's."""
     selection = _rows(element, order, sequences, k, last_index)
-    bind = {name: _regions(selection.format, sequences, k, name)[1] for name in ("state", "other")}
+    bind = {name: _regions(selection.format, sequences, k, name)[0] for name in ("state", "other")}
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         (view,) = views_of(part, pieces, program.vectors)
@@ -206,7 +201,7 @@ def result_plan(planner: Composes, element: str, order: Order, sequences: int, k
     selection = _rows(element, order, sequences, k, False)
     count, size = sequences * k, selection.format.bytes
     bind = {
-        "state": _regions(selection.format, sequences, k)[1],
+        "state": _regions(selection.format, sequences, k)[0],
         "values": Region(0, ceil_div(count * size, 4) * 4, "values"),
         "indices": Region(0, count * index_bytes, "indices"),
     }

@@ -46,6 +46,7 @@ struct Params {
   slack: u32,             // Delegates more than k that may precede the threshold or equal it.
   places: u32,            // Places of each sequence's list.
   longest: u32,           // Pairs of a list that is left as it is; items of a span.
+  meeting_places: u32,    // Places of each sequence in a meeting of workgroups.
   // Kernels of software adapters.
   lanes: u32,             // Subsets side by side: they share runs of lanes * members loads.
   counted: u32,           // 1 where a binding says how many pairs each sequence has, else 0.

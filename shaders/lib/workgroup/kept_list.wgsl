@@ -15,7 +15,7 @@ var<workgroup> kept: atomic<u32>;
 
 fn listed(start: u32, at: u32) -> Pair { return Pair(list_keys[start + at], list_indices[start + at]); }
 
-fn enlist(start: u32, at: u32, pair: Pair) {
+fn put_listed(start: u32, at: u32, pair: Pair) {
   list_keys[start + at] = pair.key;
   list_indices[start + at] = pair.index;
 }
@@ -28,7 +28,7 @@ fn list_items(row: Row, start: u32, v: u32, threshold: Pair) {
   {
     let candidate = item(row, v, data, $cu);
     if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
-      enlist(start, atomicAdd(&filled, 1u), candidate);
+      put_listed(start, atomicAdd(&filled, 1u), candidate);
     }
   }
 #endfor
@@ -56,7 +56,7 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   storageBarrier();
   workgroupBarrier();
 #for i in EACH
-  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { enlist(start, atomicAdd(&kept, 1u), items[$i]); }
+  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { put_listed(start, atomicAdd(&kept, 1u), items[$i]); }
 #endfor
   storageBarrier();
   workgroupBarrier();

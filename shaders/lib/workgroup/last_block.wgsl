@@ -1,5 +1,5 @@
-// Last-block reduction: the workgroups of a sequence each publish a pair; the last consumes all.
-// `meeting` lies in scratch, is zero before every dispatch that uses it, and is left so.
+// Last-block reduction: the workgroups of a sequence publish pairs; the last to arrive consumes all.
+// `meeting` is zero before every dispatch that uses it, and is left so.
 //
 // WGSL's atomics are relaxed: who counts the last arrival may not see what others published before.
 // So a published word has its highest bit set, and its consumer looks until that bit is there. The
@@ -9,47 +9,67 @@
 
 const MEETING_WORDS: u32 = PAIR_WORDS + 1u;
 const PUBLISHED: u32 = 0x80000000u;
+const FOUND: u32 = 0x10000u;  // more than there are parts
 
-// [sequence][rounds that were taken, parts that have arrived], then [sequence][word][part].
-@group(0) @binding(9) var<storage, read_write> meeting: array<atomic<u32>>;
+// [sequence]: how many of the kernel's numbers were taken; parts that have arrived; [word][place].
+@group(0) @binding(10) var<storage, read_write> meeting: array<atomic<u32>>;
 
-// The next of the rounds that nobody has taken, but for the first of each part.
-fn next_round(sequence: u32) -> u32 { return atomicAdd(&meeting[2u * sequence], 1u); }
+fn meeting_of(sequence: u32) -> u32 { return sequence * (2u + MEETING_WORDS * params.meeting_places); }
 
-fn place_in_meeting(sequence: u32, word: u32, part: u32) -> u32 {
-  return 2u * params.sequences + (sequence * MEETING_WORDS + word) * params.parts + part;
+// The first of so many numbers that nobody has taken.
+fn next_of(sequence: u32, count: u32) -> u32 { return atomicAdd(&meeting[meeting_of(sequence)], count); }
+
+fn place_in_meeting(sequence: u32, word: u32, place: u32) -> u32 {
+  return meeting_of(sequence) + 2u + word * params.meeting_places + place;
 }
 
-// Publishes a part's pair. True for the last part of the sequence.
-fn publish(sequence: u32, part: u32, pair: Pair) -> bool {
+// Publishes a pair at a place. Returns what was there: nothing.
+fn publish(sequence: u32, place: u32, pair: Pair) -> u32 {
   let stored = store_of(pair);
   var hidden = PUBLISHED;
-  var returned = 0u;  // what was there: nothing
+  var was = 0u;
 #for w in PAIR_WORDS
-  returned |= atomicExchange(&meeting[place_in_meeting(sequence, $wu, part)], stored[$w] | PUBLISHED);
+  was |= atomicExchange(&meeting[place_in_meeting(sequence, $wu, place)], stored[$w] | PUBLISHED);
   hidden |= (stored[$w] >> 31u) << $wu;
 #endfor
-  returned |= atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, part)], hidden);
-  return atomicAdd(&meeting[2u * sequence + 1u], 1u + returned) == params.parts - 1u;
+  was |= atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, place)], hidden);
+  return was;
 }
 
-// For the last one: a part's pair, whose words become zero.
-fn consume(sequence: u32, part: u32) -> Pair {
-  var hidden = atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, part)], 0u);
+// A part's arrival, once all that it publishes has returned. `found`: others must know of it. For
+// the last part 1, or more where any has found something; else 0.
+fn arrive(sequence: u32, returned: u32, found: bool) -> u32 {
+  let before = atomicAdd(&meeting[meeting_of(sequence) + 1u], 1u + returned + select(0u, FOUND, found));
+  return select(0u, 1u + before / FOUND + u32(found), before % FOUND == params.parts - 1u);
+}
+
+// For the last one: a pair, whose words become zero.
+fn consume(sequence: u32, place: u32) -> Pair {
+  var hidden = atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, place)], 0u);
 #for w in PAIR_WORDS
-  var word$w = atomicExchange(&meeting[place_in_meeting(sequence, $wu, part)], 0u);
+  var word$w = atomicExchange(&meeting[place_in_meeting(sequence, $wu, place)], 0u);
 #endfor
-  while (hidden == 0u) { hidden = atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, part)], 0u); }
+  while (hidden == 0u) { hidden = atomicExchange(&meeting[place_in_meeting(sequence, PAIR_WORDS, place)], 0u); }
   var stored: Stored;
 #for w in PAIR_WORDS
-  while (word$w == 0u) { word$w = atomicExchange(&meeting[place_in_meeting(sequence, $wu, part)], 0u); }
+  while (word$w == 0u) { word$w = atomicExchange(&meeting[place_in_meeting(sequence, $wu, place)], 0u); }
   stored[$w] = (word$w & ~PUBLISHED) | (((hidden >> $wu) & 1u) << 31u);
 #endfor
   return pair_of(stored);
 }
 
-// For the last one, once: counts back as many rounds and parts as were counted.
-fn reset(sequence: u32, rounds: u32) {
-  atomicSub(&meeting[2u * sequence], rounds);
-  atomicSub(&meeting[2u * sequence + 1u], params.parts);
+// For the last one: how many numbers were taken.
+fn numbers_of(sequence: u32) -> u32 { return atomicAdd(&meeting[meeting_of(sequence)], 0u); }
+
+// For the last one, at its end.
+fn end_meeting(sequence: u32) {
+  atomicStore(&meeting[meeting_of(sequence)], 0u);
+  atomicStore(&meeting[meeting_of(sequence) + 1u], 0u);
+}
+
+// For the last one, in place of all pairs.
+fn clear_meeting(local: u32, sequence: u32) {
+  for (var i = local; i < MEETING_WORDS * params.meeting_places; i += WORKGROUP) {
+    atomicStore(&meeting[meeting_of(sequence) + 2u + i], 0u);
+  }
 }

@@ -129,7 +129,7 @@ class Reduce(Algorithm):
                 "IN_ORDER": int(program.in_order(source)),
                 "UNROLL": _UNROLL,
             },
-            params={"parts": shape.parts},
+            params={"parts": shape.parts, "meeting_places": shape.parts},
         )
 
     @staticmethod
