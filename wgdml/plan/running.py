@@ -15,7 +15,7 @@ __all__ = ["begin_plan", "merge_plan", "result_plan", "state_bytes", "update_pla
 _HEAD = 4  # words of a row before its pairs
 _WORKGROUP = 512  # invocations that serve a sequence: barriers cost more with more
 _COLLECTED = 1024  # pairs of one word that a workgroup collects
-_PUBLISHED = 2048  # pairs of one word that the workgroups of a sequence publish for the last of them
+_PUBLISHED = 2048  # pairs of one word that the workgroups of a sequence publish together
 _SHARED = 256  # sequences that have several workgroups each, at most
 
 

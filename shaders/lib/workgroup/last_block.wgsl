@@ -1,4 +1,4 @@
-// Last-block reduction: the workgroups of a sequence publish pairs; the last to arrive consumes all.
+// Last-block reduction: workgroups of a sequence publish pairs; the last to arrive consumes all.
 // `meeting` is zero before every dispatch that uses it, and is left so.
 //
 // WGSL's atomics are relaxed: who counts the last arrival may not see what others published before.
