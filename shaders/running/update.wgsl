@@ -177,6 +177,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if (same_for_all(local, all_here) > 1u) { count = consume_all(local, number); }
     if (local == 0u) { end_meeting(number); }
     room = params.meeting_places;
+  } else {
+    count = same_for_all(local, count);
   }
   if (count > room) { count = refilled(local, sequence, sequence * params.places, bound.pair); }
   if (count > 0u) {

@@ -118,5 +118,6 @@ def test_words_that_lack_bits_of_keys(device, subgroups, algorithm):
         for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
             check("top_k-largest", x, k=k, device=own)
             check("top_k-smallest", -x, k=k, device=own)
-            check("top_k-smallest", x[..., None].repeat(3, -1), axis=1, k=k, device=own)
+            if algorithm == "select_bisect":  # of columns pairs are sorted whole by the other
+                check("top_k-smallest", x[..., None].repeat(3, -1), axis=1, k=k, device=own)
     assert {dict(d.constants)["PLACED"] for plan in planned.plans for d in plan.dispatches} == {1}

@@ -85,6 +85,8 @@ class RowSortBitonic(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, items, team = self.check(problem)
         loads = ceil_div(source.most_loads, team)
+        # Keys of columns lie apart, where words would have them read again.
+        words = {"PLACED": 0} if problem.columns else placed_words(problem, loads * team * source.per_load, items * team)
         teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, _WORKGROUP // team)
         program.dispatch(
             "row_sort/bitonic",
@@ -92,7 +94,7 @@ class RowSortBitonic(Algorithm):
             source=source,
             sink=sink,
             constants=network(items)
-            | placed_words(problem, loads * team * source.per_load, items * team)
+            | words
             | {"TEAM": team, "WORKGROUP": teams * team, "LOADS": loads},
             params={"k": problem.k},
         )
