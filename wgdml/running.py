@@ -68,7 +68,7 @@ class RunningTopK:
         self._sequences = prod(batch_shape)
         self._own_ids: bool | None = None  # the caller's; None before the first items
         self.device = as_device(device)
-        size = state_bytes(FORMATS[self._element], self._sequences, k)
+        size = state_bytes(self.device.planner.machine, FORMATS[self._element], self._sequences, k)
         limits = self.device.context.limits
         largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
         if size > largest:

@@ -24,20 +24,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #if PLACED
   begin_placed(local);
   let lanes = lanes_of(local);
+  // The last key, which many items of ragged rows have, is beyond the range.
   var range = vec2<u32>(LAST_KEY, 0u);
 #for l in LOADS
 #for c in PER_LOAD
   let pair$[l * PER_LOAD + c] = item(row, $lu * TEAM + lane, data$l, $cu);
-  let is_here$[l * PER_LOAD + c] = pair$[l * PER_LOAD + c].index != NO_INDEX;
   range.x = min(range.x, pair$[l * PER_LOAD + c].key);
-  range.y = max(range.y, select(0u, pair$[l * PER_LOAD + c].key, is_here$[l * PER_LOAD + c]));
+  range.y = max(range.y, select(0u, pair$[l * PER_LOAD + c].key, pair$[l * PER_LOAD + c].key != LAST_KEY));
 #endfor
 #endfor
   let packing = packing_of(range_of_team(local, lanes, range));
 #for l in LOADS
 #for c in PER_LOAD
   let word$[l * PER_LOAD + c] = placed(packing, pair$[l * PER_LOAD + c].key, ($lu * TEAM + lane) * PER_LOAD + $cu);
-  items[$[l * PER_LOAD + c]] = select(nothing_held(), word$[l * PER_LOAD + c], is_here$[l * PER_LOAD + c]);
+  items[$[l * PER_LOAD + c]] = select(nothing_held(), word$[l * PER_LOAD + c], pair$[l * PER_LOAD + c].index != NO_INDEX);
 #endfor
 #endfor
   sort_placed(row, packing, &items, local, lanes);

@@ -55,7 +55,7 @@ fn publish_collected(local: u32, number: u32, found: u32) -> u32 {
     atomicOr(&returned, first_place >> 31u);  // never: so it has been counted before the arrival is
   }
   workgroupBarrier();
-  for (var i = local; i < min(found, COLLECTED); i += WORKGROUP) {
+  for (var i = local; i < select(0u, found, found <= COLLECTED); i += WORKGROUP) {
     if (first_place + i < params.meeting_places) { atomicOr(&returned, publish(number, first_place + i, pair_held(list[i]))); }
   }
   workgroupBarrier();
@@ -164,17 +164,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sequence >= params.sequences) { return; }
   let number = sequence_offsets(sequence).z;
   let row = number * row_words();
+  // What is found, and so each arrival, depends on these reads: the last one writes after them.
   let bound = bound_of(row);
   let head = vec3<u32>(state[row], state[row + 1u], state[row + 2u]);
   read_row(local, row);
   var count = collect(local, sequence, id % params.parts, bound);
   var room = COLLECTED;
   if (params.parts > 1u) {
-    let all_here = publish_collected(local, number, count);
-    if (local == 0u) { shared_word = all_here; }
-    if (workgroupUniformLoad(&shared_word) == 0u) { return; }
+    let all_here = same_for_all(local, publish_collected(local, number, count));
+    if (all_here == 0u) { return; }
     count = 0u;
-    if (same_for_all(local, all_here) > 1u) { count = consume_all(local, number); }
+    if (all_here > 1u) { count = consume_all(local, number); }
     if (local == 0u) { end_meeting(number); }
     room = params.meeting_places;
   } else {

@@ -155,6 +155,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in KEYS
   range.x = min(range.x, keys[$i]);
 #endfor
+  if (threshold.key == LAST_KEY) {  // it is beyond the range, as many items of ragged rows have it
+    range.y = 0u;
+#for i in KEYS
+    range.y = max(range.y, select(0u, keys[$i], keys[$i] != LAST_KEY));
+#endfor
+  }
   let packing = packing_of(range_of_team(local, lanes, range));
 #endif
   let first = home + atomicAdd(&listed[local / TEAM], countOneBits(passing[0]) + countOneBits(passing[1]));

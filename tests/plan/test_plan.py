@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning import ALGORITHMS, SPANS, STEPS, make_plan, params_of
+from planning import ALGORITHMS, SPANS, STEPS, make_plan, params_of, planner
 
 import wgdml
 from wgdml import shaders
@@ -280,3 +280,15 @@ def test_only_the_runtime_knows_wgpu():
             if isinstance(node, ast.ImportFrom):
                 modules = [node.module or "", *(a.name for a in node.names)]
             assert not {m.split(".")[0] for m in modules} & {"wgpu", "runtime", "functions"}, path
+
+
+def test_parts_of_a_running_top_k_are_as_many_as_are_counted():
+    """Arrivals are counted in sixteen bits, whatever a profile says of the machine."""
+    from wgdml.plan.running import update_plan
+
+    machine = replace(GPU, max_storage_buffer_binding_size=(4 << 30) - 4, max_compute_invocations_per_workgroup=256)
+    own = planner(machine, {"occupancy": {"workgroups": 1 << 20}})
+    layout = Layout((3 << 28,), (1,))
+    row = make_selection("float32", layout, [0], 10, Order.DESCENDING, values=None, indices=Layout((1,), (1,)))
+    (dispatch,) = update_plan(own, row, 1, 10, 0, True, vectors=True, shared_input=False).dispatches
+    assert dispatch.kernel == "running/update" and dispatch.grid == (0xFFFF, 1, 1)

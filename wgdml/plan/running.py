@@ -14,8 +14,9 @@ __all__ = ["begin_plan", "merge_plan", "result_plan", "state_bytes", "update_pla
 
 _HEAD = 4  # words of a row before its pairs
 _WORKGROUP = 512  # invocations that serve a sequence: barriers cost more with more
-_COLLECTED = 1024  # pairs of one word that a workgroup collects
-_PUBLISHED = 2048  # pairs of one word that the workgroups of a sequence publish together
+_COLLECTED = 1024  # pairs with keys of one word that a workgroup collects
+_PUBLISHED = 65536  # such pairs that the workgroups of all sequences may publish
+_MOST_PARTS = 0xFFFF  # of a sequence (shaders/lib/workgroup/last_block.wgsl)
 _SHARED = 256  # sequences that have several workgroups each, at most
 
 
@@ -24,16 +25,29 @@ def _row_bytes(form: ElementFormat, k: int) -> int:
     return 4 * (_HEAD + k * (form.key_words + 2))
 
 
-def _regions(form: ElementFormat, sequences: int, k: int, name: str = "state") -> tuple[Region, Region]:
-    """Where the sequences' rows are, and where workgroups meet: zeros between updates."""
-    words = 2 + (form.key_words + 2) * _PUBLISHED // form.key_words if sequences <= _SHARED else 1
-    rows = Region(0, sequences * _row_bytes(form, k), name)
-    return rows, Region(ceil_div(rows.size, ALIGNMENT) * ALIGNMENT, 4 * sequences * words, name)
+def _rows_at(form: ElementFormat, sequences: int, k: int, name: str = "state") -> Region:
+    """Where the sequences' rows are."""
+    return Region(0, sequences * _row_bytes(form, k), name)
 
 
-def state_bytes(form: ElementFormat, sequences: int, k: int) -> int:
+def _meeting_places(machine: Machine, form: ElementFormat, sequences: int, k: int) -> int:
+    """Pairs that the workgroups of a sequence may publish; 0 where one serves each, or none."""
+    longest = _longest(machine, form.key_words)
+    if machine.software or sequences > _SHARED or 2 * k > longest:
+        return 0
+    return min(longest, max(k, _PUBLISHED // form.key_words // sequences))
+
+
+def _meeting_at(machine: Machine, form: ElementFormat, sequences: int, k: int) -> Region:
+    """Where workgroups meet, behind the rows: zeros between updates."""
+    places = _meeting_places(machine, form, sequences, k)
+    words = sequences * (2 + (form.key_words + 2) * places) if places else 1
+    return Region(ceil_div(_rows_at(form, sequences, k).size, ALIGNMENT) * ALIGNMENT, 4 * words, "state")
+
+
+def state_bytes(machine: Machine, form: ElementFormat, sequences: int, k: int) -> int:
     """Bytes of the resource "state"."""
-    _, meeting = _regions(form, sequences, k)
+    meeting = _meeting_at(machine, form, sequences, k)
     return meeting.offset + meeting.size
 
 
@@ -58,11 +72,11 @@ def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool, 
 def begin_plan(planner: Composes, element: str, order: Order, sequences: int, k: int) -> Plan:
     """Rows without pairs, to "state"."""
     selection = _rows(element, order, sequences, k, False)
-    rows, meeting = _regions(selection.format, sequences, k)
+    rows = _rows_at(selection.format, sequences, k)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         workgroup = program.machine.workgroup
-        program.clear(meeting)
+        program.clear(_meeting_at(program.machine, selection.format, sequences, k))
         constants = _fill(element, order)
         program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows}, constants=constants)
 
@@ -78,7 +92,7 @@ def update_plan(
     resource "ids" has, as ``shaders/lib/io/arriving_items.wgsl`` says. They lie as values.
     ``full``: rows have k pairs already, as far as is known, so that few items will be taken.
     """
-    rows, meeting = _regions(selection.format, sequences, k)
+    rows = _rows_at(selection.format, sequences, k)
     region = Region(0, planner.machine.max_storage_buffer_binding_size // 4 * 4, "ids")
     bind = {"state": rows} | ({"ids": region} if ids else {})
 
@@ -86,12 +100,14 @@ def update_plan(
         start, views = program.arena.used, views_of(part, pieces, program.vectors)
         step = {"value_step": part.value_step} if ids else {}
         if full and len(views) == 1 and _filters(program.machine, views[0], k):
-            parts = 1
-            if sequences <= _SHARED:
-                loads = views[0].loads * program.machine.workgroup // _workgroup(program.machine)
-                parts = parts_for_loads(program.machine, planner.policies["occupancy"], loads, part.sequences)
-            step |= {"advance": part.length, "parts": parts}
-            _take(program, views[0], k, bind | {"meeting": meeting}, {"IDS": ids}, step)
+            machine, occupancy = program.machine, planner.policies["occupancy"]
+            parts, places = 1, _meeting_places(machine, selection.format, sequences, k)
+            if places:
+                loads = views[0].loads * machine.workgroup // _workgroup(machine)
+                parts = min(_MOST_PARTS, parts_for_loads(machine, occupancy, loads, part.sequences))
+            step |= {"advance": part.length, "parts": parts, "meeting_places": places}
+            meeting = {"meeting": _meeting_at(machine, selection.format, sequences, k)}
+            _take(program, views[0], k, bind | meeting, {"IDS": ids}, step)
             return
         for number, view in enumerate(views):
             program.arena.used = start
@@ -145,7 +161,6 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
             "k": k,
             "places": places,
             "longest": longest,
-            "meeting_places": min(_PUBLISHED // key_words, longest),
             "index_base": part.index_offset,
             "value_base": part.value_offset,
         },
@@ -155,7 +170,7 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
 def merge_plan(planner: Composes, element: str, order: Order, sequences: int, k: int, last_index: bool, own_ids: bool) -> Plan:
     """The pairs of "other" into "state", as if its items came now. ``own_ids``: the caller's."""
     selection = _rows(element, order, sequences, k, last_index)
-    bind = {name: _regions(selection.format, sequences, k, name)[0] for name in ("state", "other")}
+    bind = {name: _rows_at(selection.format, sequences, k, name) for name in ("state", "other")}
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         (view,) = views_of(part, pieces, program.vectors)
@@ -201,7 +216,7 @@ def result_plan(planner: Composes, element: str, order: Order, sequences: int, k
     selection = _rows(element, order, sequences, k, False)
     count, size = sequences * k, selection.format.bytes
     bind = {
-        "state": _regions(selection.format, sequences, k)[0],
+        "state": _rows_at(selection.format, sequences, k),
         "values": Region(0, ceil_div(count * size, 4) * 4, "values"),
         "indices": Region(0, count * index_bytes, "indices"),
     }

@@ -21,7 +21,7 @@ fn out_of_reach(local: u32) -> u32 {
 }
 
 // Invocations that exchange by shuffles: an aligned run of so many, up to TEAM and 128. All call it
-// together.
+// together. It begins with a barrier.
 fn lanes_of(local: u32) -> u32 {
   if (local == 0u) { atomicStore(&bits_out_of_reach, 0u); }
   workgroupBarrier();
@@ -35,6 +35,9 @@ fn lanes_of(local: u32) -> u32 {
 
 #else
 
-fn lanes_of(local: u32) -> u32 { return 1u; }
+fn lanes_of(local: u32) -> u32 {
+  workgroupBarrier();
+  return 1u;
+}
 
 #endif

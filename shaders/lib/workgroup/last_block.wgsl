@@ -9,7 +9,7 @@
 
 const MEETING_WORDS: u32 = PAIR_WORDS + 1u;
 const PUBLISHED: u32 = 0x80000000u;
-const FOUND: u32 = 0x10000u;  // more than there are parts
+const FOUND: u32 = 0x10000u;  // there are fewer parts
 
 // [sequence]: how many of the kernel's numbers were taken; parts that have arrived; [word][place].
 @group(0) @binding(10) var<storage, read_write> meeting: array<atomic<u32>>;

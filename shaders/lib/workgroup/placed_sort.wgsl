@@ -85,5 +85,6 @@ fn sort_placed(row: Row, packing: Packing, x: ptr<function, Registers>, local: u
 #for i in ITEMS_PER_THREAD
     (*x)[$i] = words[$i];
 #endfor
+    workgroupBarrier();  // After it all of a subgroup are together again.
   }
 }

@@ -93,8 +93,6 @@ class RowSortBitonic(Algorithm):
             ceil_div(problem.sequences, teams),
             source=source,
             sink=sink,
-            constants=network(items)
-            | words
-            | {"TEAM": team, "WORKGROUP": teams * team, "LOADS": loads},
+            constants=network(items) | words | {"TEAM": team, "WORKGROUP": teams * team, "LOADS": loads},
             params={"k": problem.k},
         )
