@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT / "demos" / "web"), str(ROOT / "tests")]
 import oracle  # noqa: E402
 import serve  # noqa: E402
 from planning import SPANS, STEPS  # noqa: E402
-from variants import judged_by_tint, uses_subgroups  # noqa: E402
+from variants import as_shader, judged_by_tint, uses_subgroups, variants  # noqa: E402
 
 from wgdml.plan import ALGORITHMS  # noqa: E402
 
@@ -144,3 +144,11 @@ def test_tint_is_a_strict_judge():
     assert set(said) == {"barrier", "memory", "unknown", "diverged"}, said
     for name in ("barrier", "diverged"):
         assert "uniform control flow" in said[name][0]["message"]
+
+
+def test_tint_takes_every_kernel():
+    """One text of each, as a GPU with and without subgroups and as a CPU has it."""
+    picked = {(v.kernel, v.limits.software, v.limits.subgroups): v for v in variants(quick=True)}
+    summary, said = judged_by_tint([as_shader(number, variant) for number, variant in enumerate(picked.values())])
+    assert not said, next(iter(said.items()))
+    assert int(summary.split()[0]) >= 100
