@@ -20,10 +20,9 @@ an unbalanced block is a ``ShaderError``, never a warning.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 
@@ -86,6 +85,22 @@ class _Line:
     text: str
     where: str
 
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """What may be constants in the line's code, but for its expressions."""
+        return frozenset(_CONSTANT.findall(_code(_EXPRESSION.sub("0", self.text))))
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The constants that its expressions ask for."""
+        return tuple(name for expression in _EXPRESSION.findall(self.text) for name in _NAME.findall(expression))
+
+    @cached_property
+    def resource(self) -> tuple[str, Resource] | None:
+        """The variable that it binds, and how."""
+        match = _RESOURCE.search(_code(self.text))
+        return match and (match[3], Resource(int(match[1]), _ACCESS[match[2]]))
+
 
 @dataclass(frozen=True)
 class _If:
@@ -102,6 +117,11 @@ class _For:
     where: str
     body: tuple[_Node, ...]
 
+    @cached_property
+    def plain(self) -> bool:
+        """Whether every turn has the same lines."""
+        return all(isinstance(node, _Line) for node in self.body)
+
 
 @dataclass(frozen=True)
 class _Import:
@@ -115,6 +135,8 @@ _LOOP = re.compile(r"^(\w+) in (\w+)$")
 _TERM = re.compile(r"^(!?)(\w+)$|^(\w+)\s*(==|>)\s*(\w+)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FIELD = re.compile(r"\bparams\.(\w+)")
+_EXPRESSION = re.compile(r"\$\[([^]]*)\]")
+_NAME = re.compile(r"\b[A-Z]\w*")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
 _RESOURCE = re.compile(r"@group\(0\) @binding\((\d+)\) var<(uniform|storage, read_write|storage, read)> (\w+):")
 
@@ -227,12 +249,9 @@ class _Text:
         for node in nodes:
             match node:
                 case _Line():
-                    line = self.expanded(node.text, loops, node.where)
-                    self.note(_code(line))
-                    yield line
+                    yield self.expanded(node.text, loops, node.where)
                 case _If():
-                    condition = self.expanded(node.condition, loops, node.where)
-                    yield from self.lines(node.then if self.holds(condition, node.where) else node.otherwise, loops)
+                    yield from self.lines(self.branch(node, loops), loops)
                 case _For():
                     for i in range(self.value(node.count, node.where)):
                         yield from self.lines(node.body, (*loops, (node.variable, i)))
@@ -240,10 +259,29 @@ class _Text:
                     self.imported.add(node.name)
                     yield from self.lines(_tree(f"lib/{node.name}"), loops)
 
-    def note(self, code: str) -> None:
-        self.used.update(_CONSTANT.findall(code))
-        if resource := _RESOURCE.search(code):
-            self.resources[resource[3]] = Resource(int(resource[1]), _ACCESS[resource[2]])
+    def visit(self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = ()) -> None:
+        """Notes what the lines use, without their text."""
+        for node in nodes:
+            match node:
+                case _Line():
+                    self.used.update(node.constants)
+                    for name in node.asked:
+                        self.value(name, node.where)
+                    if node.resource:
+                        self.resources[node.resource[0]] = node.resource[1]
+                case _If():
+                    self.visit(self.branch(node, loops), loops)
+                case _For():
+                    count = self.value(node.count, node.where)
+                    for i in range(min(count, 1) if node.plain else count):
+                        self.visit(node.body, (*loops, (node.variable, i)))
+                case _Import() if node.name not in self.imported:
+                    self.imported.add(node.name)
+                    self.visit(_tree(f"lib/{node.name}"), loops)
+
+    def branch(self, node: _If, loops: tuple[tuple[str, int], ...]) -> tuple[_Node, ...]:
+        condition = self.expanded(node.condition, loops, node.where)
+        return node.then if self.holds(condition, node.where) else node.otherwise
 
     def value(self, token: str, where: str) -> int:
         if token.isdigit():
@@ -279,7 +317,7 @@ class _Text:
             expression = match[1]
             for variable, value in loops:
                 expression = re.sub(rf"\b{variable}\b", str(value), expression)
-            expression = re.sub(r"\b[A-Z]\w*", lambda name: str(self.value(name[0], where)), expression)
+            expression = _NAME.sub(lambda name: str(self.value(name[0], where)), expression)
             if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", expression) is None:
                 raise ShaderError(f"{where}: cannot read the expression {match[1]!r}")
             try:
@@ -287,7 +325,7 @@ class _Text:
             except (SyntaxError, TypeError, ZeroDivisionError) as error:
                 raise ShaderError(f"{where}: cannot read the expression {match[1]!r}: {error}") from None
 
-        return re.sub(r"\$\[([^]]*)\]", evaluate, line)
+        return _EXPRESSION.sub(evaluate, line)
 
 
 def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
@@ -302,7 +340,7 @@ def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
 @cache
 def _specialised(name: str, constants: tuple[tuple[str, int], ...]) -> Specialised:
     text = _Text(dict(constants))
-    deque(text.lines(_tree(name)), maxlen=0)  # read to its end, and not kept
+    text.visit(_tree(name))
     return Specialised(name, tuple(item for item in constants if item[0] in text.used), text.resources)
 
 
