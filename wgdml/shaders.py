@@ -245,43 +245,36 @@ class _Text:
         self.used: set[str] = set()
         self.resources: dict[str, Resource] = {}
 
-    def lines(self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = ()) -> Iterator[str]:
-        for node in nodes:
-            match node:
-                case _Line():
-                    yield self.expanded(node.text, loops, node.where)
-                case _If():
-                    yield from self.lines(self.branch(node, loops), loops)
-                case _For():
-                    for i in range(self.value(node.count, node.where)):
-                        yield from self.lines(node.body, (*loops, (node.variable, i)))
-                case _Import() if node.name not in self.imported:
-                    self.imported.add(node.name)
-                    yield from self.lines(_tree(f"lib/{node.name}"), loops)
+    def walk(
+        self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = (), once: bool = False
+    ) -> Iterator[tuple[_Line, tuple[tuple[str, int], ...]]]:
+        """The lines in their order, each with the loops about it and their turns.
 
-    def visit(self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = ()) -> None:
-        """Notes what the lines use, without their text."""
+        ``once``: of loops whose turns have the same lines, the first turn alone.
+        """
         for node in nodes:
             match node:
                 case _Line():
-                    self.used.update(node.constants)
-                    for name in node.asked:
-                        self.value(name, node.where)
-                    if node.resource:
-                        self.resources[node.resource[0]] = node.resource[1]
+                    yield node, loops
                 case _If():
-                    self.visit(self.branch(node, loops), loops)
+                    condition = self.expanded(node.condition, loops, node.where)
+                    branch = node.then if self.holds(condition, node.where) else node.otherwise
+                    yield from self.walk(branch, loops, once)
                 case _For():
                     count = self.value(node.count, node.where)
-                    for i in range(min(count, 1) if node.plain else count):
-                        self.visit(node.body, (*loops, (node.variable, i)))
+                    for i in range(min(count, 1) if once and node.plain else count):
+                        yield from self.walk(node.body, (*loops, (node.variable, i)), once)
                 case _Import() if node.name not in self.imported:
                     self.imported.add(node.name)
-                    self.visit(_tree(f"lib/{node.name}"), loops)
+                    yield from self.walk(_tree(f"lib/{node.name}"), loops, once)
 
-    def branch(self, node: _If, loops: tuple[tuple[str, int], ...]) -> tuple[_Node, ...]:
-        condition = self.expanded(node.condition, loops, node.where)
-        return node.then if self.holds(condition, node.where) else node.otherwise
+    def note(self, line: _Line) -> None:
+        """What a line uses, whatever the turns of the loops about it."""
+        self.used.update(line.constants)
+        for name in line.asked:
+            self.value(name, line.where)
+        if line.resource:
+            self.resources[line.resource[0]] = line.resource[1]
 
     def value(self, token: str, where: str) -> int:
         if token.isdigit():
@@ -340,7 +333,8 @@ def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
 @cache
 def _specialised(name: str, constants: tuple[tuple[str, int], ...]) -> Specialised:
     text = _Text(dict(constants))
-    text.visit(_tree(name))
+    for line, _ in text.walk(_tree(name), once=True):
+        text.note(line)
     return Specialised(name, tuple(item for item in constants if item[0] in text.used), text.resources)
 
 
@@ -350,4 +344,6 @@ def assemble(name: str, constants: Mapping[str, int]) -> str:
     Raises ``ShaderError`` for a missing file, an unknown constant or an unbalanced block.
     """
     head = [f"const {key}: u32 = {int(value)}u;" for key, value in sorted(constants.items())]
-    return "\n".join([*head, *_Text(constants).lines(_tree(name))]) + "\n"
+    text = _Text(constants)
+    lines = (text.expanded(line.text, loops, line.where) for line, loops in text.walk(_tree(name)))
+    return "\n".join([*head, *lines]) + "\n"
