@@ -80,24 +80,18 @@ fn consume_all(local: u32, number: u32) -> u32 {
 fn refilled(local: u32, sequence: u32, start: u32, first: Pair) -> u32 {
   let row = row_of(sequence);
   var threshold = first;
-  var count = 0u;
+  var count = begin_with(local, 0u);
   var next = 0u;
-  if (local == 0u) { atomicStore(&filled, 0u); }
-  workgroupBarrier();
   loop {
     let over = next >= row.loads;
     if (count > select(most_listed(), params.longest, over)) {
       threshold = keep_first(local, start, count);
-      count = same_for_all(local, atomicLoad(&kept));
-      if (local == 0u) { atomicStore(&filled, count); }
-      workgroupBarrier();
+      count = begin_with(local, same_for_all(local, atomicLoad(&kept)));
     }
     if (over) { break; }
     if (local < readers()) { list_items(row, start, next + local, threshold); }
     next += readers();
-    storageBarrier();
-    workgroupBarrier();
-    count = same_for_all(local, atomicLoad(&filled));
+    count = count_listed(local);
   }
   for (var i = local; i < count; i += WORKGROUP) { list[i] = held_of(listed(start, i)); }
   return count;

@@ -32,10 +32,9 @@ def _rows_at(form: ElementFormat, sequences: int, k: int, name: str = "state") -
 
 def _meeting_places(machine: Machine, form: ElementFormat, sequences: int, k: int) -> int:
     """Pairs that the workgroups of a sequence may publish; 0 where one serves each, or none."""
-    longest = _longest(machine, form.key_words)
-    if machine.software or sequences > _SHARED or 2 * k > longest:
+    if sequences > _SHARED or not _has_room(machine, form, k):
         return 0
-    return min(longest, max(k, _PUBLISHED // form.key_words // sequences))
+    return min(_longest(machine, form.key_words), max(k, _PUBLISHED // form.key_words // sequences))
 
 
 def _meeting_at(machine: Machine, form: ElementFormat, sequences: int, k: int) -> Region:
@@ -124,10 +123,16 @@ def _longest(machine: Machine, key_words: int) -> int:
     return power_of_two_below(machine.max_compute_workgroup_storage_size // (3 * pair_bytes(key_words)))
 
 
+def _has_room(machine: Machine, form: ElementFormat, k: int) -> bool:
+    """Does one workgroup merge k pairs with as many more? Software adapters never do."""
+    return not machine.software and 2 * k <= _longest(machine, form.key_words)
+
+
 def _filters(machine: Machine, view: View, k: int) -> bool:
     """Does a filter take less than a selection of all items and a merge?"""
-    fits = 2 * k <= _longest(machine, view.selection.format.key_words)
-    return not machine.software and not view.selection.last_index and not view.columns and fits and view.length >= max(4 * k, 2048)
+    selection = view.selection
+    rows = not selection.last_index and not view.columns and view.length >= max(4 * k, 2048)
+    return rows and _has_room(machine, selection.format, k)
 
 
 def _workgroup(machine: Machine) -> int:

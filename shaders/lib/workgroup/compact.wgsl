@@ -50,9 +50,7 @@ fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
     let over = step >= again && next >= params.subsets;
     if (count > select(most_listed(), params.longest, over)) {
       threshold = keep_first(local, start, count);
-      count = same_for_all(local, atomicLoad(&kept));
-      if (local == 0u) { atomicStore(&filled, count); }
-      workgroupBarrier();
+      count = begin_with(local, same_for_all(local, atomicLoad(&kept)));
     }
     if (over) { break; }
     if (step >= again) {
@@ -63,9 +61,7 @@ fn trimmed(local: u32, sequence: u32, start: u32, wanted: u32) -> u32 {
     }
     if (local < readers() && step + local < again) { list_load(row, start, step + local, threshold); }
     step += readers();
-    storageBarrier();
-    workgroupBarrier();
-    count = same_for_all(local, atomicLoad(&filled));
+    count = count_listed(local);
   }
   return count;
 }

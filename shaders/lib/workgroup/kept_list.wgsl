@@ -43,6 +43,20 @@ fn same_for_all(local: u32, word: u32) -> u32 {
 fn readers() -> u32 { return min(WORKGROUP, (params.places - params.k) / PER_LOAD); }
 fn most_listed() -> u32 { return params.places - readers() * PER_LOAD; }
 
+// The list has its first `count` pairs, and no others. Returns how many.
+fn begin_with(local: u32, count: u32) -> u32 {
+  if (local == 0u) { atomicStore(&filled, count); }
+  workgroupBarrier();
+  return count;
+}
+
+// How many pairs have been listed by all.
+fn count_listed(local: u32) -> u32 {
+  storageBarrier();
+  workgroupBarrier();
+  return same_for_all(local, atomicLoad(&filled));
+}
+
 // Keeps the first k of the list's first `count` at its beginning, in any order, or some more where
 // those are found sooner. Returns a pair that no pair kept comes after.
 fn keep_first(local: u32, start: u32, count: u32) -> Pair {
