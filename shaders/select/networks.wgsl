@@ -161,11 +161,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let slot = local / TEAM;
   let lane = local % TEAM;
   let row = row_of(min(first + slot, params.sequences - 1u));
-  begin_teams(slot, lane, local);
+  begin_teams(local);
   var keys: Keys;
   read_keys(row, lane, &keys);
   use_bits(&keys);
-  let packing = packing_of(range_of_team(slot, range_of(&keys)));
+  let packing = packing_of(range_in_memory(local, range_of(&keys)));
   var words: Words;
 #for i in KEEP
   words[$i] = NO_WORD;
