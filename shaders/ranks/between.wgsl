@@ -1,60 +1,63 @@
-// Lists what lies in brackets, and counts what comes before each: source, brackets -> lists, listed
-// and earlier (zeros before); where it is wanted, the last pair of each workgroup, too: -> lasts.
-//   COLLECTED  items that a workgroup collects before it asks for places; others ask one by one
+// Lists what lies in brackets, and counts what comes before each: source, brackets -> lists,
+// list_counters (zeros before); where it is wanted, the last pair of each workgroup, too: -> lasts.
+//
+// A listed pair is how far it lies in its bracket.
 #import io/brackets
+#import io/list_counters
 #import workgroup/between
 
 @group(0) @binding(2) var<storage, read_write> list_keys: array<Key>;        // [list][place]
 @group(0) @binding(3) var<storage, read_write> list_indices: array<u32>;
-@group(0) @binding(7) var<storage, read_write> earlier: array<atomic<u32>>;  // [sequence][bracket]
-@group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;   // [list]
+@group(0) @binding(7) var<storage, read_write> list_counters: array<atomic<u32>>;
 
 #if LAST
 @group(0) @binding(9) var<storage, read_write> lasts: array<vec4<u32>>;      // [sequence][part]
 #endif
 
 var<workgroup> starts: array<u32, BRACKETS>;
-var<workgroup> collected: array<u32, COLLECTED>;  // places in the row
-var<workgroup> origins: array<u32, COLLECTED>;    // their brackets, and places among those
-var<workgroup> collected_count: atomic<u32>;
+var<workgroup> origins: array<u32, COLLECTED>;  // brackets, and places among what those have
 
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return brackets[2u * BRACKETS * sequence + end].xyz; }
 
 fn put_listed(list: u32, place: u32, pair: Pair) {
   if (place >= params.places) { return; }
-  list_keys[list * params.sink_step + place] = pair.key;
-  list_indices[list * params.sink_step + place] = pair.index;
+  let listed = into_bracket(list, pair);
+  list_keys[list * params.sink_step + place] = listed.key;
+  list_indices[list * params.sink_step + place] = listed.index;
 }
 
-fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
-  let at = atomicAdd(&collected_count, 1u);
-  if (at < COLLECTED) {
-    collected[at] = place;
-    origins[at] = (bracket << 16u) | atomicAdd(&found[bracket], 1u);
-    return;
-  }
-  // One by one, until the list is too long in any case.
+// One by one, until the list is too long in any case.
+fn take_late(sequence: u32, pair: Pair) {
+  let bracket = bracket_there(sequence, pair);
+  if (bracket == BRACKETS) { return; }
   let list = sequence * BRACKETS + bracket;
-  if (atomicLoad(&listed[list]) > params.places) { return; }
-  put_listed(list, atomicAdd(&listed[list], 1u), pair_there(row, place));
+  if (atomicLoad(&list_counters[list_counter(list, LISTED)]) > params.places) { return; }
+  put_listed(list, atomicAdd(&list_counters[list_counter(list, LISTED)], 1u), pair);
 }
 
 // Asks for places for what is collected, and puts it there. All of a workgroup together.
 fn put_collected(local: u32, sequence: u32, row: Row) {
   workgroupBarrier();
-  let count = atomicLoad(&collected_count);
-  if (local < BRACKETS) {
-    let mine = atomicLoad(&found[local]);
-    if (mine > 0u) { starts[local] = atomicAdd(&listed[sequence * BRACKETS + local], mine); }
-    atomicStore(&found[local], 0u);
-  }
-  workgroupBarrier();
-  for (var i = local; i < min(count, COLLECTED); i += WORKGROUP) {
-    let bracket = origins[i] >> 16u;
-    put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_there(row, collected[i]));
+  let count = min(atomicLoad(&collected_count), COLLECTED);
+  for (var i = local; i < count; i += WORKGROUP) {
+    let bracket = bracket_there(sequence, pair_collected(row, i));
+    origins[i] = NOWHERE;
+    if (bracket < BRACKETS) { origins[i] = (bracket << 16u) | atomicAdd(&found[bracket], 1u); }
   }
   workgroupBarrier();
   if (local == 0u) { atomicStore(&collected_count, 0u); }
+  if (local < BRACKETS) {
+    let mine = atomicLoad(&found[local]);
+    if (mine > 0u) { starts[local] = atomicAdd(&list_counters[list_counter(sequence * BRACKETS + local, LISTED)], mine); }
+    atomicStore(&found[local], 0u);
+  }
+  workgroupBarrier();
+  for (var i = local; i < count; i += WORKGROUP) {
+    let bracket = origins[i] >> 16u;
+    if (origins[i] != NOWHERE) {
+      put_listed(sequence * BRACKETS + bracket, starts[bracket] + (origins[i] & 0xffffu), pair_collected(row, i));
+    }
+  }
   workgroupBarrier();
 }
 
@@ -64,7 +67,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let id = linear_workgroup(workgroup, grid);
   if (id / params.parts >= params.sequences) { return; }
   let sequence = id / params.parts;
-  if (local == 0u) { atomicStore(&collected_count, 0u); }
   begin_brackets(local, sequence);
   let row = row_of(sequence);
   let stride = params.parts * WORKGROUP;
@@ -81,5 +83,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (last.index != NO_INDEX) { lasts[id] = vec4<u32>(words_of(last), 1u); }
 #endif
   workgroupBarrier();
-  if (local < BRACKETS) { atomicAdd(&earlier[sequence * BRACKETS + local], atomicLoad(&sums[local])); }
+  if (local < BRACKETS) {
+    atomicAdd(&list_counters[list_counter(sequence * BRACKETS + local, EARLIER)], atomicLoad(&sums[local]));
+  }
 }

@@ -25,5 +25,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     earlier += select(0u, 1u, words_before(other, mine) || (i < local && all(other == mine)));
   }
   let wanted = select(params.slack, params.parts - 1u - params.slack, end % 2u == 1u);
-  if (local < params.parts && earlier == wanted) { brackets[end] = vec4<u32>(mine, 0u); }
+  if (local < params.parts && earlier == wanted) { brackets[end] = vec4<u32>(mine, unused_bits(params.key_bits, params.index_bits)); }
 }

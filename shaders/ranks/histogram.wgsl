@@ -1,5 +1,5 @@
 // A level of several ranks: counts digits of pairs with their prefixes.
-// source, histogram, progress -> histogram, progress
+// source, ranks, histogram, progress -> histogram, progress
 #import workgroup/rank_levels
 
 @compute @workgroup_size(WORKGROUP)
@@ -13,9 +13,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   clear_bins(local);
   take_slots(local, sequence);
   let place = slots_at(params.level, sequence);
-  if (part == 0u && params.level > 0u && local < RANKS) { progress[place + local] = slots[local]; }
+  if (part == 0u && local < RANKS) { progress[place + local] = slots[local]; }
   if (most_crowded(local) == 0u) { return; }
-  count_row(row_of(sequence), part * WORKGROUP + local, params.parts * WORKGROUP, digit_of(sequence));
+  count_row(row_of(sequence), part * WORKGROUP + local, params.parts * WORKGROUP, Digit(params.digit_word, params.digit_shift, params.digit_bits));
   workgroupBarrier();
   for (var b = local; b < RANKS * BINS; b += WORKGROUP) {
     let count = atomicLoad(&bins[b]);

@@ -1,8 +1,21 @@
-// The pairs of lists that have the digit of a wanted one, behind each list.
-// source (lists), histogram, progress -> lists, narrowed (zeros before), progress
-#import workgroup/rank_levels
+// The pairs of lists that have the first digit of a wanted one, behind each list.
+// source (lists), list_counters, ranks, bounds -> lists, narrowed, progress, missed
+#import workgroup/rank_slots
+#import io/list_counters
+#import io/ranks
+#import io/rank_groups
 
-@group(0) @binding(5) var<storage, read_write> narrowed: array<atomic<u32>>;  // [list]
+@group(0) @binding(7) var<storage, read_write> list_counters: array<u32>;
+// [list][slot], once the first digit is found; then, of a list, its pairs.
+@group(0) @binding(8) var<storage, read_write> progress: array<vec4<u32>>;
+// [list], 0 before: pairs behind it.
+@group(0) @binding(10) var<storage, read_write> narrowed: array<atomic<u32>>;
+// [sequence], 0 before: whether a bracket has not all of its ranks, or its list not all pairs.
+@group(0) @binding(9) var<storage, read_write> missed: array<atomic<u32>>;
+
+var<workgroup> shared_missed: u32;
+
+fn counted(list: u32, slot: u32, bin: u32) -> u32 { return list_counters[list_counter(list, bin)]; }
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -11,22 +24,41 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (id / params.parts >= params.sequences) { return; }
   let list = id / params.parts;
   let part = id % params.parts;
-  if (!is_wanted(local, list)) { return; }
-  take_slots(local, list);
-  let digit = digit_of(list);
-  if (part == 0u && local < RANKS) { progress[slots_at(1u, list) + local] = slots[local]; }
-  if (part == 0u && local == 0u) { progress[slots_at(2u, 0u) + list] = vec4<u32>(digit.word, digit.shift, 1u, 0u); }
-  let row = row_of(list);
-  let mask = mask_above(Digit(digit.word, digit.shift, 0u));
-  for (var q = part * WORKGROUP + local; q < row.loads; q += params.parts * WORKGROUP) {
-    let pair = load(row, q);
-    let words = words_of(pair) & mask;
-    if (all(slots[slot_of(words)].xyz == words)) {
+  let bracket = list % params.chosen;
+  let earlier = list_counters[list_counter(list, EARLIER)];
+  let count = list_counters[list_counter(list, LISTED)];
+  let last = bounds[bracket + 1u] - 1u;
+  if (local == 0u) {
+    let lowest = rank_of(list / params.chosen, bounds[bracket]);
+    let highest = rank_of(list / params.chosen, last);
+    shared_missed = select(0u, 1u, count > params.places || lowest <= earlier || highest > earlier + count);
+    if (shared_missed == 1u && part == 0u) { atomicStore(&missed[list / params.chosen], 1u); }
+  }
+  if (local < RANKS) {
+    slots[local] = Slot(0u, 0u, 0u, rank_of(list / params.chosen, min(bounds[bracket] + local, last)) - earlier);
+    if (part == 0u) { progress[list * (RANKS + 1u) + local] = Slot(); }
+  }
+  if (workgroupUniformLoad(&shared_missed) == 1u) { return; }
+  find_owners(local);
+  resolve(local, list, Digit(0u, first_shift(), 32u - first_shift()), 0u);
+  if (part == 0u && local < RANKS) { progress[list * (RANKS + 1u) + local] = slots[local]; }
+  if (part == 0u && local == 0u) { progress[list * (RANKS + 1u) + RANKS] = Slot(count, 0u, 0u, 0u); }
+  var row = row_of(list);
+  row.loads = count;
+  let stride = params.parts * WORKGROUP;
+  for (var q = part * WORKGROUP + local; q < row.loads; q += 4u * stride) {
+#for u in 4
+    let pair$u = load(row, min(q + $uu * stride, row.loads - 1u));
+#endfor
+#for u in 4
+    let prefix$u = first_digit_of(pair$u) << first_shift();
+    if (q + $uu * stride < row.loads && slots[slot_of(vec3<u32>(prefix$u, 0u, 0u))].x == prefix$u) {
       let at = atomicAdd(&narrowed[list], 1u);
       if (at < params.longest) {
-        source_keys[row.start + params.places + at] = pair.key;
-        source_indices[row.start + params.places + at] = pair.index;
+        source_keys[row.start + params.places + at] = pair$u.key;
+        source_indices[row.start + params.places + at] = pair$u.index;
       }
     }
+#endfor
   }
 }

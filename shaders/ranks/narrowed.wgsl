@@ -1,19 +1,20 @@
-// The pairs at several ranks of lists, by a workgroup each: source (lists), progress, bounds ->
-// pairs.
+// The pairs at several ranks of lists, by a workgroup each: source (lists), narrowed, progress,
+// brackets, bounds -> pairs.
 //
 // It reads what lies behind a list, where the wanted ones are. Where there were too many, the list.
 #import workgroup/rank_rows
+#import io/brackets
+#import io/list_counters
 #import io/rank_groups
 #import io/rank_pairs
 
-// As ranks/narrow leaves it.
-@group(0) @binding(7) var<storage, read_write> progress: array<vec4<u32>>;
-@group(0) @binding(9) var<storage, read_write> narrowed: array<u32>;        // [list]
-
-var<workgroup> shared_begun: u32;
+// As ranks/narrow leaves it. The rank of a slot of a sequence that was missed is 0.
+@group(0) @binding(8) var<storage, read_write> progress: array<vec4<u32>>;
+@group(0) @binding(9) var<storage, read_write> narrowed: array<u32>;  // [list]: pairs behind it
 
 fn count_items(kind: u32, local: u32, list: u32, digit: Digit) {
   var row = row_of(list);
+  row.loads = progress[list * (RANKS + 1u) + RANKS].x;
   if (narrowed[list] <= params.longest) {
     row.start += params.places;
     row.loads = narrowed[list];
@@ -26,15 +27,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let list = linear_workgroup(workgroup, grid);
   if (list >= params.sequences) { return; }
-  let begun = progress[2u * params.sequences * RANKS + list];
-  if (local < RANKS) { slots[local] = progress[(params.sequences + list) * RANKS + local]; }
+  if (local < RANKS) { slots[local] = progress[list * (RANKS + 1u) + local]; }
   if (local == 0u) {
-    shared_begun = begun.z;
-    shared_differing = ~mask_above(Digit(begun.x, begun.y, 0u));
+    shared_differing = ~mask_above(Digit(0u, first_shift(), 0u));
+    crowds[0] = slots[0].w;
   }
-  if (workgroupUniformLoad(&shared_begun) == 0u) { return; }
+  if (workgroupUniformLoad(&crowds[0]) == SETTLED) { return; }
   search(0u, local, list, 0u);
-  let first = bounds[list % params.chosen];
+  let bracket = list % params.chosen;
+  let first = bounds[bracket];
   let at = list / params.chosen * params.sink_step + params.first_rank + first + local;
-  if (local < min(bounds[list % params.chosen + 1u] - first, RANKS)) { put_pair(at, pair_from(slots[local].xyz)); }
+  if (local < min(bounds[bracket + 1u] - first, RANKS)) { put_pair(at, out_of_bracket(list, pair_from(slots[local].xyz))); }
 }

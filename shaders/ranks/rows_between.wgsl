@@ -4,7 +4,7 @@
 // A sample tells brackets. The places of what lies in them are collected in workgroup memory. The
 // keys of both are held in registers, where the ranks are found. Where a bracket missed, or too
 // much lies in them, the row is looked at digit by digit.
-//   COLLECTED  items that there is room for, COLLECTED_EACH for each invocation
+//   COLLECTED_EACH  places for each invocation
 #import workgroup/rank_sample
 #import workgroup/between
 #import io/ranks
@@ -15,26 +15,24 @@ const IN_SAMPLE: u32 = 0u;
 const IN_ROW: u32 = 1u;
 const IN_BRACKETS: u32 = 2u;
 
-var<workgroup> collected: array<u32, COLLECTED>;  // places
-var<workgroup> collected_count: atomic<u32>;
 var<workgroup> missed: atomic<u32>;
 var<workgroup> shared_missed: u32;
 
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return slots[end].xyz; }
 
-fn collect(sequence: u32, row: Row, bracket: u32, place: u32) {
-  let at = atomicAdd(&collected_count, 1u);
-#if BRACKETS > 1
-  atomicAdd(&found[bracket], 1u);
-#endif
-  if (at < COLLECTED) { collected[at] = place; }
-}
+// There is no room for it, as collected_count tells.
+fn take_late(sequence: u32, pair: Pair) {}
 
-fn hold_collected(local: u32, row: Row) {
-  let count = atomicLoad(&collected_count);
+// Holds the keys of what was collected, and counts each bracket's.
+fn hold_collected(local: u32, sequence: u32, row: Row) {
+  let count = min(atomicLoad(&collected_count), COLLECTED);
 #for i in COLLECTED_EACH
-  let place$i = collected[select(0u, $iu * WORKGROUP + local, $iu * WORKGROUP + local < count)];
-  held[$i] = pair_there(row, place$i).key;
+  if ($iu * WORKGROUP + local < count) {
+    let pair = pair_collected(row, $iu * WORKGROUP + local);
+    held[$i] = pair.key;
+    let bracket = bracket_there(sequence, pair);
+    if (bracket < BRACKETS) { atomicAdd(&found[bracket], 1u); } else { collected[$iu * WORKGROUP + local] = NOWHERE; }
+  }
 #endfor
 }
 
@@ -44,9 +42,9 @@ fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) {
   if (kind == IN_ROW) { count_row(row, local, WORKGROUP, digit); }
   if (kind == IN_SAMPLE) { count_sample(local, 0u, row, digit, above); }
   if (kind == IN_BRACKETS) {
-    let count = atomicLoad(&collected_count);
+    let count = min(atomicLoad(&collected_count), COLLECTED);
 #for i in COLLECTED_EACH
-    if ($iu * WORKGROUP + local < count) {
+    if ($iu * WORKGROUP + local < count && collected[$iu * WORKGROUP + local] != NOWHERE) {
       count_held(Pair(held[$i], index_in(row.span, collected[$iu * WORKGROUP + local] - row.skew)), digit, above);
     }
 #endfor
@@ -85,7 +83,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   if (local == 0u) {
-    atomicStore(&collected_count, 0u);
     atomicStore(&missed, 0u);
     shared_differing = vec3<u32>(0xffffffffu);
   }
@@ -101,14 +98,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (last.index != NO_INDEX) { put_pair(at + params.ranks, last); }
 #endif
   workgroupBarrier();
-#if BRACKETS == 1
-  if (local == 0u) { atomicStore(&found[0], atomicLoad(&collected_count)); }
+  hold_collected(local, sequence, row);
   workgroupBarrier();
-#endif
   let all_there = rank_collected(local, sequence);
-  if (all_there) {
-    hold_collected(local, row);
-  } else {
+  if (!all_there) {
     if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
     if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }
   }

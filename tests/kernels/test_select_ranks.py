@@ -48,11 +48,24 @@ def test_samples_that_mislead(sampler, make):
     check(sampler[0], make(N), (0, 5, N // 3, N // 2, N - 1))
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
+@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "float64"])
 @pytest.mark.parametrize("kind", ["random", "sorted", "constant", "few_distinct", "nan_payloads"])
 def test_brackets(sampler, name, kind):
     if kind in data.kinds(oracle.DTYPES[name]):
         check(sampler[0], data.make(kind, name, N + 1234, 3), (0, 77, N // 2, N + 1233))
+
+
+@pytest.mark.parametrize("sampler", ["gpu"], indirect=True)
+@pytest.mark.parametrize("mode", ["smallest", "largest"])
+@pytest.mark.parametrize("nan", ["greatest", "last"])
+def test_brackets_in_every_order(sampler, mode, nan):
+    for kind in ("signed_zeros", "nan_payloads", "mostly_infinity"):
+        x = data.make(kind, "float32", N, 3)
+        order = oracle.argsort(x, descending=mode == "largest", nan_last=nan == "last")
+        for rank in (0, N // 3, N - 1):
+            values, index = wgdml.kth_value(x, rank + 1, mode=mode, nan=nan, device=sampler[0])
+            assert index == order[rank]
+            oracle.assert_same(values, x[index])
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,16 @@
 // Brackets of pairs: which items of a row lie in them, and how many come before.
 //
 // Brackets are in order. One that overlaps the next ends where that begins. Nearly all items differ
-// from every bracket's keys, which then tell all. The last pair of a row needs no bracket.
-//   BRACKETS  of a sequence
-//   LAST      1 where the last pair is wanted, too
-//   AGAIN     loads under way at once, of up to 32 items
+// from every bracket's keys, which then tell all: loose ones do, in half of the operations. The
+// places of the others are collected, and looked at closer by as many invocations as there are. The
+// last pair of a row needs no bracket.
+//   BRACKETS   of a sequence
+//   LAST       1 where the last pair is wanted, too
+//   AGAIN      loads under way at once, of up to 32 items
+//   COLLECTED  places that there is room for
+//   KEYED      1 where keys are collected, too. It takes memory, but later they come from far away.
 #import io/source
+#import order/loose
 #import order/words
 #if BRACKETS > 4
 #import workgroup/bracket_table
@@ -13,17 +18,26 @@
 #import workgroup/bracket_registers
 #endif
 
-var<private> of_keys: bool;     // brackets have all pairs of their keys
+var<private> of_keys: bool;      // brackets have all pairs of their keys
 #if LAST
-var<private> top: Pair;         // the greatest key, and the last load with it
-var<private> greatest: Key;     // of a load
+var<private> greatest: Loose;    // of a load
+var<private> top: Loose;         // of all, merged, and the last load with it
+var<private> top_load: u32;
 #endif
 
 var<workgroup> sums: array<atomic<u32>, BRACKETS>;   // of all invocations
 var<workgroup> found: array<atomic<u32>, BRACKETS>;  // items of each bracket; the kernel's
+var<workgroup> collected: array<u32, COLLECTED>;     // places, from the row's first load on
+#if KEYED
+var<workgroup> collected_keys: array<Key, COLLECTED>;
+#endif
+var<workgroup> collected_count: atomic<u32>;
+
 #if LAST
 var<workgroup> tops: array<atomic<u32>, 3>;
 #endif
+
+const NOWHERE: u32 = 0xffffffffu;
 
 // The kernel's `bracket_end(sequence, end)` gives the words of a bracket's first pair (2 b) and of
 // its last (2 b + 1).
@@ -40,58 +54,64 @@ fn begin_brackets(local: u32, sequence: u32) {
     atomicStore(&sums[local], 0u);
     atomicStore(&found[local], 0u);
   }
+  if (local == 0u) { atomicStore(&collected_count, 0u); }
 #if LAST
   if (local < 3u) { atomicStore(&tops[local], 0u); }
 #endif
   workgroupBarrier();
 }
 
-// Counts an item by its key. True where the key alone does not tell.
-fn count_key(key: Key) -> bool {
+// Counts an item. True where it may lie in a bracket.
+fn count_item(loose: Loose) -> bool {
 #if LAST
-  greatest = key_max(greatest, key);
+  greatest = key_max(greatest, loose);
 #endif
-  return count_among(key);
+  return count_among(loose);
 }
 
 // Counts the items of a load, if there is one. A bit for each that may lie in a bracket.
 fn count_keys(row: Row, v: u32, data: Load) -> u32 {
   var near = 0u;
 #if LAST
-  greatest = Key();
+  greatest = Loose();
 #endif
   if (v >= first_whole(row) && v < end_whole(row)) {
 #for c in PER_LOAD
-    near |= select(0u, $[1 << c]u, count_key(key_in(data, $cu)));
+    near |= select(0u, $[1 << c]u, count_item(loose_of(bits_of(data, $cu))));
 #endfor
   } else if (v < row.loads) {
     for (var c = 0u; c < PER_LOAD; c++) {
-      let pair = item(row, v, data, c);
-      if (pair.index != NO_INDEX) { near |= select(0u, 1u << c, count_key(pair.key)); }
+      if (item(row, v, data, c).index != NO_INDEX) {
+        near |= select(0u, 1u << c, count_item(loose_of(bits_of(data, c))));
+      }
     }
-  } else {
-    return 0u;
   }
 #if LAST
-  if (!key_less(greatest, top.key)) { top = Pair(greatest, v); }
+  let mine = merged(greatest);
+  let leads = v < row.loads && !key_less(mine, top);
+  top = select(top, mine, leads);
+  top_load = select(top_load, v, leads);
 #endif
   return near;
 }
 
-// The pair at a place: items from the row's first load on.
-fn pair_there(row: Row, place: u32) -> Pair {
+fn pair_at_place(row: Row, place: u32, key: Key) -> Pair {
   let position = place - row.skew;
-  return pair_in(row.span, position, position, key_there(row, place));
+  return pair_in(row.span, position, position, key);
 }
 
-// An item that has a bracket's key, or lies between its keys. The kernel's `collect` takes the
-// place of what lies in a bracket.
-fn look_closer(sequence: u32, row: Row, place: u32) {
-  let pair = pair_there(row, place);
-  if (of_keys) {
-    collect(sequence, row, bracket_of(pair.key), place);
-    return;
-  }
+fn pair_collected(row: Row, number: u32) -> Pair {
+#if KEYED
+  return pair_at_place(row, collected[number], collected_keys[number]);
+#else
+  return pair_at_place(row, collected[number], key_there(row, collected[number]));
+#endif
+}
+
+// The bracket that a pair lies in, or BRACKETS. It has a bracket's key, or lies between its keys.
+// Where it has the first key but precedes the bracket, it is counted now.
+fn bracket_there(sequence: u32, pair: Pair) -> u32 {
+  if (of_keys) { return bracket_of(loose_first(pair.key)); }
   var bracket = BRACKETS;
   for (var b = 0u; b < BRACKETS; b++) {
     let low = end_of(sequence, 2u * b);
@@ -101,10 +121,11 @@ fn look_closer(sequence: u32, row: Row, place: u32) {
       atomicAdd(&sums[b], 1u);
     }
   }
-  if (bracket < BRACKETS) { collect(sequence, row, bracket, place); }
+  return bracket;
 }
 
-// Items of `turns` turns of loads, from load `first` on.
+// Items of `turns` turns of loads, from load `first` on. The kernel's `take_late` takes
+// what may lie in a bracket where there is no room for it.
 fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
   for (var turn = 0u; turn < turns; turn++) {
     let q = first + AGAIN * turn * stride;
@@ -115,10 +136,21 @@ fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
 #for u in AGAIN
     near |= count_keys(row, q + $uu * stride, data$u) << $[u * PER_LOAD]u;
 #endfor
-    for (; near != 0u; near &= near - 1u) {
-      let bit = firstTrailingBit(near);
-      let place = (q + bit / PER_LOAD * stride) * PER_LOAD + bit % PER_LOAD;
-      if (BRACKETS == 1u && of_keys) { collect(sequence, row, 0u, place); } else { look_closer(sequence, row, place); }
+    if (near != 0u) {
+      var at = atomicAdd(&collected_count, countOneBits(near));
+      for (; near != 0u; near &= near - 1u) {
+        let bit = firstTrailingBit(near);
+        let place = (q + bit / PER_LOAD * stride) * PER_LOAD + bit % PER_LOAD;
+        if (at < COLLECTED) {
+          collected[at] = place;
+#if KEYED
+          collected_keys[at] = key_there(row, place);
+#endif
+        } else {
+          take_late(sequence, pair_at_place(row, place, key_there(row, place)));
+        }
+        at++;
+      }
     }
   }
 }
@@ -127,7 +159,11 @@ fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
 // The last pair of what a workgroup has looked at, for the invocation that met it; others have
 // nothing. All of them together.
 fn last_met(row: Row) -> Pair {
-  let words = words_of(top);
+#if KEY_WORDS == 1
+  let words = vec3<u32>(top, top_load, 0u);
+#else
+  let words = vec3<u32>(top, top_load);
+#endif
   var leads = true;
 #for w in 3
   if (leads) { atomicMax(&tops[$w], words[$w]); }
@@ -136,10 +172,10 @@ fn last_met(row: Row) -> Pair {
 #endfor
   var last = last_pair();
   if (leads) {
-    let data = load(row, top.index);
+    let data = load(row, top_load);
     for (var c = 0u; c < PER_LOAD; c++) {
-      let pair = item(row, top.index, data, c);
-      if (pair.index != NO_INDEX && key_equal(pair.key, top.key)) { last = pair; }
+      let pair = item(row, top_load, data, c);
+      if (pair.index != NO_INDEX && key_equal(merged(loose_of(bits_of(data, c))), top)) { last = pair; }
     }
   }
   return last;

@@ -22,7 +22,6 @@ _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
 _MOST_BINS = 2048
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
-_FEW_BRACKETS = 4  # of more it collects twice as many
 _SAMPLES, _LEFT_OUT = 128, 40  # of a long row, and how many of them a bracket leaves out at an end
 _SPREAD = 0.5  # standard deviations of one of them that the others then lie apart
 _EVERY = 16  # one load in so many, or fewer, is in any of them
@@ -48,18 +47,12 @@ class SelectRanksPolicy:
 
 @dataclass(frozen=True)
 class _Levels:
-    """A search for ranks level by level: who has slots where, and how far it has come."""
+    """A search for ranks of sequences, level by level."""
 
     constants: dict[str, int]
     digits: list[tuple[int, int, int]]
-    state: dict[str, Region]  #: "histogram" and "progress"
+    histogram: Region
     sequences: int
-
-    @property
-    def last(self) -> dict[str, int]:
-        """The parameters of what looks at the last level's counts."""
-        word, shift, _ = self.digits[-1]
-        return {"level": len(self.digits), "previous_word": word, "previous_shift": shift, "sequences": self.sequences}
 
 
 class SelectRanks(Step):
@@ -159,8 +152,7 @@ class SelectRanks(Step):
             else:
                 whole = self._levels(program, sequences, part.count)
                 self._clear(program, start)
-                self._begin(program, view, ranks.region, whole, _wanted(view, ranks, part))
-                self._find(program, whole, sources, view, sink, part, 0, {})
+                self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
@@ -222,6 +214,7 @@ class SelectRanks(Step):
         constants = self._slots(slots, workgroup, bins // slots) | self._brackets(view, part)
         constants |= {
             "COLLECTED": room,
+            "KEYED": 0,
             "COLLECTED_EACH": ceil_div(room, workgroup),
             "SAMPLED": self._sampled(view),
             "HELD": _ROW_HELD // key_words,
@@ -262,65 +255,15 @@ class SelectRanks(Step):
             "EACH_BINS": bins * slots // workgroup,
         }
 
-    def _levels(self, program: Program, sequences: int, count: int, most: int = 64) -> _Levels:
-        """Room for a search of so many ranks of each sequence; counts must be cleared.
-
-        ``most``: levels.
-        """
+    def _levels(self, program: Program, sequences: int, count: int) -> _Levels:
+        """Room for a search of so many ranks of each sequence; counts must be cleared."""
         constants, form = self._constants(count), program.selection.format
         slots, bins = constants["RANKS"], constants["BINS"]
-        digits = list(digits_of(8 * form.bytes, program.selection.length, bins.bit_length() - 1, form.key_words))[:most]
-        histogram = program.words(len(digits) * sequences * slots * bins)
-        return _Levels(constants, digits, {"histogram": histogram}, sequences)
+        digits = list(digits_of(8 * form.bytes, program.selection.length, bins.bit_length() - 1, form.key_words))
+        return _Levels(constants, digits, program.words(len(digits) * sequences * slots * bins), sequences)
 
     def _clear(self, program: Program, start: int) -> None:
         program.clear(Region(start, program.arena.used - start))
-
-    def _begin(self, program: Program, view: View, region: Region, levels: _Levels, params: dict[str, int]) -> None:
-        """The slots of a search, from words of the table."""
-        self._progress(program, levels)
-        program.dispatch(
-            "ranks/begin",
-            ceil_div(levels.sequences * levels.constants["RANKS"], self.machine.workgroup),
-            source=view,
-            bind={"ranks": region, "progress": levels.state["progress"]},
-            constants={"RANKS": levels.constants["RANKS"]},
-            params=params,
-        )
-
-    @staticmethod
-    def _progress(program: Program, levels: _Levels) -> None:
-        """Room for the slots of every level, and a slot more of each sequence."""
-        slots = (len(levels.digits) + 1) * levels.constants["RANKS"] + 1
-        levels.state["progress"] = program.words(4 * slots * levels.sequences)
-
-    def _count(
-        self,
-        program: Program,
-        levels: _Levels,
-        sources: Sequence[Source],
-        gate: int,
-        bind: dict[str, Region],
-        params: dict[str, int],
-    ) -> None:
-        """Every level's counts."""
-        previous = {"previous_word": 0, "previous_shift": 0}
-        constants, params = levels.constants | {"GATE": gate}, self._words_of(program) | params
-        for level, (word, shift, bits) in enumerate(levels.digits):
-            for source in sources:
-                # As many items as counters: clearing and adding those takes as long.
-                most = max(1, source.length // (levels.constants["RANKS"] * levels.constants["BINS"]))
-                parts = min(most, parts_of_rows(self.machine, self.occupancy, source, levels.sequences))
-                digit = {"level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits, "k": 0}
-                program.dispatch(
-                    "ranks/histogram",
-                    levels.sequences * parts,
-                    source=source,
-                    bind=levels.state | bind,
-                    constants=constants,
-                    params=previous | digit | {"parts": parts, "sequences": levels.sequences} | params,
-                )
-            previous = {"previous_word": word, "previous_shift": shift}
 
     def _find(
         self,
@@ -331,17 +274,37 @@ class SelectRanks(Step):
         sink: Pairs,
         part: Part,
         gate: int,
+        ranks: Ranks,
         bind: dict[str, Region],
     ) -> None:
-        """The pairs of every slot: of all sequences, or of those that are not done yet."""
-        self._count(program, levels, sources, gate, bind, {})
+        """The pairs of every slot: of all sequences, or of those that were missed."""
+        slots = levels.constants["RANKS"]
+        progress = program.words(4 * (len(levels.digits) + 1) * slots * levels.sequences)
+        bind = bind | {"histogram": levels.histogram, "progress": progress, "ranks": ranks.region}
+        constants, wanted = levels.constants | {"GATE": gate}, _wanted(view, ranks, part)
+        previous = {"previous_word": 0, "previous_shift": 0}
+        for level, (word, shift, bits) in enumerate(levels.digits):
+            for source in sources:
+                # As many items as counters: clearing and adding those takes as long.
+                most = max(1, source.length // (slots * levels.constants["BINS"]))
+                parts = min(most, parts_of_rows(self.machine, self.occupancy, source, levels.sequences))
+                digit = {"level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits, "k": 0}
+                program.dispatch(
+                    "ranks/histogram",
+                    levels.sequences * parts,
+                    source=source,
+                    bind=bind,
+                    constants=constants,
+                    params=previous | digit | wanted | {"parts": parts} | self._words_of(program),
+                )
+            previous = {"previous_word": word, "previous_shift": shift}
         program.dispatch(
             "ranks/pairs",
             levels.sequences,
             source=view,
-            bind=levels.state | _pairs_of(sink) | bind,
-            constants=levels.constants | {"GATE": gate},
-            params=levels.last | {"sink_step": sink.step, "first_rank": part.first, "ranks": part.wanted},
+            bind=bind | _pairs_of(sink),
+            constants=constants,
+            params=wanted | previous | {"level": len(levels.digits), "sink_step": sink.step},
         )
 
     # -- brackets from a sample --
@@ -349,35 +312,49 @@ class SelectRanks(Step):
     def _between(
         self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs
     ) -> None:
-        start, count, wanted = program.arena.used, brackets.count, part.wanted
-        lists = sequences * count
-        of_lists = self._levels(program, lists, brackets.most, 1)
-        self._progress(program, of_lists)
-        of_all = self._levels(program, sequences, wanted)
-        earlier, listed, narrowed = (program.words(lists) for _ in range(3))
+        start, count = program.arena.used, brackets.count
+        lists, listing = sequences * count, self._constants(brackets.most)
+        of_all = self._levels(program, sequences, part.wanted)
+        counters, missed = program.words(lists * (listing["BINS"] + 2)), program.words(sequences)
+        narrowed = program.words(lists)
         self._clear(program, start)
         room = brackets.places // _NARROWED
-        pairs = replace(program.pairs(lists, brackets.places + room), length=brackets.places, counts=listed)
-        table, status = program.words(8 * lists), program.words(sequences)
+        pairs = replace(program.pairs(lists, brackets.places + room), length=brackets.places)
+        table, progress = program.words(8 * lists), program.words(4 * lists * (listing["RANKS"] + 1))
 
         self._sample(program, view, sequences, brackets, table)
-        self._list(program, view, sequences, part, brackets, pairs, {"brackets": table, "earlier": earlier, "listed": listed}, sink)
-        slots = {"RANKS": of_lists.constants["RANKS"]}
-        params = {"chosen": count, "places": brackets.places}
-        told = {"brackets": table, "status": status}
-        bind = told | {"bounds": brackets.bounds_at, "progress": of_lists.state["progress"]}
+        told = {"brackets": table, "list_counters": counters}
+        self._list(program, view, sequences, part, brackets, pairs, listing["BINS"], told, sink)
+        params = {"sequences": lists, "chosen": count, "places": brackets.places, "longest": room}
+        parts = parts_of_rows(self.machine, self.occupancy, pairs, lists)
+        few = max(1, min(parts, pairs.length // (4 * listing["BINS"])))
         program.dispatch(
-            "ranks/lists",
-            sequences,
-            source=view,
-            bind=bind | {"ranks": ranks.region, "earlier": earlier, "listed": listed},
-            constants=slots,
-            params=_wanted(view, ranks, part) | params,
+            "ranks/list_digits",
+            lists * few,
+            source=pairs,
+            bind={"list_counters": counters},
+            constants={"BINS": listing["BINS"]},
+            params={"sequences": lists, "parts": few},
         )
-        self._count(program, of_lists, [pairs], 2, told, {"chosen": count})
-        self._narrow(program, of_lists, pairs, narrowed, sink, part, brackets, told, params | {"longest": room})
-        self._begin(program, view, ranks.region, of_all, _wanted(view, ranks, part))
-        self._find(program, of_all, [view], view, sink, part, 1, {"status": status})
+        found = {"narrowed": narrowed, "progress": progress, "bounds": brackets.bounds_at}
+        program.dispatch(
+            "ranks/narrow",
+            lists * parts,
+            source=pairs,
+            bind=found | {"list_counters": counters, "ranks": ranks.region, "missed": missed},
+            constants=listing,
+            params=_wanted(view, ranks, part) | params | {"parts": parts},
+        )
+        program.dispatch(
+            "ranks/narrowed",
+            lists,
+            source=pairs,
+            bind=found | {"brackets": table} | _pairs_of(sink),
+            constants=self._searching(listing),
+            # How far a pair lies in its bracket has all bits.
+            params=params | {"key_bits": 64, "index_bits": 32, "sink_step": sink.step, "first_rank": part.first},
+        )
+        self._find(program, of_all, [view], view, sink, part, 1, ranks, {"missed": missed})
 
     def _sample(self, program: Program, view: View, sequences: int, brackets: Brackets, table: Region) -> None:
         """Brackets from samples."""
@@ -401,39 +378,7 @@ class SelectRanks(Step):
             "ranks/brackets",
             sequences * ends,
             bind=estimates | {"brackets": table},
-            params={"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
-        )
-
-    def _narrow(
-        self,
-        program: Program,
-        levels: _Levels,
-        lists: Pairs,
-        narrowed: Region,
-        sink: Pairs,
-        part: Part,
-        brackets: Brackets,
-        told: dict[str, Region],
-        params: dict[str, int],
-    ) -> None:
-        """The pairs of lists whose first digit is counted."""
-        parts = parts_of_rows(self.machine, self.occupancy, lists, levels.sequences)
-        counted = params | {"sequences": levels.sequences, "k": 0} | self._words_of(program)
-        program.dispatch(
-            "ranks/narrow",
-            levels.sequences * parts,
-            source=lists,
-            bind=levels.state | told | {"narrowed": narrowed},
-            constants=levels.constants | {"GATE": 2},
-            params=counted | {"level": 1, "parts": parts},
-        )
-        program.dispatch(
-            "ranks/narrowed",
-            levels.sequences,
-            source=lists,
-            bind={"progress": levels.state["progress"], "narrowed": narrowed, "bounds": brackets.bounds_at} | _pairs_of(sink),
-            constants=self._searching(levels.constants),
-            params=counted | {"sink_step": sink.step, "first_rank": part.first},
+            params=self._words_of(program) | {"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
         )
 
     def _list(
@@ -444,17 +389,17 @@ class SelectRanks(Step):
         part: Part,
         brackets: Brackets,
         lists: Pairs,
+        bins: int,
         bind: dict[str, Region],
         sink: Pairs,
     ) -> None:
         """What lies in the brackets, and the last pair of all, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        collected = _COLLECTED * (1 if brackets.count <= _FEW_BRACKETS else 2)
-        constants = self._brackets(view, part) | {"COLLECTED": collected}
+        constants = self._brackets(view, part) | {"COLLECTED": _COLLECTED, "KEYED": 1, "BINS": bins}
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.
         items = constants["AGAIN"] * view.per_load * self.machine.workgroup
-        free = collected * view.length // (2 * items * brackets.between)
+        free = _COLLECTED * view.length // (2 * items * brackets.between)
         program.dispatch(
             "ranks/between",
             sequences * parts,
