@@ -1,6 +1,7 @@
 // The pairs of lists that have the first digit of a wanted one, behind each list.
 // source (lists), list_counters, ranks, bounds -> lists, narrowed, progress, missed
 #import workgroup/rank_slots
+#import thread/listed_pairs
 #import io/list_counters
 #import io/ranks
 #import io/rank_groups
@@ -16,6 +17,16 @@
 var<workgroup> shared_missed: u32;
 
 fn counted(list: u32, slot: u32, bin: u32) -> u32 { return list_counters[list_counter(list, bin)]; }
+
+fn take_listed(list: u32, row: Row, pair: Pair) {
+  let prefix = first_digit_of(pair) << first_shift();
+  if (slots[slot_of(vec3<u32>(prefix, 0u, 0u))].x != prefix) { return; }
+  let at = atomicAdd(&narrowed[list], 1u);
+  if (at < params.longest) {
+    source_keys[row.start + params.places + at] = pair.key;
+    source_indices[row.start + params.places + at] = pair.index;
+  }
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -36,29 +47,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
   if (local < RANKS) {
     slots[local] = Slot(0u, 0u, 0u, rank_of(list / params.chosen, min(bounds[bracket] + local, last)) - earlier);
-    if (part == 0u) { progress[list * (RANKS + 1u) + local] = Slot(); }
   }
-  if (workgroupUniformLoad(&shared_missed) == 1u) { return; }
+  if (workgroupUniformLoad(&shared_missed) == 1u) {
+    if (part == 0u && local < RANKS) { progress[list * (RANKS + 1u) + local] = Slot(); }
+    return;
+  }
   find_owners(local);
   resolve(local, list, Digit(0u, first_shift(), 32u - first_shift()), 0u);
   if (part == 0u && local < RANKS) { progress[list * (RANKS + 1u) + local] = slots[local]; }
   if (part == 0u && local == 0u) { progress[list * (RANKS + 1u) + RANKS] = Slot(count, 0u, 0u, 0u); }
   var row = row_of(list);
   row.loads = count;
-  let stride = params.parts * WORKGROUP;
-  for (var q = part * WORKGROUP + local; q < row.loads; q += 4u * stride) {
-#for u in 4
-    let pair$u = load(row, min(q + $uu * stride, row.loads - 1u));
-#endfor
-#for u in 4
-    let prefix$u = first_digit_of(pair$u) << first_shift();
-    if (q + $uu * stride < row.loads && slots[slot_of(vec3<u32>(prefix$u, 0u, 0u))].x == prefix$u) {
-      let at = atomicAdd(&narrowed[list], 1u);
-      if (at < params.longest) {
-        source_keys[row.start + params.places + at] = pair$u.key;
-        source_indices[row.start + params.places + at] = pair$u.index;
-      }
-    }
-#endfor
-  }
+  look_at_list(list, row, part * WORKGROUP + local, params.parts * WORKGROUP);
 }

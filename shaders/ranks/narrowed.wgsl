@@ -8,7 +8,7 @@
 #import io/rank_groups
 #import io/rank_pairs
 
-// As ranks/narrow leaves it. The rank of a slot of a sequence that was missed is 0.
+// As ranks/narrow leaves it. The rank of a slot of a list that was missed is 0.
 @group(0) @binding(8) var<storage, read_write> progress: array<vec4<u32>>;
 @group(0) @binding(9) var<storage, read_write> narrowed: array<u32>;  // [list]: pairs behind it
 

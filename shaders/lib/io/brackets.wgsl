@@ -5,9 +5,6 @@
 
 @group(0) @binding(4) var<storage, read_write> brackets: array<vec4<u32>>;
 
-fn low_of(bracket: u32) -> vec3<u32> { return brackets[2u * bracket].xyz; }
-fn high_of(bracket: u32) -> vec3<u32> { return brackets[2u * bracket + 1u].xyz; }
-
 fn unused_bits(key_bits: u32, index_bits: u32) -> u32 { return (min(32u, 32u * KEY_WORDS - key_bits) << 8u) | (32u - index_bits); }
 
 // Words as one number, the bits that are used side by side from the first on; and back.
@@ -59,18 +56,24 @@ fn shifted_down(number: vec3<u32>, bits: u32) -> vec3<u32> {
   return (moved >> vec3<u32>(few)) | ((vec3<u32>(0u, moved.xy) << vec3<u32>(1u)) << vec3<u32>(31u - few));
 }
 
+// Where a bracket begins, as a number, and the zero bits before its width.
+struct Frame { low: vec3<u32>, zeros: u32, unused: u32 }
+
+fn frame_of(bracket: u32) -> Frame {
+  let first = brackets[2u * bracket];
+  let low = number_of(first.xyz, first.w);
+  let width = difference(number_of(brackets[2u * bracket + 1u].xyz, first.w), low);
+  return Frame(low, zeros_before(width), first.w);
+}
+
 // How far into its bracket a pair lies, as words whose first bit tells the bracket's halves; and
 // the pair again. So digits of words tell pairs apart, whatever keys a bracket lies between.
 fn into_bracket(bracket: u32, pair: Pair) -> Pair {
-  let first = brackets[2u * bracket];
-  let low = number_of(first.xyz, first.w);
-  let width = difference(number_of(high_of(bracket), first.w), low);
-  return pair_from(shifted_up(difference(number_of(words_of(pair), first.w), low), zeros_before(width)));
+  let frame = frame_of(bracket);
+  return pair_from(shifted_up(difference(number_of(words_of(pair), frame.unused), frame.low), frame.zeros));
 }
 
 fn out_of_bracket(bracket: u32, pair: Pair) -> Pair {
-  let first = brackets[2u * bracket];
-  let low = number_of(first.xyz, first.w);
-  let width = difference(number_of(high_of(bracket), first.w), low);
-  return pair_from(words_from(sum(shifted_down(words_of(pair), zeros_before(width)), low), first.w));
+  let frame = frame_of(bracket);
+  return pair_from(words_from(sum(shifted_down(words_of(pair), frame.zeros), frame.low), frame.unused));
 }

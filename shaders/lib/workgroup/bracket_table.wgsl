@@ -3,7 +3,7 @@
 
 var<workgroup> edges: array<Loose, EDGES>;            // the first keys; others are behind the last
 var<workgroup> ends: array<Loose, BRACKETS>;          // the last keys
-var<workgroup> classes: array<atomic<u32>, EDGES>;  // items by the first keys up to theirs
+var<workgroup> classes: array<atomic<u32>, EDGES>;    // items by the first keys up to theirs
 
 fn begin_keys(local: u32, sequence: u32) {
   if (local < EDGES) {
