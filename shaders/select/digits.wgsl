@@ -4,17 +4,21 @@
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
 //
-// Counts of a sample come first, of one in params.every loads, if that is over 1. What they tell
-// serves where at least k pairs are up to it, and no more than the list has room for: any such
-// threshold gives the first k. It spares the counts of the whole row. A list in scratch takes none.
+// A sample comes first, of one in params.every loads, if that is over 1. Its threshold serves where
+// at least k pairs are up to it, and no more than the list has room for: any such one gives the
+// first k. It spares the counts of the whole row. A list in scratch takes none.
 //   SPILLED  1 where the list is the sink's, of exactly k pairs in order of index
+//   SAMPLED  loads of an invocation's sample, which have EACH items; 0 without a sample
 //   AGAIN    loads under way at once
 #import io/source
 #import io/sink
 #import io/used_bits
-#import order/bits
 #import workgroup/prefixed_digit
-#if !SPILLED
+#if SPILLED
+#import order/bits
+#else
+#import thread/near
+#import workgroup/kth
 #import workgroup/sort_list
 #import io/put_ranks
 
@@ -23,8 +27,6 @@ fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 var<workgroup> listed: atomic<u32>;
 #endif
 var<workgroup> shared_length: u32;
-
-fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
 
 fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
 #if PER_LOAD > 8
@@ -37,21 +39,19 @@ fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
 #endif
 }
 
-// Of one load in `every`.
-fn count_row(row: Row, local: u32, every: u32, digit: Digit) {
-  let step = WORKGROUP * every;
-  for (var v = local * every; v < row.loads; v += AGAIN * step) {
+fn count_row(row: Row, local: u32, digit: Digit) {
+  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
 #for u in AGAIN
-    let data$u = load(row, min(v + $uu * step, row.loads - 1u));
+    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
 #endfor
 #for u in AGAIN
-    if (v + $uu * step < row.loads) { count_load(row, v + $uu * step, data$u, digit); }
+    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, digit); }
 #endfor
   }
 }
 
-// The pair of a rank among one load in `every`, or one that is up to `slack` later.
-fn threshold_of(row: Row, local: u32, every: u32, wanted: u32, slack: u32) -> Pair {
+// The pair of a rank, or one that is up to `slack` later.
+fn threshold_of(row: Row, local: u32, wanted: u32, slack: u32) -> Pair {
   var prefix = vec3<u32>();
   var rank = wanted;
   var word = 0u;
@@ -60,7 +60,7 @@ fn threshold_of(row: Row, local: u32, every: u32, wanted: u32, slack: u32) -> Pa
     let low = bits_of_word(word).x;
     let size = min(high - low, KTH_DIGIT);
     let digit = digit_at(word, high - size, size, prefix);
-    count_row(row, local, every, digit);
+    count_row(row, local, digit);
     let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;
@@ -80,6 +80,8 @@ fn threshold_of(row: Row, local: u32, every: u32, wanted: u32, slack: u32) -> Pa
 }
 
 #if SPILLED
+
+fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
 
 // Lists what is up to the threshold. Scans tell places: of the first loads of all, then the next.
 fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
@@ -114,32 +116,47 @@ fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
 }
 #else
 
-// Lists what is up to the threshold. An invocation asks for places for several loads together.
-fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
+// Lists what is up to a threshold, or up to the pair returned.
+fn list_row(row: Row, local: u32, threshold: Pair) -> Pair {
+  let limit = limit_of(row, threshold);
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
 #for u in AGAIN
     let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
 #endfor
-    var passing = 0u;  // a bit an item
+    var near = 0u;
 #for u in AGAIN
-#for c in PER_LOAD
-    let pair$[u]x$c = item(row, v + $uu * WORKGROUP, data$u, $cu);
-    passing |= select(0u, $[1 << (u * PER_LOAD + c)]u, passes(threshold, pair$[u]x$c));
+    near |= near_in(row, v + $uu * WORKGROUP, data$u, limit) << $[u * PER_LOAD]u;
 #endfor
-#endfor
-    if (passing != 0u) {
-      var at = atomicAdd(&listed, countOneBits(passing));
-#for u in AGAIN
-#for c in PER_LOAD
-      if ((passing & $[1 << (u * PER_LOAD + c)]u) != 0u) {
-        if (at < PLACES) { list[at] = held_of(pair$[u]x$c); }
+    if (near != 0u) {
+      var at = atomicAdd(&listed, countOneBits(near));
+      for (; near != 0u; near &= near - 1u) {
+        let bit = firstTrailingBit(near);
+        let place = (v + bit / PER_LOAD * WORKGROUP) * PER_LOAD + bit % PER_LOAD;
+        if (at < PLACES) { list[at] = held_of(pair_there(row, place)); }
         at++;
       }
-#endfor
-#endfor
     }
   }
+  return last_near(row, limit);
 }
+
+#if SAMPLED > 0
+
+// A threshold from one load in params.every: an invocation holds SAMPLED of them.
+fn sampled_threshold(row: Row, local: u32) -> Pair {
+  var items: Items;
+#for i in SAMPLED
+  let v$i = (local + $iu * WORKGROUP) * params.every;
+  let data$i = load(row, min(v$i, row.loads - 1u));
+#endfor
+#for i in SAMPLED
+#for c in PER_LOAD
+  items[$[i * PER_LOAD + c]] = item(row, v$i, data$i, $cu);
+#endfor
+#endfor
+  return kth_of(&items, local, params.sample_rank, params.sample_slack);
+}
+#endif
 #endif
 
 @compute @workgroup_size(WORKGROUP)
@@ -157,17 +174,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
 #if SPILLED
   workgroupBarrier();
-  list_row(sequence, row, local, threshold_of(row, local, 1u, params.k, params.slack));
+  list_row(sequence, row, local, threshold_of(row, local, params.k, params.slack));
 #else
   var threshold: Pair;
   var length: u32;
   // Of a short span the sample may have fewer items than the rank.
   let long = workgroupUniformLoad(&shared_length) >= 2u * PLACES;
   for (var sampled = params.every > 1u && long; ; sampled = false) {
-    let of_sample = vec3<u32>(params.every, params.sample_rank, params.sample_slack);
-    let asked = select(vec3<u32>(1u, params.k, params.slack), of_sample, sampled);
-    threshold = threshold_of(row, local, asked.x, asked.y, asked.z);
-    list_row(sequence, row, local, threshold);
+#if SAMPLED > 0
+    if (sampled) { threshold = sampled_threshold(row, local); }
+#endif
+    if (!sampled) { threshold = threshold_of(row, local, params.k, params.slack); }
+    threshold = list_row(row, local, threshold);
     workgroupBarrier();
     if (local == 0u) {
       shared_length = atomicLoad(&listed);

@@ -94,3 +94,16 @@ def test_samples_of_spans(digits):
     x, lengths = data.make("eight_values", "float32", (5, SAMPLED), 3), np.array([SAMPLED, 901, 899, 17, 0])
     check_spans(device, x, 900, lengths)
     assert params_of(planned.plans[-1].dispatches[-1])["every"] > 1
+
+
+def test_a_list_that_is_full(digits):
+    """What is listed may end within a load, whose later items take room as well."""
+    device, planned = digits()
+    # Rows begin within loads. Of 17 bits of an index the first digit leaves bins of 128 items.
+    x = data.make("constant", "uint8", (3, 98_001))
+    for k in (100, 102):
+        check("top_k-largest", x, k=k, device=device, case=k)
+        (dispatch,) = planned.plans[-1].dispatches
+        made = dict(dispatch.constants)
+        # An adapter that runs invocations in order would drop the last ones, and show nothing.
+        assert k + params_of(dispatch)["slack"] + made["PER_LOAD"] - 1 <= made["PLACES"]

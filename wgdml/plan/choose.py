@@ -137,12 +137,18 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 _DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.5, 8: 1 / 2.25}
 
 
+#: A threshold from a sample takes less than delegates from this k on, by the bytes of an element; of
+#: 8 bits from none on.
+_SAMPLED = {1: 1 << 32, 2: 256, 4: 512, 8: 256}
+
+
 def _select_digits(p: Problem, a: Algorithms) -> bool:
     """Would most loads of a row be read again by their delegates, and the row be long to sort?"""
     fits = _fits(p, a)
-    share = 16 if not fits else 10 if p.format.bytes == 2 else 6
-    dense = p.along and 1024 < p.length <= min(3 << 15, share * p.k)
-    return dense and (not fits or p.k <= _DENSEST[p.format.bytes] * p.length)
+    dense = 16 if not fits else 10 if p.format.bytes == 2 else 6
+    share = 64 if p.k >= _SAMPLED[p.format.bytes] else dense
+    long = p.along and 1024 < p.length <= min(3 << 15, share * p.k)
+    return long and (not fits or p.k <= _DENSEST[p.format.bytes] * p.length)
 
 
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
@@ -255,9 +261,9 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _select_digits,
-        "rows of over 1024 items with k from a sixth (16 bits: a tenth) to two fifths, from a sixteenth up to all where a sort "
-        "of all has no room, up to 98304 items",
-        "most loads would be read again, and more than once where delegates tell which",
+        "rows of 1025 to 98304 items with k up to two fifths and from a sixth on (16 bits: a tenth), of 32 bits from a 64th on "
+        "if k is 512 and more, of 16 and 64 bits if 256; where a sort of all has no room, from a sixteenth on",
+        "a sample tells a threshold, and delegates would have most loads read again",
     ),
     Rule(
         "select_radix",

@@ -13,22 +13,22 @@ from .base import Algorithm
 from .parts import class_above, held_bytes
 
 _LARGEST_K = 8192
-_DIGIT = 11  # bits of a digit, at most
-_EACH = 8  # bins of an invocation, at most
 _NARROWEST, _WIDEST = 64, 512  # invocations
-_ITEMS = 32  # that an invocation counts, about
+_DIGIT = 8  # bits of a digit, at least
+_EACH = 2  # bins of an invocation, where a digit has more
+_LOADS = 16  # that an invocation reads, about
+_ITEMS = 32  # that it reads, about, where rows are so few that invocations are idle else
+_HELD = 4  # of the k for each invocation, where a workgroup may have so many
 _FEWEST = 64  # places of a list, at least
 _LISTS = 4  # sizes of a list from one power of two to the next
-_HELD = 8  # of the k for each invocation, where a workgroup may have so many
 _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
-_UNROLL = 4  # loads under way at once, of up to four items each
-_SAMPLED = 16  # items of an invocation's sample, about
-_LEAST_EVERY = 4  # One load in as many is a row's sample, or in more.
-_FEWEST_RANKS = 16  # of a sample up to the threshold, or it tells too little
-#: Standard deviations of how many items are up to a sample's threshold that a list has room for, as
-#: is wished, and at least. Half as many serve where the sample aims at the middle.
-_DEVIATIONS = (8.0, 4.0)
+_UNROLL, _UNROLLED = 4, 32  # loads under way at once, and their items, at most
+_SAMPLE = 4  # items of an invocation's sample, about
+_FEWEST_RANKS = 12  # of a sample up to the threshold, or it tells too little
+#: Standard deviations of how many items are up to a sample's threshold. It aims at k and so many
+#: more, may be so many later, and a list has room for so many more than k, or for fewer at least.
+_AIM, _SLACK, _ROOM, _LEAST_ROOM = 2.5, 0.7, 6.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class _Sample:
 def _deviation(k: int, every: int) -> float:
     """Of how many items are up to what has k items up to it by a sample."""
     return float((k * every) ** 0.5)
+
+
+def _sampled(problem: Problem) -> int:
+    """Loads of an invocation's sample."""
+    return max(1, _SAMPLE // problem.view.per_load)
 
 
 class _Shape(NamedTuple):
@@ -62,19 +67,16 @@ class SelectDigits(Algorithm):
         if not source.one_axis:
             raise Unserved("select_digits takes elements along one axis")
         self.check_first(problem)
-        wanted = power_of_two_above(ceil_div(source.length, _ITEMS))
-        wanted = max(_NARROWEST, wanted, power_of_two_above(ceil_div(k, _HELD)))
-        workgroup = min(_WIDEST, self.machine.widest_workgroup, wanted)
-        digit = min(_DIGIT, (_EACH * workgroup).bit_length() - 1)
-        fewest = max(digit - 2, workgroup.bit_length() - 1)
-        wide, tight = k * 5 // 4, k * 17 // 16
+        workgroup = self._workgroup(problem)
+        digit = max(_DIGIT, (_EACH * workgroup).bit_length() - 1)
+        wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
         every = self._every(problem, workgroup)
-        sampled = k + int(_DEVIATIONS[0] * _deviation(k, every)) if every > 1 else wide
+        sampled = k + int(_ROOM * _deviation(k, every)) if every > 1 else wide
         # A list with little to spare takes digits more, and so do narrow ones.
-        for bits, least in ((digit, max(wide, sampled)), (digit, wide), (digit, tight), (fewest, tight)):
+        for bits, least in ((digit, max(wide, sampled)), (digit, wide), (digit, tight), (digit - 1, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
             room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
-            if places <= min(room, _MOST * workgroup):
+            if places <= min(room, _MOST * workgroup) and workgroup <= 1 << bits:
                 return _Shape(workgroup, bits, places)
         return _Shape(workgroup, digit, 0)
 
@@ -87,23 +89,30 @@ class SelectDigits(Algorithm):
         self._select(program, problem, shape, lists)
         program.run(lists, problem.sequences, problem.k, sink)
 
+    def _workgroup(self, problem: Problem) -> int:
+        """Invocations of a workgroup: few, of which more are under way at once, if rows are many."""
+        wanted = max(_NARROWEST, power_of_two_above(ceil_div(problem.loads, _LOADS)), power_of_two_above(problem.k // _HELD))
+        idle = power_of_two_above(self.occupancy.invocations // problem.sequences)
+        wanted = max(wanted, min(idle, power_of_two_above(ceil_div(problem.length, _ITEMS))))
+        return min(_WIDEST, self.machine.widest_workgroup, wanted)
+
     @staticmethod
     def _every(problem: Problem, workgroup: int) -> int:
         """One load in so many is a row's sample. Of short rows, and of few ranks, all are."""
-        sampled = workgroup * max(1, _SAMPLED // problem.view.per_load)
-        every = max(_LEAST_EVERY, problem.loads // sampled)
-        return every if problem.loads >= 2 * sampled and problem.k >= _FEWEST_RANKS * every else 1
+        every = ceil_div(problem.loads, workgroup * _sampled(problem))
+        return every if 2 <= every <= problem.k // _FEWEST_RANKS else 1
 
     def _sample(self, problem: Problem, shape: _Shape) -> _Sample:
-        """A rank of the sample up to which some k items and half of the room are."""
-        every, room = self._every(problem, shape.workgroup), shape.places - problem.k
-        if every == 1 or room < _DEVIATIONS[1] * _deviation(problem.k, every):
+        """A rank of the sample up to which some more than k items are."""
+        every = self._every(problem, shape.workgroup)
+        deviation = _deviation(problem.k, every)
+        if every == 1 or shape.places < problem.k + _LEAST_ROOM * deviation:
             return _Sample(1, 0, 0)
-        # The bin that ends the search has some items more.
-        return _Sample(every, ceil_div(8 * problem.k + 3 * room, 8 * every), room // (4 * every))
+        return _Sample(every, ceil_div(problem.k + int(_AIM * deviation), every), int(_SLACK * deviation) // every)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
-        form = problem.format
+        form, per_load, sample = problem.format, problem.view.per_load, self._sample(problem, shape)
+        sampled = _sampled(problem) if sample.every > 1 else 0
         program.dispatch(
             "select/digits",
             problem.sequences,
@@ -117,13 +126,15 @@ class SelectDigits(Algorithm):
                 "LONGEST": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
                 "SPLITS": int(shape.places > _UNSPLIT),
-                "AGAIN": _UNROLL if problem.view.per_load <= 4 else 2,
+                "AGAIN": min(_UNROLL, _UNROLLED // per_load),
+                "SAMPLED": sampled,
+                "EACH": max(1, sampled * per_load),
             },
-            params=asdict(self._sample(problem, shape))
+            params=asdict(sample)
             | {
                 "k": problem.k,
                 "least": problem.k,
-                "slack": max(0, shape.places - problem.k),
+                "slack": max(0, shape.places - problem.k - per_load),
                 "key_bits": 8 * form.bytes,
                 "index_bits": max(1, (program.selection.length - 1).bit_length()),
             },

@@ -1,0 +1,70 @@
+// Which items of a load are up to a threshold: by keys alone, which takes few operations.
+//
+// Loads are in order of index. So what has the threshold's key counts up to the load with its
+// index, and not after it: all that is near is up to one pair, the last of that load with the key.
+#import io/source
+#if SOURCE_ROWS
+#import order/loose
+
+fn looked_at(data: Load, c: u32) -> Loose { return loose_of(bits_of(data, c)); }
+#else
+
+alias Loose = Key;
+
+fn looked_at(data: Load, c: u32) -> Loose { return data.key; }
+fn loose_first(key: Key) -> Loose { return key; }
+fn loose_last(key: Key) -> Loose { return key; }
+#endif
+
+// Keys up to `last` are near in loads up to `load`; in later ones, keys before `first`.
+struct Limit { threshold: Pair, load: u32, first: Loose, last: Loose }
+
+// A threshold may have bits that no element's key has.
+#if KEY_WORDS == 1
+fn key_up_to(key: Key) -> Key { return (key >> (32u - 8u * ELEMENT_BYTES)) << (32u - 8u * ELEMENT_BYTES); }
+#else
+fn key_up_to(key: Key) -> Key { return key; }
+#endif
+
+fn limit_of(row: Row, threshold: Pair) -> Limit {
+  var load = row.loads;
+  if (threshold.index != NO_INDEX) { load = load_of(row, threshold.index); }
+  let key = key_up_to(threshold.key);
+  return Limit(threshold, load, loose_first(key), loose_last(key));
+}
+
+// The pair that all that is near is up to.
+fn last_near(row: Row, limit: Limit) -> Pair {
+  if (limit.load >= row.loads) { return limit.threshold; }
+  return Pair(limit.threshold.key, last_index_in(row, limit.load));
+}
+
+// A bit for each item that is near.
+fn near_in(row: Row, v: u32, data: Load, limit: Limit) -> u32 {
+  var near = 0u;
+  if (v < first_whole(row) || v >= end_whole(row)) {
+    for (var c = 0u; v < row.loads && c < PER_LOAD; c++) {
+      let pair = item(row, v, data, c);
+      near |= select(0u, 1u << c, pair.index != NO_INDEX && !before(limit.threshold, pair));
+    }
+  } else if (v <= limit.load) {
+#for c in PER_LOAD
+    near |= select($[1 << c]u, 0u, key_less(limit.last, looked_at(data, $cu)));
+#endfor
+  } else {
+#for c in PER_LOAD
+    near |= select(0u, $[1 << c]u, key_less(looked_at(data, $cu), limit.first));
+#endfor
+  }
+  return near;
+}
+
+// The item at a place, counted from the first load's first item: read again, which the cache has.
+fn pair_there(row: Row, place: u32) -> Pair {
+#if SOURCE_ROWS
+  let position = place - row.skew;
+  return pair_in(row.span, position, position, key_there(row, place));
+#else
+  return item(row, place, load(row, place), 0u);
+#endif
+}
