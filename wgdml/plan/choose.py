@@ -137,8 +137,8 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 _DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.5, 8: 1 / 2.25}
 
 
-#: A threshold from a sample takes less than delegates from this k on, by the bytes of an element; of
-#: 8 bits from none on.
+#: A threshold from a sample takes less than delegates from this k on, by the bytes of an element;
+#: of 8 bits from none on (benchmarks/LOG.md#samples-in-registers-2026-11-27-d9ca7ca).
 _SAMPLED = {1: 1 << 32, 2: 256, 4: 512, 8: 256}
 
 

@@ -90,7 +90,7 @@ class SelectDigits(Algorithm):
         program.run(lists, problem.sequences, problem.k, sink)
 
     def _workgroup(self, problem: Problem) -> int:
-        """Invocations of a workgroup: few, of which more are under way at once, if rows are many."""
+        """Invocations of a workgroup. Of many rows small ones take less: more are under way."""
         wanted = max(_NARROWEST, power_of_two_above(ceil_div(problem.loads, _LOADS)), power_of_two_above(problem.k // _HELD))
         idle = power_of_two_above(self.occupancy.invocations // problem.sequences)
         wanted = max(wanted, min(idle, power_of_two_above(ceil_div(problem.length, _ITEMS))))
