@@ -23,7 +23,7 @@ _FEWEST = 64  # places of a list, at least
 _LISTS = 4  # sizes of a list from one power of two to the next
 _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
-_UNROLL, _UNROLLED = 4, 32  # loads under way at once, and their items, at most
+_UNROLLED = 32  # items under way at once, at most
 _SAMPLE = 4  # items of an invocation's sample, about
 _FEWEST_RANKS = 12  # of a sample up to the threshold, or it tells too little
 #: Standard deviations of how many items are up to a sample's threshold. It aims at k and so many
@@ -96,9 +96,13 @@ class SelectDigits(Algorithm):
         wanted = max(wanted, min(idle, power_of_two_above(ceil_div(problem.length, _ITEMS))))
         return min(_WIDEST, self.machine.widest_workgroup, wanted)
 
-    @staticmethod
-    def _every(problem: Problem, workgroup: int) -> int:
-        """One load in so many is a row's sample. Of short rows, and of few ranks, all are."""
+    def _every(self, problem: Problem, workgroup: int) -> int:
+        """One load in so many is a row's sample. Of short rows, and of few ranks, all are.
+
+        A software adapter takes half a second to compile one, and gains little.
+        """
+        if self.machine.software:
+            return 1
         every = ceil_div(problem.loads, workgroup * _sampled(problem))
         return every if 2 <= every <= problem.k // _FEWEST_RANKS else 1
 
@@ -126,7 +130,7 @@ class SelectDigits(Algorithm):
                 "LONGEST": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
                 "SPLITS": int(shape.places > _UNSPLIT),
-                "AGAIN": min(_UNROLL, _UNROLLED // per_load),
+                "AGAIN": min(self.occupancy.reread_unroll, _UNROLLED // per_load),
                 "SAMPLED": sampled,
                 "EACH": max(1, sampled * per_load),
             },
