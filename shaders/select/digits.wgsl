@@ -132,7 +132,7 @@ fn list_row(row: Row, local: u32, threshold: Pair) -> Pair {
       for (; near != 0u; near &= near - 1u) {
         let bit = firstTrailingBit(near);
         let place = (v + bit / PER_LOAD * WORKGROUP) * PER_LOAD + bit % PER_LOAD;
-        if (at < PLACES) { list[at] = held_of(pair_there(row, place)); }
+        if (at < PLACES) { list[at] = held_of(near_pair(row, place)); }
         at++;
       }
     }

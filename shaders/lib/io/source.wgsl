@@ -123,6 +123,10 @@ fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
 
 // The key of the item at a place, counted from the first load's first item, by a read of its own.
 fn key_there(row: Row, place: u32) -> Key { return key_of(element_at(element_of_place(row, place))); }
+fn pair_there(row: Row, place: u32, key: Key) -> Pair {
+  let position = place - row.skew;
+  return pair_in(row.span, position, position, key);
+}
 
 // The indices of a load's last item and of its first, also of a load behind the last one.
 fn last_index_in(row: Row, v: u32) -> u32 {

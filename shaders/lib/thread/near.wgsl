@@ -60,10 +60,9 @@ fn near_in(row: Row, v: u32, data: Load, limit: Limit) -> u32 {
 }
 
 // The item at a place, counted from the first load's first item: read again, which the cache has.
-fn pair_there(row: Row, place: u32) -> Pair {
+fn near_pair(row: Row, place: u32) -> Pair {
 #if SOURCE_ROWS
-  let position = place - row.skew;
-  return pair_in(row.span, position, position, key_there(row, place));
+  return pair_there(row, place, key_there(row, place));
 #else
   return item(row, place, load(row, place), 0u);
 #endif

@@ -95,16 +95,11 @@ fn count_keys(row: Row, v: u32, data: Load) -> u32 {
   return near;
 }
 
-fn pair_at_place(row: Row, place: u32, key: Key) -> Pair {
-  let position = place - row.skew;
-  return pair_in(row.span, position, position, key);
-}
-
 fn pair_collected(row: Row, number: u32) -> Pair {
 #if KEYED
-  return pair_at_place(row, collected[number], collected_keys[number]);
+  return pair_there(row, collected[number], collected_keys[number]);
 #else
-  return pair_at_place(row, collected[number], key_there(row, collected[number]));
+  return pair_there(row, collected[number], key_there(row, collected[number]));
 #endif
 }
 
@@ -147,7 +142,7 @@ fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
           collected_keys[at] = key_there(row, place);
 #endif
         } else {
-          take_late(sequence, pair_at_place(row, place, key_there(row, place)));
+          take_late(sequence, pair_there(row, place, key_there(row, place)));
         }
         at++;
       }
