@@ -7,10 +7,14 @@ their names.
 
 from __future__ import annotations
 
+import json
+import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,13 +63,19 @@ GPU = Machine(
 Numbers = Mapping[str, Mapping[str, float]]
 
 
+@cache
+def of_profile() -> Mapping[str, float]:
+    """The numbers of the file that ``WGDML_PROFILE`` names: the whole suite plans by them then."""
+    path = os.environ.get("WGDML_PROFILE", "off")
+    return {} if path == "off" else json.loads(Path(path).read_text())["numbers"]
+
+
 def planner(machine: Machine, numbers: Numbers | None = None) -> Planner:
     """The machine's planner, with other numbers if need be."""
-    own = Planner(machine)
-    if not numbers:
-        return own
-    flat = {f"{policy}.{name}": number for policy, changed in numbers.items() for name, number in changed.items()}
-    return Planner(machine, adjusted(own.policies, flat))
+    own, found = Planner(machine), dict(of_profile())
+    for policy, changed in (numbers or {}).items():
+        found |= {f"{policy}.{name}": number for name, number in changed.items()}
+    return Planner(machine, adjusted(own.policies, found)) if found else own
 
 
 def make_plan(

@@ -6,6 +6,8 @@ import oracle
 import pytest
 from checks import check
 from planning import params_of, planned_device
+from test_select_spans import check as check_segments
+from test_select_spans import edges, segments
 
 import wgdml
 
@@ -107,3 +109,14 @@ def test_a_list_that_is_full(digits):
         made = dict(dispatch.constants)
         # An adapter that runs invocations in order would drop the last ones, and show nothing.
         assert k + params_of(dispatch)["slack"] + made["PER_LOAD"] - 1 <= made["PLACES"]
+
+
+@pytest.mark.parametrize(("name", "k", "longest"), [("float32", 300, 3000), ("uint8", 700, 4000), ("int64", 257, 2100)])
+def test_segments_as_software_adapters_plan_them(device, name, k, longest):
+    software, planned = planned_device(device, None, software=True)
+    rng = np.random.default_rng(k)
+    for seed, kind in enumerate(("random", "eight_values", "constant")):
+        x = data.make(kind, name, 9001, seed)
+        wanted = segments(name, 60, x.size, k, seed % 2 == 0, longest, offset=seed)
+        check_segments(software, wanted, x, *edges(rng, 60, x.size, k, longest), kind)
+    assert planned.plans[-1].algorithms == ("select_digits",)

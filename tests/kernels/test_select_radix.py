@@ -148,15 +148,6 @@ def test_strided_elements_and_skewed_rows(forced, number, name):
     check("top_k-largest", data.make("random", name, (400, 6), 1), k=37, axis=0, device=device)
 
 
-def test_as_a_software_adapter_plans_them(forced):
-    device, plans = forced(software=True)
-    for kind in ("random", "sorted", "constant"):
-        for k in (32, 100, 250):
-            check("top_k-largest", data.make(kind, "float32", (7, 1003), k), k=k, device=device, case=kind)
-            check("top_k-largest", data.make(kind, "float32", (2, 50_257), k), k=k, device=device, case=kind)
-    assert {p.dispatches[0].kernel for p in plans} == {"select/radix"}
-
-
 @pytest.mark.parametrize("name", ["float16", "float32", "int64"])
 def test_subsets_read_again_only_for_a_second_load(forced, name):
     """Subsets with none of the first k, with one load of them, two, too many; and equal keys."""
