@@ -99,6 +99,7 @@ fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
     passing$u |= select(0u, $[1 << c]u, v$u < loads && passes(threshold, item(row, v$u, data$u, $cu)));
 #endfor
 #endfor
+    let passing$[AGAIN] = 0u;  // beside the last of an odd number
 #for u in AGAIN
 #if 1 > $[u % 2]
     let scan$u = scan(local, countOneBits(passing$u) | (countOneBits(passing$[u + 1]) << 16u));

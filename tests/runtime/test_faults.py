@@ -276,8 +276,9 @@ def test_ctrl_c_while_a_lock_changes_hands():
     exceptions and so the device.
     """
     script = """
-        import itertools, signal, sys, threading
+        import gc, itertools, signal, sys, threading
         import numpy as np, wgdml, wgdml.outofcore
+        gc.disable()  # or the signal may meet a destructor, which drops exceptions
         wide = np.arange(3_000_000.0)
         tensor = wgdml.asarray(wide)
         some = wide[:200_000]  # more than the queue writes by itself
@@ -292,9 +293,12 @@ def test_ctrl_c_while_a_lock_changes_hands():
                         entered += 1
                         if entered == moment + 1:
                             signal.raise_signal(signal.SIGINT)
+                made = None
+                if moment % 8 == 0:
+                    gc.collect()
                 sys.setprofile(press)
                 try:
-                    call()
+                    made = call()
                     caught = False
                 except KeyboardInterrupt:
                     caught = True
