@@ -65,16 +65,16 @@ Numbers = Mapping[str, Mapping[str, float]]
 
 @cache
 def of_profile() -> Mapping[str, float]:
-    """The numbers of the file that ``WGDML_PROFILE`` names: the whole suite plans by them then."""
+    """The numbers of the file that ``WGDML_PROFILE`` names: the suite plans by them then."""
     path = os.environ.get("WGDML_PROFILE", "off")
     return {} if path == "off" else json.loads(Path(path).read_text())["numbers"]
 
 
 def planner(machine: Machine, numbers: Numbers | None = None) -> Planner:
-    """The machine's planner, with other numbers if need be."""
-    own, found = Planner(machine), dict(of_profile())
-    for policy, changed in (numbers or {}).items():
-        found |= {f"{policy}.{name}": number for name, number in changed.items()}
+    """The machine's planner, or its default one with other numbers."""
+    own = Planner(machine)
+    given = {f"{policy}.{name}": number for policy, changed in (numbers or {}).items() for name, number in changed.items()}
+    found = given or of_profile()
     return Planner(machine, adjusted(own.policies, found)) if found else own
 
 
