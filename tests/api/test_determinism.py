@@ -15,6 +15,7 @@ import oracle
 from planning import KEPT
 
 import wgdml
+from wgdml.plan import Planner
 from wgdml.runtime.adapter import wgpu
 
 #: Data full of ties: only the rule about indices tells their orders apart.
@@ -77,7 +78,7 @@ def test_runs_adapters_and_threads_agree(device):
     digests = {name: digest(reference(name)) for name in CASES}
     for adapter in (None, *wgpu.gpu.enumerate_adapters_sync()):
         try:
-            own = wgdml.Device(adapter=adapter, kept=KEPT)
+            own = wgdml.Device(adapter=adapter, planner=Planner, kept=KEPT)
         except wgdml.NoAdapterError as error:  # a driver may list an adapter that cannot compute
             assert "gives no device that can compute" in str(error)
             continue

@@ -65,7 +65,7 @@ def test_every_width(forced, turn, name, numbers):
 )
 def test_teams(forced, shape, axis, team, parts):
     """Several rows a workgroup, and parts of columns that another dispatch brings together."""
-    device, plans = forced()
+    device, plans = forced(occupancy={"workgroups": 2112})
     for kind in ("random", "eight_values", "constant", "sorted"):
         x = data.make(kind, "float32", shape, 3)
         for direction in ("argmax-first", "argmin-last"):
