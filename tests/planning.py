@@ -41,7 +41,6 @@ SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {
     "row_sort_bitonic",
     "row_sort_rank",
     "select_digits",
-    "select_radix",
     "select_teams",
 }
 

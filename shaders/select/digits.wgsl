@@ -4,12 +4,11 @@
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
 //
-// A sample comes first, of one in params.every loads, if that is over 1. Its threshold serves where
-// at least k pairs are up to it, and no more than the list has room for: any such one gives the
-// first k. It spares the counts of the whole row. A list in scratch takes none.
+// A sample of one in params.every loads comes first, but for short rows and lists in scratch. Its
+// threshold serves where at least k pairs are up to it, and no more than the list has room for.
 //   SPILLED  1 where the list is the sink's, of exactly k pairs in order of index
 //   SAMPLED  loads of an invocation's sample, which have EACH items; 0 without a sample
-//   AGAIN    loads under way at once
+//   AGAIN    loads under way at once, of up to 32 items
 #import io/source
 #import io/sink
 #import io/used_bits

@@ -137,18 +137,19 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 _DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.5, 8: 1 / 2.25}
 
 
-#: A threshold from a sample takes less than delegates from this k on, by the bytes of an element;
-#: of 8 bits from none on (benchmarks/LOG.md#samples-in-registers-2026-11-27-d9ca7ca).
+#: A threshold from a sample takes less than delegates from this k on, by the bytes of an element,
+#: and of 8 bits for no k (benchmarks/LOG.md#samples-in-registers-2026-11-27-d9ca7ca).
 _SAMPLED = {1: 1 << 32, 2: 256, 4: 512, 8: 256}
 
 
 def _select_digits(p: Problem, a: Algorithms) -> bool:
-    """Would most loads of a row be read again by their delegates, and the row be long to sort?"""
+    """Does a sample tell a threshold, or would delegates have most loads read again?"""
     fits = _fits(p, a)
+    if not p.along or not 1024 < p.length <= 3 << 15 or (fits and p.k > _DENSEST[p.format.bytes] * p.length):
+        return False
     dense = 16 if not fits else 10 if p.format.bytes == 2 else 6
-    share = 64 if p.k >= _SAMPLED[p.format.bytes] else dense
-    long = p.along and 1024 < p.length <= min(3 << 15, share * p.k)
-    return long and (not fits or p.k <= _DENSEST[p.format.bytes] * p.length)
+    sampled = p.k >= _SAMPLED[p.format.bytes] and p.length <= 64 * p.k and a["select_digits"].samples(p)
+    return sampled or p.length <= dense * p.k
 
 
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
@@ -261,9 +262,9 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _select_digits,
-        "rows of 1025 to 98304 items with k up to two fifths and from a sixth on (16 bits: a tenth), of 32 bits from a 64th on "
-        "if k is 512 and more, of 16 and 64 bits if 256; where a sort of all has no room, from a sixteenth on",
-        "a sample tells a threshold, and delegates would have most loads read again",
+        "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th and 512 on (16 "
+        "and 64 bits: 256), up to two fifths (16 bits: 2/7, 64: 4/9, 8: none); from a sixteenth on where a sort of all has no room",
+        "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
     Rule(
         "select_radix",

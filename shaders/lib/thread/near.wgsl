@@ -2,6 +2,7 @@
 //
 // Loads are in order of index. So what has the threshold's key counts up to the load with its
 // index, and not after it: all that is near is up to one pair, the last of that load with the key.
+// Loads at a sequence's ends, with items of others, are compared as pairs.
 #import io/source
 #if SOURCE_ROWS
 #import order/loose

@@ -14,8 +14,8 @@ from .parts import class_above, held_bytes
 
 _LARGEST_K = 8192
 _NARROWEST, _WIDEST = 64, 512  # invocations
-_DIGIT = 8  # bits of a digit, at least
-_EACH = 2  # bins of an invocation, where a digit has more
+_DIGIT, _LARGEST_DIGIT = 8, 11  # bits of a digit, at least and at most
+_FEW_BINS, _BINS = 2, 8  # of an invocation, where a digit has more
 _LOADS = 16  # that an invocation reads, about
 _ITEMS = 32  # that it reads, about, where rows are so few that invocations are idle else
 _HELD = 4  # of the k for each invocation, where a workgroup may have so many
@@ -23,8 +23,8 @@ _FEWEST = 128  # places of a list, at least
 _LISTS = 4  # sizes of a list from one power of two to the next
 _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
-_UNROLLED = 32  # items under way at once, at most
-_SAMPLE = 4  # items of an invocation's sample, about
+_UNROLLED = 32  # items under way at once, at most: a bit of a word each
+_SAMPLE = 4  # items of an invocation's sample, or those of one load
 _FEWEST_RANKS = 12  # of a sample up to the threshold, or it tells too little
 #: Standard deviations of how many items are up to a sample's threshold. It aims at k and so many
 #: more, may be so many later, and a list has room for so many more than k, or for fewer at least.
@@ -51,7 +51,8 @@ def _sampled(problem: Problem) -> int:
 class _Shape(NamedTuple):
     workgroup: int
     digit: int
-    places: int  # of the list in workgroup memory, or 0
+    places: int = 0  # of the list in workgroup memory, or 0
+    every: int = 1  # One load in so many is a row's sample; or all are, without one.
 
 
 class SelectDigits(Algorithm):
@@ -68,17 +69,25 @@ class SelectDigits(Algorithm):
             raise Unserved("select_digits takes elements along one axis")
         self.check_first(problem)
         workgroup = self._workgroup(problem)
-        digit = max(_DIGIT, (_EACH * workgroup).bit_length() - 1)
+        # A sample needs few bins. Of whole rows large digits spare reads.
+        fewest = max(_DIGIT, (_FEW_BINS * workgroup).bit_length() - 1)
+        digit = max(_DIGIT, min(_LARGEST_DIGIT, (_BINS * workgroup).bit_length() - 1))
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
         every = self._every(problem, workgroup)
-        sampled = k + int(_ROOM * _deviation(k, every)) if every > 1 else wide
+        deviation = _deviation(k, every)
+        wanted = max(wide, k + int(_ROOM * deviation))
         # A list with little to spare takes digits more, and so do narrow ones.
-        for bits, least in ((digit, max(wide, sampled)), (digit, wide), (digit, tight), (digit - 1, tight)):
+        for bits, least in ((fewest, wanted), (fewest, wide), (digit, wide), (digit, tight), (fewest, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
+            samples = every > 1 and places >= k + _LEAST_ROOM * deviation and problem.length >= 2 * places
             room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
-            if places <= min(room, _MOST * workgroup) and workgroup <= 1 << bits:
-                return _Shape(workgroup, bits, places)
-        return _Shape(workgroup, digit, 0)
+            if places <= min(room, _MOST * workgroup) and (samples or bits == digit or least == tight):
+                return _Shape(workgroup, bits, places, every if samples else 1)
+        return _Shape(workgroup, digit)
+
+    def samples(self, problem: Problem) -> bool:
+        """Does a sample tell the threshold?"""
+        return self.serves(problem) is None and self.check(problem).every > 1
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
@@ -99,23 +108,23 @@ class SelectDigits(Algorithm):
     def _every(self, problem: Problem, workgroup: int) -> int:
         """One load in so many is a row's sample. Of short rows, and of few ranks, all are.
 
-        A software adapter takes half a second to compile one, and gains little.
+        A software adapter takes half a second to compile a sample's search, and gains little.
         """
         if self.machine.software:
             return 1
         every = ceil_div(problem.loads, workgroup * _sampled(problem))
         return every if 2 <= every <= problem.k // _FEWEST_RANKS else 1
 
-    def _sample(self, problem: Problem, shape: _Shape) -> _Sample:
+    @staticmethod
+    def _sample(problem: Problem, every: int) -> _Sample:
         """A rank of the sample up to which some more than k items are."""
-        every = self._every(problem, shape.workgroup)
-        deviation = _deviation(problem.k, every)
-        if every == 1 or shape.places < problem.k + _LEAST_ROOM * deviation:
+        if every == 1:
             return _Sample(1, 0, 0)
+        deviation = _deviation(problem.k, every)
         return _Sample(every, ceil_div(problem.k + int(_AIM * deviation), every), int(_SLACK * deviation) // every)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
-        form, per_load, sample = problem.format, problem.view.per_load, self._sample(problem, shape)
+        form, per_load, sample = problem.format, problem.view.per_load, self._sample(problem, shape.every)
         sampled = _sampled(problem) if sample.every > 1 else 0
         program.dispatch(
             "select/digits",
