@@ -60,6 +60,8 @@ GPU = Machine(
 )
 #: Other numbers of policies: ``{"occupancy": {"workgroups": 4}}``.
 Numbers = Mapping[str, Mapping[str, float]]
+#: The default's numbers, whatever the profile: for tests of a mechanism that count on them.
+DEFAULT: Numbers = {"occupancy": {}}
 
 
 @cache
@@ -73,7 +75,7 @@ def planner(machine: Machine, numbers: Numbers | None = None) -> Planner:
     """The machine's planner, or its default one with other numbers."""
     own = Planner(machine)
     given = {f"{policy}.{name}": number for policy, changed in (numbers or {}).items() for name, number in changed.items()}
-    found = given or of_profile()
+    found = given if numbers else of_profile()
     return Planner(machine, adjusted(own.policies, found)) if found else own
 
 

@@ -17,7 +17,6 @@
 #import order/bits
 #else
 #import thread/near
-#import workgroup/kth
 #import workgroup/sort_list
 #import io/put_ranks
 
@@ -49,10 +48,10 @@ fn count_row(row: Row, local: u32, digit: Digit) {
   }
 }
 
-// The pair of a rank, or one that is up to `slack` later.
-fn threshold_of(row: Row, local: u32, wanted: u32, slack: u32) -> Pair {
+// The k-th pair, or one that is up to params.slack later.
+fn threshold_of(row: Row, local: u32) -> Pair {
   var prefix = vec3<u32>();
-  var rank = wanted;
+  var rank = params.k;
   var word = 0u;
   var high = 32u;
   loop {
@@ -63,7 +62,7 @@ fn threshold_of(row: Row, local: u32, wanted: u32, slack: u32) -> Pair {
     let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;
-    let settled = bin.z - rank <= slack;
+    let settled = bin.z - rank <= params.slack;
     let placed = (bin.x << high) | select(0u, ones(high), settled);
 #for w in 3
     prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
@@ -141,6 +140,7 @@ fn list_row(row: Row, local: u32, threshold: Pair) -> Pair {
 }
 
 #if SAMPLED > 0
+#import workgroup/kth
 
 // A threshold from one load in params.every: an invocation holds SAMPLED of them.
 fn sampled_threshold(row: Row, local: u32) -> Pair {
@@ -174,7 +174,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
 #if SPILLED
   workgroupBarrier();
-  list_row(sequence, row, local, threshold_of(row, local, params.k, params.slack));
+  list_row(sequence, row, local, threshold_of(row, local));
 #else
   var threshold: Pair;
   var length: u32;
@@ -184,7 +184,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #if SAMPLED > 0
     if (sampled) { threshold = sampled_threshold(row, local); }
 #endif
-    if (!sampled) { threshold = threshold_of(row, local, params.k, params.slack); }
+    if (!sampled) { threshold = threshold_of(row, local); }
     threshold = list_row(row, local, threshold);
     workgroupBarrier();
     if (local == 0u) {

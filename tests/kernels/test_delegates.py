@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, strided_tensor
-from planning import numbers_of, params_of
+from planning import DEFAULT, numbers_of, params_of
 
 import wgdml
 from wgdml.plan import Plan
@@ -40,7 +40,7 @@ def test_small_and_large_k(forced, n, k):
 
 def test_lists_of_several_sequences(forced):
     """Ranked in the dispatch that trims them while that is cheap, else in one of their own."""
-    device, plans = forced("delegates", occupancy={"workgroups": 2112})
+    device, plans = forced("delegates", **DEFAULT)
     for sequences in (2, 9):
         for kind in ("random", "sorted", "constant"):
             check("top_k-largest", data.make(kind, "float32", (sequences, 20_000), 1), k=300, device=device, case=kind)

@@ -8,7 +8,7 @@ import data
 import oracle
 import pytest
 from checks import check, strided_tensor
-from planning import GPU, make_plan, numbers_of
+from planning import DEFAULT, GPU, make_plan, numbers_of
 from variants import selection
 
 from wgdml.plan.algorithms import reduce
@@ -65,7 +65,7 @@ def test_every_width(forced, turn, name, numbers):
 )
 def test_teams(forced, shape, axis, team, parts):
     """Several rows a workgroup, and parts of columns that another dispatch brings together."""
-    device, plans = forced(occupancy={"workgroups": 2112})
+    device, plans = forced(**DEFAULT)
     for kind in ("random", "eight_values", "constant", "sorted"):
         x = data.make(kind, "float32", shape, 3)
         for direction in ("argmax-first", "argmin-last"):

@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, read, strided_tensor
-from planning import GPU, make_plan, meets, numbers_of, params_of
+from planning import DEFAULT, GPU, make_plan, meets, numbers_of, params_of
 
 import wgdml
 from wgdml.plan import Machine, Plan
@@ -71,7 +71,7 @@ def test_lengths(forced, sequences, n):
 
 
 def test_as_a_gpu_plans_them(forced):
-    device, plans = forced(occupancy={"workgroups": 2112})
+    device, plans = forced(**DEFAULT)
     for shape in ((1, 131_072), (1, 1 << 20), (3, 300_001), (33, 70_000)):
         for number, name in enumerate(("float32", "int64")):
             for direction in directions_of(forced, number):

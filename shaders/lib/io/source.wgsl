@@ -121,7 +121,8 @@ fn bits_of(data: Load, c: u32) -> Key {
 
 fn key_in(data: Load, c: u32) -> Key { return key_of(bits_of(data, c)); }
 
-// The key of the item at a place, counted from the first load's first item, by a read of its own.
+// The key of the item at a place, counted from the first load's first item, by a read of its own;
+// and the pair of one whose key is known.
 fn key_there(row: Row, place: u32) -> Key { return key_of(element_at(element_of_place(row, place))); }
 fn pair_there(row: Row, place: u32, key: Key) -> Pair {
   let position = place - row.skew;

@@ -8,6 +8,13 @@
 #import order/pair
 #import io/input
 
+// The last key that an element can have: bits that no element uses are zeros, as sorts expect.
+#if KEY_WORDS == 1
+const LAST_OF_ELEMENTS: Key = (LAST_KEY >> (32u - 8u * ELEMENT_BYTES)) << (32u - 8u * ELEMENT_BYTES);
+#else
+const LAST_OF_ELEMENTS: Key = LAST_KEY;
+#endif
+
 #if RAGGED
 
 #import io/span_table
@@ -19,13 +26,6 @@ struct Span {
   first: u32,  // Index of the first item.
   jump: u32,   // Indices that items in other pieces have, between those that take part and others.
 }
-
-// The last key that an element can have: bits that no element uses are zeros, as sorts expect.
-#if KEY_WORDS == 1
-const LAST_OF_ELEMENTS: Key = (LAST_KEY >> (32u - 8u * ELEMENT_BYTES)) << (32u - 8u * ELEMENT_BYTES);
-#else
-const LAST_OF_ELEMENTS: Key = LAST_KEY;
-#endif
 
 fn items_in(span: Span) -> u32 { return span.items; }
 

@@ -20,17 +20,10 @@ fn loose_last(key: Key) -> Loose { return key; }
 // Keys up to `last` are near in loads up to `load`; in later ones, keys before `first`.
 struct Limit { threshold: Pair, load: u32, first: Loose, last: Loose }
 
-// A threshold may have bits that no element's key has.
-#if KEY_WORDS == 1
-fn key_up_to(key: Key) -> Key { return (key >> (32u - 8u * ELEMENT_BYTES)) << (32u - 8u * ELEMENT_BYTES); }
-#else
-fn key_up_to(key: Key) -> Key { return key; }
-#endif
-
 fn limit_of(row: Row, threshold: Pair) -> Limit {
   var load = row.loads;
   if (threshold.index != NO_INDEX) { load = load_of(row, threshold.index); }
-  let key = key_up_to(threshold.key);
+  let key = threshold.key & LAST_OF_ELEMENTS;  // without bits that no element's key has
   return Limit(threshold, load, loose_first(key), loose_last(key));
 }
 

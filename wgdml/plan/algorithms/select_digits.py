@@ -76,7 +76,7 @@ class SelectDigits(Algorithm):
         every = self._every(problem, workgroup)
         deviation = _deviation(k, every)
         wanted = max(wide, k + int(_ROOM * deviation))
-        # A list with little to spare takes digits more, and so do narrow ones.
+        # The first two are of samples. A list with little to spare takes more digits.
         for bits, least in ((fewest, wanted), (fewest, wide), (digit, wide), (digit, tight), (fewest, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
             samples = every > 1 and places >= k + _LEAST_ROOM * deviation and problem.length >= 2 * places
