@@ -19,16 +19,12 @@ fn put_one_by_one(sequence: u32, count: u32, local: u32) {
 
 // Runs of values that lie one after the other. A run begins with the ranks of a sequence, or, where
 // neighbours are `down` columns, with the sequences at a rank. It has `period` of those, and then
-// as many of the next sequence or rank.
+// as many of the next sequence or rank. All sequences of a run lie along one dimension.
 struct ValueRuns { sequence: u32, slot: u32, down: bool, count: u32, length: u32, period: u32 }
 
-fn start_of_run(runs: ValueRuns, run: u32) -> u32 {
-  if (runs.down) { return target_of(runs.sequence).offsets.y + run * params.value_step; }
-  return target_of(runs.sequence + run).offsets.y;
-}
-
-// The values of one word: those of a run from `first` on, which the run may not have.
-fn put_word(runs: ValueRuns, run: u32, start: u32, first: u32, period: Divisor) {
+// The values of one word: those of a run from `first` on, which the run may not have. `to` is the
+// run's first sequence.
+fn put_word(runs: ValueRuns, run: u32, to: Target, place: u32, first: u32, period: Divisor) {
   var mask = 0u;
   var word = 0u;
 #for c in WORD_RANKS
@@ -36,16 +32,14 @@ fn put_word(runs: ValueRuns, run: u32, start: u32, first: u32, period: Divisor) 
   if (at$c < runs.length) {
     let periods$c = quotient(at$c, period);
     let within$c = at$c - periods$c * runs.period;
-    let further$c = select(run + periods$c, within$c, runs.down);
+    let beside$c = target_beside(to, select(periods$c, within$c, runs.down));
     let rank$c = select(within$c, run + periods$c, runs.down);
-    let to$c = target_of(runs.sequence + further$c);
-    let result$c = result_of(to$c, rank$c, ranked(runs.slot + further$c, rank$c));
+    let result$c = result_of(beside$c, rank$c, ranked(runs.slot + select(run + periods$c, within$c, runs.down), rank$c));
     mask |= bits_for_word($cu, 0xffffffffu);
     word |= bits_for_word($cu, result$c.bits);
-    put_index(to$c.offsets.z + rank$c * params.index_step, result$c.index);
+    put_index(beside$c.offsets.z + rank$c * params.index_step, result$c.index);
   }
 #endfor
-  let place = (start + first) / WORD_RANKS;
   if (mask == 0xffffffffu) { atomicStore(&values[place], word); } else { put_bits(place, mask, word); }
 }
 
@@ -55,10 +49,11 @@ fn put_runs(runs: ValueRuns, local: u32) {
   let run_words = divisor_for(words, runs.count * words);
   for (var w = local; w < runs.count * words; w += WORKGROUP) {
     let run = quotient(w, run_words);
-    let start = start_of_run(runs, run);
+    let to = target_of(runs.sequence + select(run, 0u, runs.down));
+    let start = to.offsets.y + select(0u, run * params.value_step, runs.down);
     let skew = start % WORD_RANKS;
     let first = (w - run * words) * WORD_RANKS;
-    if (first < runs.length + skew) { put_word(runs, run, start, first - skew, period); }
+    if (first < runs.length + skew) { put_word(runs, run, to, (start - skew + first) / WORD_RANKS, first - skew, period); }
   }
 }
 
@@ -88,6 +83,25 @@ fn put_ranks(sequence: u32, count: u32, local: u32) {
 
 #else
 
-fn put_ranks(sequence: u32, count: u32, local: u32) { put_one_by_one(sequence, count, local); }
+// All invocations call it together, for `count` sequences from one on.
+fn put_ranks(sequence: u32, count: u32, local: u32) {
+  let columns = params.batch[0].x;
+  // Neighbours put neighbouring ranks, or those of neighbouring columns.
+  let down = ranks_lie_apart();
+  if (count <= 1u || (params.k >= WORKGROUP && !down) || sequence % columns + count > columns) {
+    put_one_by_one(sequence, count, local);
+    return;
+  }
+  let beside = select(params.k, count, down);
+  let divisor = divisor_for(beside, count * params.k);
+  let to = target_of(sequence);
+  for (var e = local; e < count * params.k; e += WORKGROUP) {
+    let apart = quotient(e, divisor);
+    let within = e - apart * beside;
+    let slot = select(apart, within, down);
+    let rank = select(within, apart, down);
+    put_to(target_beside(to, slot), rank, ranked(slot, rank));
+  }
+}
 
 #endif

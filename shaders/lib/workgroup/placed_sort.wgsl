@@ -26,20 +26,31 @@ struct Disorder {
   more: bool,
 }
 
-fn disorder_of(row: Row, home: u32, lane: u32) -> Disorder {
+// Which of an invocation's words, in order and listed, are alike to the one before: a bit each.
+fn alike_to_earlier(x: ptr<function, Registers>, home: u32, lane: u32) -> u32 {
+  let first = lane * ITEMS_PER_THREAD;
+  var bits = select(0u, 1u, lane > 0u && alike((*x)[0], list[home + place(max(first, 1u) - 1u)]));
+#for i in ITEMS_PER_THREAD
+#if $i > 0
+  bits |= select(0u, $[1 << i]u, alike((*x)[$i], (*x)[$[i - 1]]));
+#endif
+#endfor
+  return bits;
+}
+
+fn disorder_of(row: Row, home: u32, lane: u32, doubtful: u32) -> Disorder {
   var disorder = Disorder(0u, false);
-  let last = list[home + place(params.k - 1u)];
-  for (var i = 0u; i < ITEMS_PER_THREAD; i++) {
-    let rank = i * TEAM + lane;
+  for (var left = doubtful; left != 0u; left &= left - 1u) {
+    let rank = lane * ITEMS_PER_THREAD + firstTrailingBit(left);
     let word = list[home + place(rank)];
-    if (rank == 0u || word == nothing_held() || (rank >= params.k && !alike(word, last))) { continue; }
+    if (word == nothing_held() || (rank >= params.k && !alike(word, list[home + place(params.k - 1u)]))) { break; }
     let earlier = list[home + place(rank - 1u)];
-    if (!alike(word, earlier) || before(pair_of_word(row, earlier), pair_of_word(row, word))) { continue; }
+    if (before(pair_of_word(row, earlier), pair_of_word(row, word))) { continue; }
     if ((rank > 1u && alike(word, list[home + place(rank - 2u)])) ||
         (rank + 1u < SORTED && alike(word, list[home + place(rank + 1u)]))) {
       disorder.more = true;
     } else {
-      disorder.pairs |= 1u << i;
+      disorder.pairs |= left & (0u - left);
     }
   }
   return disorder;
@@ -47,7 +58,7 @@ fn disorder_of(row: Row, home: u32, lane: u32) -> Disorder {
 
 fn exchange_pairs(home: u32, lane: u32, pairs: u32) {
   for (var left = pairs; left != 0u; left &= left - 1u) {
-    let rank = firstTrailingBit(left) * TEAM + lane;
+    let rank = lane * ITEMS_PER_THREAD + firstTrailingBit(left);
     let word = list[home + place(rank)];
     list[home + place(rank)] = list[home + place(rank - 1u)];
     list[home + place(rank - 1u)] = word;
@@ -74,7 +85,7 @@ fn sort_placed(row: Row, packing: Packing, x: ptr<function, Registers>, local: u
     list_words(x, local, 0u);
     if (again) { return; }
     var disorder = Disorder(0u, false);
-    if (packing.lost > 0u) { disorder = disorder_of(row, home, lane); }
+    if (packing.lost > 0u) { disorder = disorder_of(row, home, lane, alike_to_earlier(x, home, lane)); }
     if (!any_doubts(local, disorder.more)) {
       exchange_pairs(home, lane, disorder.pairs);
       workgroupBarrier();

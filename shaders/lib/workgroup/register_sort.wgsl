@@ -8,7 +8,7 @@
 #import workgroup/lanes
 #import workgroup/teams
 #import io/sink
-#if NARROW && PACKED
+#if $[PACKED + PLACED * SOURCE_ROWS] > 0
 #import io/put_ranks
 #endif
 
@@ -71,12 +71,33 @@ fn list_words(x: ptr<function, Registers>, local: u32, w: u32) {
   workgroupBarrier();
 }
 
-#if NARROW && PACKED
+#if $[PACKED + PLACED * SOURCE_ROWS] > 0
+
+#if PACKED
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(Held(list[slot * LIST + place(rank)])); }
+#else
+var<private> first_sequence: u32;  // of the workgroup
+
+fn ranked(slot: u32, rank: u32) -> Pair { return pair_of_word(row_of(first_sequence + slot), list[slot * LIST + place(rank)]); }
 #endif
 
-// Puts the first k of each team's pairs, which are in order, side by side. `sequence` is the
-// invocation's. Words that tell places are listed before. All call it together.
+// Puts the first k of each team's pairs, side by side. `sequence` is the invocation's. Words that
+// tell places are listed, in order. All call it together.
+fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32) {
+  let first = sequence - local / TEAM;
+#if PACKED
+  list_words(x, local, 0u);
+#else
+  first_sequence = first;
+#endif
+  put_ranks(first, min(max(params.sequences, first) - first, TEAMS), local);
+}
+
+#else
+
+// Puts the first k of each team's pairs, which are in order. `sequence` is the invocation's. Words
+// that tell places are listed before; who reads keys of columns again keeps to one. All call it
+// together.
 fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32) {
   let first = sequence - local / TEAM;
   // Neighbours put neighbouring ranks, or those of neighbouring columns.
@@ -87,16 +108,10 @@ fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32) {
 #if !PLACED
   list_words(x, local, $wu);
 #endif
-#if NARROW && PACKED
-#else
 #for i in ITEMS_PER_THREAD
   (*x)[$i] = with_word_held((*x)[$i], $wu, list[slot * LIST + place($iu * TEAM + lane)]);
 #endfor
-#endif
 #endfor
-#if NARROW && PACKED
-  put_ranks(first, min(max(params.sequences, first) - first, TEAMS), local);
-#else
   if (first + slot >= params.sequences) { return; }
   let to = target_of(first + slot);
 #if PLACED
@@ -109,5 +124,6 @@ fn put_sorted(sequence: u32, x: ptr<function, Registers>, local: u32) {
   if ($iu * TEAM + lane < params.k) { put_to(to, $iu * TEAM + lane, pair_held((*x)[$i])); }
 #endif
 #endfor
-#endif
 }
+
+#endif

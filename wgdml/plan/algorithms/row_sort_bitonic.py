@@ -17,7 +17,10 @@ from .parts import network, placed_words, teams_of_workgroup
 #: exchange by shuffles. Of many rows, smaller teams exchange less
 #: (benchmarks/LOG.md#small-teams-of-short-rows-2026-11-25-53872eb).
 _FEWEST = 32
-_WORKGROUP = 64  # invocations, where a team has no more
+#: Invocations of a workgroup where a team has no more. Those of columns read and write so many more
+#: of them side by side (benchmarks/LOG.md#results-word-by-word-2026-11-27-43b3c08).
+_WORKGROUP = 64
+_COLUMNS_WORKGROUP = 128
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,8 @@ class RowSortBitonic(Algorithm):
         loads = ceil_div(source.most_loads, team)
         # Keys of columns lie apart, where words would have them read again.
         words = {"PLACED": 0} if problem.columns else placed_words(problem, loads * team * source.per_load, items * team)
-        teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, _WORKGROUP // team)
+        workgroup = _COLUMNS_WORKGROUP if problem.columns else _WORKGROUP
+        teams = teams_of_workgroup(self.machine, team, 4 * (items + 1) * team, workgroup // team)
         program.dispatch(
             "row_sort/bitonic",
             ceil_div(problem.sequences, teams),
