@@ -18,7 +18,7 @@ from .parts import network, placed_words, teams_of_workgroup
 #: (benchmarks/LOG.md#small-teams-of-short-rows-2026-11-25-53872eb).
 _FEWEST = 32
 #: Invocations of a workgroup where a team has no more. Those of columns read and write so many more
-#: of them side by side (benchmarks/LOG.md#results-word-by-word-2026-11-27-43b3c08).
+#: of them side by side (benchmarks/LOG.md#pairs-side-by-side-2026-11-27-43b3c08).
 _WORKGROUP = 64
 _COLUMNS_WORKGROUP = 128
 
