@@ -4,9 +4,10 @@
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
 //
-// A sample of one in params.every loads comes first, but for short rows and lists in scratch. Its
-// threshold serves where at least k pairs are up to it, and no more than the list has room for.
-//   SPILLED  1 where the list is the sink's, of exactly k pairs in order of index
+// A sample of one in params.every loads comes first, but for short rows. Its threshold serves where
+// at least k pairs are up to it, and no more than the list has room for.
+//   SPILLED  1 where the list is the sink's, in order of index; of k pairs, but after a sample
+//   PLACES   of a list in workgroup memory, which is sorted there
 //   SAMPLED  loads of an invocation's sample, which have EACH items; 0 without a sample
 //   AGAIN    loads under way at once, of up to 32 items
 #import io/source
@@ -14,7 +15,10 @@
 #import io/used_bits
 #import workgroup/prefixed_digit
 #if SPILLED
-#import order/bits
+#import workgroup/near_in_order
+#if SAMPLED > 0
+@group(0) @binding(6) var<storage, read_write> lengths: array<u32>;  // [sequence]: of its list
+#endif
 #else
 #import thread/near
 #import workgroup/sort_list
@@ -25,6 +29,13 @@ fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 var<workgroup> listed: atomic<u32>;
 #endif
 var<workgroup> shared_length: u32;
+
+// Pairs of a list for which there is room.
+#if SPILLED
+fn places() -> u32 { return params.places; }
+#else
+fn places() -> u32 { return PLACES; }
+#endif
 
 fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
 #if PER_LOAD > 8
@@ -77,46 +88,10 @@ fn threshold_of(row: Row, local: u32) -> Pair {
   return pair_from(prefix);
 }
 
-#if SPILLED
+#if !SPILLED
 
-fn passes(threshold: Pair, pair: Pair) -> bool { return !comes_first(threshold, pair) & (pair.index != NO_INDEX); }
-
-// Lists what is up to the threshold. Scans tell places: of the first loads of all, then the next.
-fn list_row(sequence: u32, row: Row, local: u32, threshold: Pair) {
-  if (local == 0u) { shared_length = row.loads; }
-  let loads = workgroupUniformLoad(&shared_length);
-  var first = 0u;
-  for (var turn = 0u; turn < loads; turn += AGAIN * WORKGROUP) {
-#for u in AGAIN
-    let v$u = turn + $uu * WORKGROUP + local;
-    let data$u = load(row, min(v$u, loads - 1u));
-#endfor
-#for u in AGAIN
-    var passing$u = 0u;  // a bit an item
-#for c in PER_LOAD
-    passing$u |= select(0u, $[1 << c]u, v$u < loads && passes(threshold, item(row, v$u, data$u, $cu)));
-#endfor
-#endfor
-    let passing$[AGAIN] = 0u;  // beside the last of an odd number
-#for u in AGAIN
-#if 1 > $[u % 2]
-    let scan$u = scan(local, countOneBits(passing$u) | (countOneBits(passing$[u + 1]) << 16u));
-#endif
-#endfor
-#for u in AGAIN
-    var place$u = first + ((scan$[u - u % 2].exclusive >> $[u % 2 * 16]u) & 0xffffu);
-    first += (scan$[u - u % 2].total >> $[u % 2 * 16]u) & 0xffffu;
-    for (var rest = passing$u; rest > 0u; rest &= rest - 1u) {
-      if (place$u < params.k) { put(sequence, place$u, item(row, v$u, data$u, firstTrailingBit(rest))); }
-      place$u++;
-    }
-#endfor
-  }
-}
-#else
-
-// Lists what is up to a threshold, or up to the pair returned.
-fn list_row(row: Row, local: u32, threshold: Pair) -> Pair {
+// Lists what is up to a threshold, in any order. Returns how many. All call it together.
+fn list_any(row: Row, local: u32, threshold: Pair) -> u32 {
   let limit = limit_of(row, threshold);
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
 #for u in AGAIN
@@ -136,8 +111,14 @@ fn list_row(row: Row, local: u32, threshold: Pair) -> Pair {
       }
     }
   }
-  return last_near(row, limit);
+  workgroupBarrier();
+  if (local == 0u) {
+    shared_length = atomicLoad(&listed);
+    atomicStore(&listed, 0u);
+  }
+  return workgroupUniformLoad(&shared_length);
 }
+#endif
 
 #if SAMPLED > 0
 #import workgroup/kth
@@ -157,7 +138,6 @@ fn sampled_threshold(row: Row, local: u32) -> Pair {
   return kth_of(&items, local, params.sample_rank, params.sample_slack);
 }
 #endif
-#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -166,34 +146,32 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   kth_clear(local);
-#if !SPILLED
   if (local == 0u) {
-    atomicStore(&listed, 0u);
     shared_length = real_items(row);
-  }
+#if !SPILLED
+    atomicStore(&listed, 0u);
 #endif
-#if SPILLED
-  workgroupBarrier();
-  list_row(sequence, row, local, threshold_of(row, local));
-#else
+  }
   var threshold: Pair;
   var length: u32;
   // Of a short span the sample may have fewer items than the rank.
-  let long = workgroupUniformLoad(&shared_length) >= 2u * PLACES;
+  let long = workgroupUniformLoad(&shared_length) >= 2u * places();
   for (var sampled = params.every > 1u && long; ; sampled = false) {
 #if SAMPLED > 0
     if (sampled) { threshold = sampled_threshold(row, local); }
 #endif
     if (!sampled) { threshold = threshold_of(row, local); }
-    threshold = list_row(row, local, threshold);
-    workgroupBarrier();
-    if (local == 0u) {
-      shared_length = atomicLoad(&listed);
-      atomicStore(&listed, 0u);
-    }
-    length = workgroupUniformLoad(&shared_length);
-    if (!sampled || (params.k <= length && length <= PLACES)) { break; }
+#if SPILLED
+    length = list_in_order(sequence, row, local, threshold);
+#else
+    length = list_any(row, local, threshold);
+#endif
+    if (!sampled || (params.k <= length && length <= places())) { break; }
   }
+#if SPILLED && SAMPLED > 0
+  if (local == 0u) { lengths[sequence] = length; }
+#endif
+#if !SPILLED
   sort_list(local, length, threshold);
   put_ranks(sequence, 1u, local);
 #endif

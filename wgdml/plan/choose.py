@@ -144,11 +144,13 @@ _SAMPLED = {1: 1 << 32, 2: 256, 4: 512, 8: 256}
 
 def _select_digits(p: Problem, a: Algorithms) -> bool:
     """Does a sample tell a threshold, or would delegates have most loads read again?"""
-    fits = _fits(p, a)
-    if not p.along or not 1024 < p.length <= 3 << 15 or (fits and p.k > _DENSEST[p.format.bytes] * p.length):
+    fits, digits = _fits(p, a), a["select_digits"]
+    if not p.along or not 1024 < p.length <= max(3 << 15, 32 * p.k) or (fits and p.k > _DENSEST[p.format.bytes] * p.length):
         return False
+    sampled = p.k >= _SAMPLED[p.format.bytes] and p.length <= 64 * p.k and digits.samples(p)
+    if p.length > 3 << 15:
+        return bool(sampled and digits.check(p).spilled)
     dense = 16 if not fits else 10 if p.format.bytes == 2 else 6
-    sampled = p.k >= _SAMPLED[p.format.bytes] and p.length <= 64 * p.k and a["select_digits"].samples(p)
     return sampled or p.length <= dense * p.k
 
 
@@ -158,7 +160,7 @@ def _serial_digits(p: Problem, a: Algorithms) -> bool:
     if not (p.one_axis and p.format.bytes > 2 and 256 <= p.k < p.length <= 1 << 17) or digits.serves(p) is not None:
         return False
     # A list in scratch is sorted apart. Passes over all take longest of 64 bits.
-    share = 4 if digits.check(p).places or p.format.bytes == 8 else 8
+    share = 8 if digits.check(p).spilled and p.format.bytes < 8 else 4
     return bool(p.length >= max(4096, share * p.k))
 
 
@@ -263,7 +265,8 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_digits",
         _select_digits,
         "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th and 512 on (16 "
-        "and 64 bits: 256), up to two fifths (16 bits: 2/7, 64: 4/9, 8: none); from a sixteenth on where a sort of all has no room",
+        "and 64 bits: 256), up to two fifths (16 bits: 2/7, 64: 4/9, 8: none); from a sixteenth on where a sort of all has no "
+        "room; longer ones with a sample and 32 k items at most, where a list of k has no room",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
     Rule(

@@ -1,8 +1,7 @@
 // Which items of a load are up to a threshold: by keys alone, which takes few operations.
 //
-// Loads are in order of index. So what has the threshold's key counts up to the load with its
-// index, and not after it: all that is near is up to one pair, the last of that load with the key.
-// Loads at a sequence's ends, with items of others, are compared as pairs.
+// Loads are in order of index. So what has the threshold's key counts before the load with its
+// index, and not after it. That load, and those at a sequence's ends, are compared as pairs.
 #import io/source
 #if SOURCE_ROWS
 #import order/loose
@@ -17,7 +16,7 @@ fn loose_first(key: Key) -> Loose { return key; }
 fn loose_last(key: Key) -> Loose { return key; }
 #endif
 
-// Keys up to `last` are near in loads up to `load`; in later ones, keys before `first`.
+// Keys up to `last` are near in loads before `load`; in later ones, keys before `first`.
 struct Limit { threshold: Pair, load: u32, first: Loose, last: Loose }
 
 fn limit_of(row: Row, threshold: Pair) -> Limit {
@@ -27,21 +26,15 @@ fn limit_of(row: Row, threshold: Pair) -> Limit {
   return Limit(threshold, load, loose_first(key), loose_last(key));
 }
 
-// The pair that all that is near is up to.
-fn last_near(row: Row, limit: Limit) -> Pair {
-  if (limit.load >= row.loads) { return limit.threshold; }
-  return Pair(limit.threshold.key, last_index_in(row, limit.load));
-}
-
 // A bit for each item that is near.
 fn near_in(row: Row, v: u32, data: Load, limit: Limit) -> u32 {
   var near = 0u;
-  if (v < first_whole(row) || v >= end_whole(row)) {
+  if (v < first_whole(row) || v >= end_whole(row) || v == limit.load) {
     for (var c = 0u; v < row.loads && c < PER_LOAD; c++) {
       let pair = item(row, v, data, c);
       near |= select(0u, 1u << c, pair.index != NO_INDEX && !before(limit.threshold, pair));
     }
-  } else if (v <= limit.load) {
+  } else if (v < limit.load) {
 #for c in PER_LOAD
     near |= select($[1 << c]u, 0u, key_less(limit.last, looked_at(data, $cu)));
 #endfor

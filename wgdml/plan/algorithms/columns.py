@@ -17,6 +17,9 @@ _LINE = 512
 #: So many where that spares a second dispatch: columns are fewer than would fill the machine, and a
 #: workgroup has more of their rows (benchmarks/LOG.md#narrow-lines-2026-11-25-35e3d49).
 _SECTOR = 32
+#: So many, by a workgroup of so many invocations, where wider ones would leave processors idle
+#: (benchmarks/LOG.md#narrow-workgroups-of-few-columns-2026-11-27-8b4535c).
+_NARROWEST, _FEWEST = 16, 256
 #: Results of columns up to this length change invocations and are written side by side
 #: (benchmarks/LOG.md#results-written-side-by-side-2026-11-23-d8a3eaa).
 _TRANSPOSED = 4
@@ -123,6 +126,9 @@ class Columns(Step):
                 shape.team = rows(_SECTOR)
             else:
                 shape.parts = max(1, cuts // shape.team)
+        # Of few columns, narrower workgroups leave fewer processors idle.
+        while shape.workgroup > _FEWEST and shape.across * size > _NARROWEST and 2 * shape.workgroups <= o.processors:
+            shape.workgroup //= 2
         return shape
 
     def reduce(self, program: Program, source: View, sequences: int, sink: Sink, shape: ColumnsShape) -> Pairs | None:
@@ -140,7 +146,7 @@ class Columns(Step):
             shape.workgroup = narrow
         elif tree:
             # A few idle invocations cost less than another kernel.
-            shape.workgroup = min(shape.workgroup, max(256, power_of_two_above(shape.across * shape.team)))
+            shape.workgroup = min(shape.workgroup, max(_FEWEST, power_of_two_above(shape.across * shape.team)))
         program.dispatch(
             "reduce/columns",
             shape.workgroups,

@@ -45,6 +45,7 @@ class RowSortRadix(Algorithm):
 
     name = "row_sort_radix"
     summary = "a radix sort of whole short sequences in workgroup memory; one read"
+    takes_counts = True
     Policy = RowSortRadixPolicy
     policy: RowSortRadixPolicy
 
@@ -55,13 +56,20 @@ class RowSortRadix(Algorithm):
         return problem.length > self.policy.min_length * _TIMES[problem.format.bytes]
 
     def check(self, problem: Problem) -> _Shape:
-        length, m = problem.length, self.machine
-        source = problem.source
-        if isinstance(source, Pairs) and (not source.in_order or source.counts is not None or source.spread is not None):
-            raise Unserved("row_sort_radix takes lists of k pairs in order of index, no others")
+        length, source = problem.length, problem.source
+        if isinstance(source, Pairs) and (not source.in_order or source.spread is not None):
+            raise Unserved("row_sort_radix takes lists in order of index, no others")
         if length > 1 << _INDEX_BITS:
             raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
         self.check_first(problem)
+        shape = self.shape_of(length)
+        if shape is None:
+            raise Unserved(f"row_sort_radix takes rows that fit this adapter's workgroup memory, not {length} items")
+        return shape
+
+    def shape_of(self, length: int) -> _Shape | None:
+        """Of a workgroup for rows of so many items; None where that is too many for one."""
+        m = self.machine
         # Fewer and wider passes pay where each of them is long.
         digit = 5 if length > 4096 else 4
         # Few sizes, of whole runs of 32: the banks of memory stay apart.
@@ -70,7 +78,7 @@ class RowSortRadix(Algorithm):
         room = 4 * max(_ITEMS + 1, 1 << (digit - 1)) * team + 8 * team
         most = self.memory - 32
         if room > most or team > m.max_compute_invocations_per_workgroup:
-            raise Unserved(f"row_sort_radix takes rows that fit this adapter's workgroup memory, not {length} items")
+            return None
         return _Shape(team, max(1, min(min(_WORKGROUP, m.workgroup) // team, most // room)), digit)
 
     @staticmethod

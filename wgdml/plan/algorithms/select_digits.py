@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..machine import ceil_div, power_of_two_above
+from ..machine import Machine, ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink
+from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
 from .parts import class_above, held_bytes
+from .row_sort_radix import RowSortRadix
 
 _LARGEST_K = 8192
 _NARROWEST, _WIDEST = 64, 512  # invocations
@@ -25,10 +27,25 @@ _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
 _UNROLLED = 32  # items under way at once, at most: a bit of a word each
 _SAMPLE = 4  # items of an invocation's sample, or those of one load
+#: A list in scratch is to have little room to spare, so its sample is larger. Small workgroups have
+#: registers for that (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
+_SPILLED_SAMPLE = 16
+_SPILLED_WIDEST = 256
 _FEWEST_RANKS = 12  # of a sample up to the threshold, or it tells too little
-#: Standard deviations of how many items are up to a sample's threshold. It aims at k and so many
-#: more, may be so many later, and a list has room for so many more than k, or for fewer at least.
-_AIM, _SLACK, _ROOM, _LEAST_ROOM = 2.5, 0.7, 6.0, 4.0
+_LEAST_ROOM = 4.0  # as `room` below, at least: what workgroup memory has
+
+
+class _Margins(NamedTuple):
+    """Standard deviations of how many items are up to a sample's threshold, beyond k."""
+
+    aim: float  # It is to have so many.
+    slack: float  # It may be so many later.
+    room: float  # A list has so many places.
+
+
+#: A row whose sample misleads is read again, and the others wait. That takes longer with a list in
+#: scratch (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
+_IN_MEMORY, _IN_SCRATCH = _Margins(2.5, 0.7, 6.0), _Margins(3.0, 0.5, 6.5)
 
 
 @dataclass(frozen=True)
@@ -43,16 +60,13 @@ def _deviation(k: int, every: int) -> float:
     return float((k * every) ** 0.5)
 
 
-def _sampled(problem: Problem) -> int:
-    """Loads of an invocation's sample."""
-    return max(1, _SAMPLE // problem.view.per_load)
-
-
 class _Shape(NamedTuple):
     workgroup: int
     digit: int
-    places: int = 0  # of the list in workgroup memory, or 0
-    every: int = 1  # One load in so many is a row's sample; or all are, without one.
+    places: int  # of a row's list
+    spilled: bool  # to scratch
+    sampled: int = 0  # Loads of an invocation's sample; 0 without one.
+    every: int = 1  # One load in so many is a row's sample.
 
 
 class SelectDigits(Algorithm):
@@ -60,6 +74,10 @@ class SelectDigits(Algorithm):
 
     name = "select_digits"
     summary = "a threshold by histograms of digits and a small sort in a workgroup; one read or a few"
+
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.sort = RowSortRadix(machine, policies)
 
     def check(self, problem: Problem) -> _Shape:
         source, k = problem.view, problem.k
@@ -73,17 +91,26 @@ class SelectDigits(Algorithm):
         fewest = max(_DIGIT, (_FEW_BINS * workgroup).bit_length() - 1)
         digit = max(_DIGIT, min(_LARGEST_DIGIT, (_BINS * workgroup).bit_length() - 1))
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
-        every = self._every(problem, workgroup)
+        sampled, every = self._sampled(problem, workgroup, _SAMPLE)
         deviation = _deviation(k, every)
-        wanted = max(wide, k + int(_ROOM * deviation))
+        wanted = max(wide, k + int(_IN_MEMORY.room * deviation))
         # The first two are of samples. A list with little to spare takes more digits.
         for bits, least in ((fewest, wanted), (fewest, wide), (digit, wide), (digit, tight), (fewest, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
             samples = every > 1 and places >= k + _LEAST_ROOM * deviation and problem.length >= 2 * places
             room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
             if places <= min(room, _MOST * workgroup) and (samples or bits == digit or least == tight):
-                return _Shape(workgroup, bits, places, every if samples else 1)
-        return _Shape(workgroup, digit)
+                return _Shape(workgroup, bits, places, False, *((sampled, every) if samples else ()))
+        return self._spilled(problem) or _Shape(workgroup, digit, k, True)
+
+    def _spilled(self, problem: Problem) -> _Shape | None:
+        """Of a list in scratch with room beyond k, where one workgroup can sort that."""
+        k, workgroup = problem.k, min(_SPILLED_WIDEST, self._workgroup(problem))
+        sampled, every = self._sampled(problem, workgroup, _SPILLED_SAMPLE)
+        places = class_above(k + int(_IN_SCRATCH.room * _deviation(k, every)), 2 * _LISTS)
+        if every == 1 or problem.length < 2 * places or self.sort.shape_of(places) is None:
+            return None
+        return _Shape(workgroup, max(_DIGIT, (_FEW_BINS * workgroup).bit_length() - 1), places, True, sampled, every)
 
     def samples(self, problem: Problem) -> bool:
         """Does a sample tell the threshold?"""
@@ -91,10 +118,15 @@ class SelectDigits(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
-        if shape.places:
+        if not shape.spilled:
             self._select(program, problem, shape, sink)
             return
-        lists = replace(program.pairs(problem.sequences, problem.k), in_order=True)
+        if not program.selection.sorted and isinstance(sink, Outputs):
+            # Where no order is wanted, the list is the answer.
+            shape = shape._replace(places=problem.k, sampled=0, every=1)
+        lists = replace(program.pairs(problem.sequences, shape.places), in_order=True)
+        if shape.sampled:
+            lists = replace(lists, counts=program.words(problem.sequences))
         self._select(program, problem, shape, lists)
         program.run(lists, problem.sequences, problem.k, sink)
 
@@ -105,49 +137,52 @@ class SelectDigits(Algorithm):
         wanted = max(wanted, min(idle, power_of_two_above(ceil_div(problem.length, _ITEMS))))
         return min(_WIDEST, self.machine.widest_workgroup, wanted)
 
-    def _every(self, problem: Problem, workgroup: int) -> int:
-        """One load in so many is a row's sample. Of short rows, and of few ranks, all are.
+    def _sampled(self, problem: Problem, workgroup: int, items: int) -> tuple[int, int]:
+        """Loads of an invocation's sample, and the one load in so many that it has.
 
-        A software adapter takes half a second to compile a sample's search, and gains little.
+        None, and 1, of short rows and of few ranks. A software adapter takes half a second to
+        compile a sample's search, and gains little.
         """
-        if self.machine.software:
-            return 1
-        every = ceil_div(problem.loads, workgroup * _sampled(problem))
-        return every if 2 <= every <= problem.k // _FEWEST_RANKS else 1
+        sampled = max(1, items // problem.view.per_load)
+        every = ceil_div(problem.loads, workgroup * sampled)
+        return (sampled, every) if 2 <= every <= problem.k // _FEWEST_RANKS and not self.machine.software else (0, 1)
 
     @staticmethod
-    def _sample(problem: Problem, every: int) -> _Sample:
+    def _sample(k: int, shape: _Shape) -> _Sample:
         """A rank of the sample up to which some more than k items are."""
+        every = shape.every
         if every == 1:
             return _Sample(1, 0, 0)
-        deviation = _deviation(problem.k, every)
-        return _Sample(every, ceil_div(problem.k + int(_AIM * deviation), every), int(_SLACK * deviation) // every)
+        deviation, margins = _deviation(k, every), _IN_SCRATCH if shape.spilled else _IN_MEMORY
+        return _Sample(every, ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
-        form, per_load, sample = problem.format, problem.view.per_load, self._sample(problem, shape.every)
-        sampled = _sampled(problem) if sample.every > 1 else 0
+        form, per_load = problem.format, problem.view.per_load
+        counts = sink.counts if isinstance(sink, Pairs) else None
         program.dispatch(
             "select/digits",
             problem.sequences,
             source=problem.source,
             sink=sink,
+            bind={"lengths": counts} if shape.spilled and counts else None,
             constants={
                 "WORKGROUP": shape.workgroup,
                 "KTH_DIGIT": shape.digit,
-                "SPILLED": int(not shape.places),
+                "SPILLED": int(shape.spilled),
                 "PLACES": shape.places,
                 "LONGEST": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
                 "SPLITS": int(shape.places > _UNSPLIT),
                 "AGAIN": min(self.occupancy.reread_unroll, _UNROLLED // per_load),
-                "SAMPLED": sampled,
-                "EACH": max(1, sampled * per_load),
+                "SAMPLED": shape.sampled,
+                "EACH": max(1, shape.sampled * per_load),
             },
-            params=asdict(sample)
+            params=asdict(self._sample(problem.k, shape))
             | {
                 "k": problem.k,
                 "least": problem.k,
-                "slack": max(0, shape.places - problem.k - per_load),
+                "places": shape.places,
+                "slack": shape.places - problem.k,
                 "key_bits": 8 * form.bytes,
                 "index_bits": max(1, (program.selection.length - 1).bit_length()),
             },
