@@ -121,7 +121,7 @@ def test_a_sample_that_misleads(digits, best_in_sample, spilled):
 
 
 def test_a_list_in_scratch_in_no_order(digits):
-    """It is the answer itself, so it has k pairs: no sample is taken."""
+    """With some more than k it is no answer yet, also where any order will do."""
     device, planned = digits(1, **SPILLED)
     x = data.make("eight_values", "float32", (2, 3 * SAMPLED), 5)
     values, indices = (found.numpy() for found in wgdml.top_k(wgdml.asarray(x, device=device), 1800, sorted=False))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..machine import Machine, ceil_div, power_of_two_above
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Pairs, Sink
+from ..regions import Pairs, Sink
 from .base import Algorithm
 from .parts import class_above, held_bytes
 from .row_sort_radix import RowSortRadix
@@ -121,9 +121,6 @@ class SelectDigits(Algorithm):
         if not shape.spilled:
             self._select(program, problem, shape, sink)
             return
-        if not program.selection.sorted and isinstance(sink, Outputs):
-            # Where no order is wanted, the list is the answer.
-            shape = shape._replace(places=problem.k, sampled=0, every=1)
         lists = replace(program.pairs(problem.sequences, shape.places), in_order=True)
         if shape.sampled:
             lists = replace(lists, counts=program.words(problem.sequences))
