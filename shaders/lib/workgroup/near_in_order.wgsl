@@ -6,12 +6,12 @@
 #import thread/near
 #import workgroup/scan
 
-var<workgroup> shared_loads: u32;
+var<workgroup> shared_count: u32;
 
 // Returns how many are up to it. All call it together.
 fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
-  if (local == 0u) { shared_loads = row.loads; }
-  let loads = workgroupUniformLoad(&shared_loads);
+  if (local == 0u) { shared_count = row.loads; }
+  let loads = workgroupUniformLoad(&shared_count);
   let limit = limit_of(row, threshold);
   var first = 0u;
   for (var turn = 0u; turn < loads; turn += AGAIN * WORKGROUP) {
@@ -37,5 +37,8 @@ fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
     }
 #endfor
   }
-  return first;
+  // A list that a later threshold fills anew is written after this one.
+  storageBarrier();
+  if (local == 0u) { shared_count = first; }
+  return workgroupUniformLoad(&shared_count);
 }
