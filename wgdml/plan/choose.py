@@ -154,14 +154,29 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     return sampled or p.length <= dense * p.k
 
 
+#: By the bytes of an element, how many items there are at least for each of the k that software
+#: adapters select by digits; and k^2 for each item, up to k of 256
+#: (benchmarks/LOG.md#digits-and-sorts-on-software-adapters-2026-11-27-b8b7e03).
+_SERIAL_DIGITS = {1: (16, 8), 2: (5, 8), 4: (4, 24), 8: (4, 24)}
+
+
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
-    """Are sequences so long that a sort, or counting among k, takes more than two reads?"""
-    digits = a["select_digits"]
-    if not (p.one_axis and p.format.bytes > 2 and 256 <= p.k < p.length <= 1 << 17) or digits.serves(p) is not None:
+    """Do two reads or a few take less than counting among k, and than passes over all?"""
+    digits, (share, work) = a["select_digits"], _SERIAL_DIGITS[p.format.bytes]
+    if not (p.one_axis and 4096 <= p.length <= 1 << 17) or p.k < min(256, (work * p.length) ** 0.5):
         return False
-    # A list in scratch is sorted apart. Passes over all take longest of 64 bits.
-    share = 8 if digits.check(p).spilled and p.format.bytes < 8 else 4
-    return bool(p.length >= max(4096, share * p.k))
+    if digits.serves(p) is not None:
+        return False
+    if digits.check(p).spilled and p.format.bytes < 8:
+        share = max(8, share)  # Its list is sorted apart. Passes over all take longest of 64 bits.
+    return bool(p.length >= share * p.k)
+
+
+def _serial_sort(p: Problem, a: Algorithms) -> bool:
+    """Is so much wanted of so many items that a network is worth its compilation?"""
+    short = 64 < p.length <= 128 * p.format.bytes and p.sequences * p.length >= 1 << 16
+    words = p.format.bytes < 4 or (p.along and p.format.bytes == 4)  # A comparison is of one word.
+    return short and words and 2 * p.k > p.length and _fits(p, a)
 
 
 def _narrow_sort(p: Problem) -> bool:
@@ -377,9 +392,15 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _serial_digits,
-        "one axis of 4096 to 2^17 items of 32 and 64 bits, k from 256 up to a quarter, or of 32 bits up to an eighth where a "
-        "list of k fits no workgroup",
+        "one axis of 4096 to 2^17 items, k from 256 (8 and 16 bits: or 3 roots of the length) up to a quarter (16 bits: a fifth, "
+        "8: a sixteenth), an eighth where a list of k fits no workgroup (64 bits: a quarter)",
         "two reads or a few in one dispatch",
+    ),
+    Rule(
+        "row_sort_bitonic",
+        _serial_sort,
+        "k over half of 65 to 512 items (16 bits: 256, 8 bits: 128), 65536 in all, of rows, or columns of 8 and 16 bits",
+        "a network in registers, where passes over all have scratch",
     ),
     Rule(
         "serial_select",
