@@ -154,29 +154,27 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     return sampled or p.length <= dense * p.k
 
 
-#: By the bytes of an element, how many items there are at least for each of the k that software
-#: adapters select by digits; and k^2 for each item, up to k of 256
-#: (benchmarks/LOG.md#digits-and-sorts-on-software-adapters-2026-11-27-b8b7e03).
-_SERIAL_DIGITS = {1: (16, 8), 2: (5, 8), 4: (4, 24), 8: (4, 24)}
+#: Software adapters select by digits where there are so many items for each of the k, by the bytes
+#: of an element (benchmarks/LOG.md#digits-and-sorts-on-software-adapters-2026-11-27-b8b7e03).
+_SERIAL_DIGITS = {1: 16, 2: 5, 4: 4, 8: 4}
 
 
 def _serial_digits(p: Problem, a: Algorithms) -> bool:
     """Do two reads or a few take less than counting among k, and than passes over all?"""
-    digits, (share, work) = a["select_digits"], _SERIAL_DIGITS[p.format.bytes]
-    if not (p.one_axis and 4096 <= p.length <= 1 << 17) or p.k < min(256, (work * p.length) ** 0.5):
-        return False
-    if digits.serves(p) is not None:
+    digits, share = a["select_digits"], _SERIAL_DIGITS[p.format.bytes]
+    fewest = 256 if p.format.bytes > 2 else min(256, (8 * p.length) ** 0.5)
+    if not (p.one_axis and 4096 <= p.length <= 1 << 17 and fewest <= p.k) or digits.serves(p) is not None:
         return False
     if digits.check(p).spilled and p.format.bytes < 8:
         share = max(8, share)  # Its list is sorted apart. Passes over all take longest of 64 bits.
     return bool(p.length >= share * p.k)
 
 
-def _serial_sort(p: Problem, a: Algorithms) -> bool:
+def _serial_sort(p: Problem) -> bool:
     """Is so much wanted of so many items that a network is worth its compilation?"""
     short = 64 < p.length <= 128 * p.format.bytes and p.sequences * p.length >= 1 << 16
     words = p.format.bytes < 4 or (p.along and p.format.bytes == 4)  # A comparison is of one word.
-    return short and words and 2 * p.k > p.length and _fits(p, a)
+    return short and words and 2 * p.k > p.length
 
 
 def _narrow_sort(p: Problem) -> bool:
@@ -398,7 +396,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "row_sort_bitonic",
-        _serial_sort,
+        lambda p, a: _serial_sort(p),
         "k over half of 65 to 512 items (16 bits: 256, 8 bits: 128), 65536 in all, of rows, or columns of 8 and 16 bits",
         "a network in registers, where passes over all have scratch",
     ),

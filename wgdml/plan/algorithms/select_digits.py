@@ -60,6 +60,11 @@ def _deviation(k: int, every: int) -> float:
     return float((k * every) ** 0.5)
 
 
+def _digit(bins: int) -> int:
+    """Bits of a digit with about so many bins."""
+    return max(_DIGIT, min(_LARGEST_DIGIT, bins.bit_length() - 1))
+
+
 class _Shape(NamedTuple):
     workgroup: int
     digit: int
@@ -88,8 +93,7 @@ class SelectDigits(Algorithm):
         self.check_first(problem)
         workgroup = self._workgroup(problem)
         # A sample needs few bins. Of whole rows large digits spare reads.
-        fewest = max(_DIGIT, (_FEW_BINS * workgroup).bit_length() - 1)
-        digit = max(_DIGIT, min(_LARGEST_DIGIT, (_BINS * workgroup).bit_length() - 1))
+        fewest, digit = _digit(_FEW_BINS * workgroup), _digit(_BINS * workgroup)
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
         sampled, every = self._sampled(problem, workgroup, _SAMPLE)
         deviation = _deviation(k, every)
@@ -101,16 +105,15 @@ class SelectDigits(Algorithm):
             room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
             if places <= min(room, _MOST * workgroup) and (samples or bits == digit or least == tight):
                 return _Shape(workgroup, bits, places, False, *((sampled, every) if samples else ()))
-        return self._spilled(problem) or _Shape(workgroup, digit, k, True)
+        return self._spilled(problem, min(_SPILLED_WIDEST, workgroup)) or _Shape(workgroup, digit, k, True)
 
-    def _spilled(self, problem: Problem) -> _Shape | None:
+    def _spilled(self, problem: Problem, workgroup: int) -> _Shape | None:
         """Of a list in scratch with room beyond k, where one workgroup can sort that."""
-        k, workgroup = problem.k, min(_SPILLED_WIDEST, self._workgroup(problem))
         sampled, every = self._sampled(problem, workgroup, _SPILLED_SAMPLE)
-        places = class_above(k + int(_IN_SCRATCH.room * _deviation(k, every)), 2 * _LISTS)
+        places = class_above(problem.k + int(_IN_SCRATCH.room * _deviation(problem.k, every)), 2 * _LISTS)
         if every == 1 or problem.length < 2 * places or self.sort.shape_of(places) is None:
             return None
-        return _Shape(workgroup, max(_DIGIT, (_FEW_BINS * workgroup).bit_length() - 1), places, True, sampled, every)
+        return _Shape(workgroup, _digit(_FEW_BINS * workgroup), places, True, sampled, every)
 
     def samples(self, problem: Problem) -> bool:
         """Does a sample tell the threshold?"""
@@ -161,7 +164,7 @@ class SelectDigits(Algorithm):
             problem.sequences,
             source=problem.source,
             sink=sink,
-            bind={"lengths": counts} if shape.spilled and counts else None,
+            bind={"lengths": counts} if counts else None,
             constants={
                 "WORKGROUP": shape.workgroup,
                 "KTH_DIGIT": shape.digit,
