@@ -177,9 +177,10 @@ def _serial_sort(p: Problem) -> bool:
     return short and words and 2 * p.k > p.length
 
 
-def _narrow_sort(p: Problem) -> bool:
-    """Has the key one digit, and is so much wanted that a pass over all takes less?"""
-    return p.along and p.format.bytes == 1 and p.k > 1024 and 16 * p.k >= p.length > 8192
+def _narrow_sort(p: Problem, a: Algorithms) -> bool:
+    """Has the key one digit, and would a workgroup each leave most of the machine idle?"""
+    few = 4 * p.sequences <= a["radix_sort"].occupancy.processors
+    return few and p.along and p.format.bytes == 1 and p.k > 1024 and 16 * p.k >= p.length > 8192
 
 
 def _side_by_side(p: Problem, most: int) -> bool:
@@ -273,7 +274,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "few long rows, k from 96 on",
         "a workgroup each would leave most of the machine idle",
     ),
-    Rule("radix_sort", lambda p, a: _narrow_sort(p), "8-bit rows of over 8192 items, k over 1024 and a sixteenth", "one digit"),
+    Rule("radix_sort", _narrow_sort, "up to 32 8-bit rows of over 8192 items, k over 1024 and a sixteenth", "one digit"),
     Rule(
         "select_digits",
         _select_digits,
