@@ -20,9 +20,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   estimated[local] = mine;
   workgroupBarrier();
   var earlier = 0u;
-  for (var i = 0u; i < params.parts; i++) {
-    let other = estimated[i];
-    earlier += select(0u, 1u, words_before(other, mine) || (i < local && all(other == mine)));
+  for (var i = 0u; i < params.parts; i += 8u) {
+#for u in 8
+    let other$u = estimated[min(i + $uu, WORKGROUP - 1u)];
+#endfor
+#for u in 8
+    let precedes$u = words_before(other$u, mine) | ((i + $uu < local) & all(other$u == mine));
+    earlier += select(0u, 1u, precedes$u & (i + $uu < params.parts));
+#endfor
   }
   let wanted = select(params.slack, params.parts - 1u - params.slack, end % 2u == 1u);
   if (local < params.parts && earlier == wanted) { brackets[end] = vec4<u32>(mine, unused_bits(params.key_bits, params.index_bits)); }

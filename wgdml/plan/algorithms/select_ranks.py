@@ -27,6 +27,7 @@ _SPREAD = 0.5  # standard deviations of one of them that the others then lie apa
 _EVERY = 16  # one load in so many, or fewer, is in any of them
 _NARROWED = 8  # a list has room for one in so many of its pairs behind it
 _SHORT = 1024  # items of sequences that are put in order: one read, and no counters
+_GATED = 2  # workgroups a processor look for what was missed
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
@@ -288,6 +289,9 @@ class SelectRanks(Step):
                 # As many items as counters: clearing and adding those takes as long.
                 most = max(1, source.length // (slots * levels.constants["BINS"]))
                 parts = min(most, parts_of_rows(self.machine, self.occupancy, source, levels.sequences))
+                if gate:
+                    # Nearly always none was missed, and workgroups take time to find that out.
+                    parts = min(parts, max(1, _GATED * self.occupancy.processors // levels.sequences))
                 digit = {"level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits, "k": 0}
                 program.dispatch(
                     "ranks/histogram",
