@@ -330,8 +330,8 @@ class SelectRanks(Step):
         told = {"brackets": table, "list_counters": counters}
         self._list(program, view, sequences, part, brackets, pairs, listing["BINS"], told, sink)
         params = {"sequences": lists, "chosen": count, "places": brackets.places, "longest": room}
-        parts = parts_of_rows(self.machine, self.occupancy, pairs, lists)
-        few = max(1, min(parts, pairs.length // (4 * listing["BINS"])))
+        # As many pairs as counters, and more: each workgroup clears, adds up or scans those.
+        few = max(1, min(parts_of_rows(self.machine, self.occupancy, pairs, lists), pairs.length // (4 * listing["BINS"])))
         program.dispatch(
             "ranks/list_digits",
             lists * few,
@@ -343,11 +343,11 @@ class SelectRanks(Step):
         found = {"narrowed": narrowed, "progress": progress, "bounds": brackets.bounds_at}
         program.dispatch(
             "ranks/narrow",
-            lists * parts,
+            lists * few,
             source=pairs,
             bind=found | {"list_counters": counters, "ranks": ranks.region, "missed": missed},
             constants=listing,
-            params=_wanted(view, ranks, part) | params | {"parts": parts},
+            params=_wanted(view, ranks, part) | params | {"parts": few},
         )
         program.dispatch(
             "ranks/narrowed",
