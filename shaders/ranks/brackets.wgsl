@@ -22,7 +22,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var earlier = 0u;
   for (var i = 0u; i < params.parts; i += 8u) {
 #for u in 8
-    let other$u = estimated[min(i + $uu, WORKGROUP - 1u)];
+    let other$u = estimated[i + $uu];
 #endfor
 #for u in 8
     let precedes$u = words_before(other$u, mine) | ((i + $uu < local) & all(other$u == mine));

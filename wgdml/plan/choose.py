@@ -274,7 +274,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "few long rows, k from 96 on",
         "a workgroup each would leave most of the machine idle",
     ),
-    Rule("radix_sort", _narrow_sort, "up to 32 8-bit rows of over 8192 items, k over 1024 and a sixteenth", "one digit"),
+    Rule(
+        "radix_sort",
+        _narrow_sort,
+        "8-bit rows of over 8192 items, up to a quarter as many as processors, k over 1024 and a sixteenth",
+        "one digit, and many workgroups a row",
+    ),
     Rule(
         "select_digits",
         _select_digits,

@@ -331,23 +331,23 @@ class SelectRanks(Step):
         self._list(program, view, sequences, part, brackets, pairs, listing["BINS"], told, sink)
         params = {"sequences": lists, "chosen": count, "places": brackets.places, "longest": room}
         # As many pairs as counters, and more: each workgroup clears, adds up or scans those.
-        few = max(1, min(parts_of_rows(self.machine, self.occupancy, pairs, lists), pairs.length // (4 * listing["BINS"])))
+        parts = max(1, min(parts_of_rows(self.machine, self.occupancy, pairs, lists), pairs.length // (4 * listing["BINS"])))
         program.dispatch(
             "ranks/list_digits",
-            lists * few,
+            lists * parts,
             source=pairs,
             bind={"list_counters": counters},
             constants={"BINS": listing["BINS"]},
-            params={"sequences": lists, "parts": few},
+            params={"sequences": lists, "parts": parts},
         )
         found = {"narrowed": narrowed, "progress": progress, "bounds": brackets.bounds_at}
         program.dispatch(
             "ranks/narrow",
-            lists * few,
+            lists * parts,
             source=pairs,
             bind=found | {"list_counters": counters, "ranks": ranks.region, "missed": missed},
             constants=listing,
-            params=_wanted(view, ranks, part) | params | {"parts": few},
+            params=_wanted(view, ranks, part) | params | {"parts": parts},
         )
         program.dispatch(
             "ranks/narrowed",
