@@ -12,8 +12,7 @@
 //   AGAIN    loads under way at once, of up to 32 items
 #import io/source
 #import io/sink
-#import io/used_bits
-#import workgroup/prefixed_digit
+#import workgroup/kth_of_row
 #if SPILLED
 #import workgroup/near_in_order
 #if SAMPLED > 0
@@ -36,57 +35,6 @@ fn places() -> u32 { return params.places; }
 #else
 fn places() -> u32 { return PLACES; }
 #endif
-
-fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
-#if PER_LOAD > 8
-  // SwiftShader takes over 14 GB to compile a copy for each of so many items.
-  for (var c = 0u; c < PER_LOAD; c++) { count_digit(item(row, v, data, c), digit); }
-#else
-#for c in PER_LOAD
-  count_digit(item(row, v, data, $cu), digit);
-#endfor
-#endif
-}
-
-fn count_row(row: Row, local: u32, digit: Digit) {
-  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
-#for u in AGAIN
-    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
-#endfor
-#for u in AGAIN
-    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, digit); }
-#endfor
-  }
-}
-
-// The k-th pair, or one that is up to params.slack later.
-fn threshold_of(row: Row, local: u32) -> Pair {
-  var prefix = vec3<u32>();
-  var rank = params.k;
-  var word = 0u;
-  var high = 32u;
-  loop {
-    let low = bits_of_word(word).x;
-    let size = min(high - low, KTH_DIGIT);
-    let digit = digit_at(word, high - size, size, prefix);
-    count_row(row, local, digit);
-    let bin = kth_bin(local, rank);
-    rank -= bin.y;
-    high -= size;
-    let settled = bin.z - rank <= params.slack;
-    let placed = (bin.x << high) | select(0u, ones(high), settled);
-#for w in 3
-    prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
-#endfor
-    if (settled) { break; }
-    if (high == low) {
-      word++;
-      if (word > KEY_WORDS) { break; }
-      high = bits_of_word(word).y;
-    }
-  }
-  return pair_from(prefix);
-}
 
 #if !SPILLED
 
@@ -160,7 +108,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #if SAMPLED > 0
     if (sampled) { threshold = sampled_threshold(row, local); }
 #endif
-    if (!sampled) { threshold = threshold_of(row, local); }
+    if (!sampled) { threshold = kth_of_row(row, local, params.k, params.slack); }
 #if SPILLED
     length = list_in_order(sequence, row, local, threshold);
 #else

@@ -29,12 +29,18 @@ class Rule:
 
 
 def _few_and_long(p: Problem, a: Algorithms) -> bool:
-    """Would a workgroup each leave most of the machine idle? Sooner where k is too large for it."""
+    """Would a workgroup each leave most of the machine idle? Sooner where k is large for it."""
     share = int(a["delegates"].policy.few_length * max(1.0, min(4.0, p.sequences / 16)))
-    large = p.k > 2048  # a list that several workgroups sort
-    share //= 4 if large else 2 if p.k >= 1024 else 1
-    long = p.length >= max((12 if large else 32) * p.k, share * p.sequences)
+    share //= 2 if p.k >= 1024 else 1
+    long = p.length >= max(32 * p.k, share * p.sequences)
     return p.along and long and p.loads > 2 * power_of_two_above(p.k)
+
+
+def _few_of_many_ranks(p: Problem, a: Algorithms) -> bool:
+    """Would a workgroup each leave most of the machine idle, or have no room for its list?"""
+    few = 2 * p.sequences <= a["sample_select"].occupancy.processors
+    long = p.length >= max(12 * p.k, 1 << 15, p.sequences << 11)
+    return p.along and ((p.k > 2048 and few and long) or (p.k >= 1024 and _few_and_long(p, a)))
 
 
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
@@ -267,6 +273,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "640 rows or columns and more of 129 items (8 and 16 bits: 257) to 1024, of 32 bits to 1024 and 2 k; "
         "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 8 that a copy or delegates take",
         "bits of keys in registers take less than a sort",
+    ),
+    Rule(
+        "sample_select",
+        _few_of_many_ranks,
+        "few long rows, k from 1024 on; up to half as many rows as processors, of 32768 items and 12 k and more, k over 2048",
+        "one read by the whole machine, and several workgroups sort what it leaves",
     ),
     Rule(
         "delegates",

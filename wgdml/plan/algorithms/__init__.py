@@ -13,6 +13,7 @@ from .row_sort_buckets import RowSortBuckets
 from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
 from .row_sort_sample import RowSortSample
+from .sample_select import SampleSelect
 from .select_bisect import SelectBisect
 from .select_digits import SelectDigits
 from .select_lists import SelectLists
@@ -57,6 +58,7 @@ for _algorithm in (
     SelectBisect,
     SelectDigits,
     Delegates,
+    SampleSelect,
     Transpose,
     RowSortRank,
     RowSortSample,

@@ -1,0 +1,56 @@
+// The pair of a rank in a row, by histograms of its digits: a read for each.
+//   AGAIN  loads under way at once
+#import io/used_bits
+#import workgroup/prefixed_digit
+
+fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
+#if PER_LOAD > 8
+  // SwiftShader takes over 14 GB to compile a copy for each of so many items.
+  for (var c = 0u; c < PER_LOAD; c++) { count_digit(item(row, v, data, c), digit); }
+#else
+#for c in PER_LOAD
+  count_digit(item(row, v, data, $cu), digit);
+#endfor
+#endif
+}
+
+fn count_row(row: Row, local: u32, digit: Digit) {
+  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
+#for u in AGAIN
+    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
+#endfor
+#for u in AGAIN
+    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, digit); }
+#endfor
+  }
+}
+
+// The pair that so many precede or equal, or one that is up to `slack` later. All bins are empty,
+// before and after. All invocations call it together.
+fn kth_of_row(row: Row, local: u32, k: u32, slack: u32) -> Pair {
+  var prefix = vec3<u32>();
+  var rank = k;
+  var word = 0u;
+  var high = 32u;
+  loop {
+    let low = bits_of_word(word).x;
+    let size = min(high - low, KTH_DIGIT);
+    let digit = digit_at(word, high - size, size, prefix);
+    count_row(row, local, digit);
+    let bin = kth_bin(local, rank);
+    rank -= bin.y;
+    high -= size;
+    let settled = bin.z - rank <= slack;
+    let placed = (bin.x << high) | select(0u, ones(high), settled);
+#for w in 3
+    prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
+#endfor
+    if (settled) { break; }
+    if (high == low) {
+      word++;
+      if (word > KEY_WORDS) { break; }
+      high = bits_of_word(word).y;
+    }
+  }
+  return pair_from(prefix);
+}

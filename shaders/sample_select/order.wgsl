@@ -1,0 +1,122 @@
+// The first k pairs of every sequence, in order: pairs by parts and buckets, lengths -> sink.
+//
+// A workgroup sorts a bucket, whose pairs lie apart: those of each part. Where a list has fewer than
+// k pairs, or more than it has room for, the sample misled. Then each workgroup has an equal share
+// of the ranks. It finds such pairs, and those of a bucket that has no room in workgroup memory, in
+// the source itself, by histograms of digits.
+//   PLACES   of pairs that are sorted at once
+//   AGAIN    loads under way at once, of up to 32 items
+#import io/source
+#import io/sink
+#import thread/near
+#import workgroup/kth_of_row
+#import workgroup/sort_list
+
+@group(0) @binding(7) var<storage, read_write> part_begins: array<u32>;  // [sequence][part][bucket]
+@group(0) @binding(8) var<storage, read_write> pairs: array<Held>;       // [sequence][place]
+// [sequence]: pairs of its list, and the workgroups that have seen that. Zeros after.
+@group(0) @binding(10) var<storage, read_write> lengths: array<atomic<u32>>;
+
+// Ranks, from the first to before the end, and how many pairs the sequence's list has.
+struct Ranks { first: u32, end: u32, listed: u32 }
+
+var<workgroup> ends: array<u32, WORKGROUP>;       // of a bucket's pairs in each part
+var<workgroup> distances: array<u32, WORKGROUP>;  // from a pair's number in the bucket to its place
+var<workgroup> earlier_count: atomic<u32>;
+var<workgroup> shared_ranks: Ranks;
+var<workgroup> listed: atomic<u32>;
+var<workgroup> last_word: atomic<u32>;
+
+// The ranks of a bucket, whose pairs lie in all parts. All call it together.
+fn find_parts(sequence: u32, bucket: u32, local: u32) -> Ranks {
+  if (local == 0u) { atomicStore(&earlier_count, 0u); }
+  workgroupBarrier();
+  let at = (sequence * params.parts + min(local, params.parts - 1u)) * (params.buckets + 1u);
+  let begin = part_begins[at + bucket];
+  let size = select(0u, part_begins[at + bucket + 1u] - begin, local < params.parts);
+  let earlier = select(0u, begin - part_begins[at], local < params.parts);
+  let length = atomicLoad(&lengths[2u * sequence]);
+  if (earlier > 0u) { atomicAdd(&earlier_count, earlier); }
+  let end = inclusive_sum(local, size);
+  ends[local] = end;
+  distances[local] = begin - (end - size);
+  workgroupBarrier();
+  if (local == WORKGROUP - 1u) {
+    let first = atomicLoad(&earlier_count);
+    shared_ranks = Ranks(first, first + end, length);
+  }
+  return workgroupUniformLoad(&shared_ranks);
+}
+
+// Lists the pairs of a bucket, of all parts.
+fn list_parts(sequence: u32, local: u32, count: u32) {
+  for (var number = local; number < count; number += WORKGROUP) {
+    var part = 0u;  // the first that ends behind it
+    for (var step = WORKGROUP / 2u; step > 0u; step /= 2u) {
+      part += select(0u, step, ends[part + step - 1u] <= number);
+    }
+    list[number] = pairs[sequence * params.places + number + distances[part]];
+  }
+}
+
+// Before a list: what its sort counts with.
+fn clear(local: u32) {
+  kth_clear(local);
+  if (local == 0u) { atomicStore(&last_word, 0u); }
+  workgroupBarrier();
+}
+
+// A pair that no pair listed comes after: a sort by distances to it needs few bits of them.
+fn last_listed(local: u32, count: u32) -> Pair {
+  var word = 0u;
+  for (var at = local; at < count; at += WORKGROUP) { word = max(word, words_of(pair_held(list[at])).x); }
+  if (word > 0u) { atomicMax(&last_word, word); }
+  workgroupBarrier();
+  return pair_from(vec3<u32>(atomicLoad(&last_word), 0xffffffffu, 0xffffffffu));
+}
+
+// Lists the pairs of ranks that no list has. All call it together.
+fn list_ranks(row: Row, local: u32, ranks: Ranks) {
+  if (local == 0u) { atomicStore(&listed, 0u); }
+  let limit = limit_of(row, kth_of_row(row, local, ranks.end, 0u));
+  var earlier = limit;
+  if (ranks.first > 0u) { earlier = limit_of(row, kth_of_row(row, local, ranks.first, 0u)); }
+  for (var v = local; v < row.loads; v += WORKGROUP) {
+    let data = load(row, v);
+    var near = near_in(row, v, data, limit);
+    if (ranks.first > 0u) { near &= ~near_in(row, v, data, earlier); }
+    for (; near != 0u; near &= near - 1u) {
+      let at = atomicAdd(&listed, 1u);
+      if (at < PLACES) { list[at] = held_of(near_pair(row, v * PER_LOAD + firstTrailingBit(near))); }
+    }
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let sequence = id / params.buckets;
+  let bucket = id % params.buckets;
+  if (sequence >= params.sequences) { return; }
+  var ranks = find_parts(sequence, bucket, local);
+  let told = params.k <= ranks.listed && ranks.listed <= params.places;
+  if (!told) { ranks = Ranks(bucket * params.k / params.buckets, (bucket + 1u) * params.k / params.buckets, 0u); }
+  let fits = told && ranks.end - ranks.first <= PLACES;
+  let to = target_of(sequence);
+  clear(local);
+  for (var first = ranks.first; first < min(ranks.end, params.k); first += PLACES) {
+    let count = min(ranks.end - first, PLACES);
+    if (fits) { list_parts(sequence, local, count); } else { list_ranks(row_of(sequence), local, Ranks(first, first + count, 0u)); }
+    workgroupBarrier();
+    sort_list(local, count, last_listed(local, count));
+    for (var at = local; at < min(count, params.k - first); at += WORKGROUP) { put_to(to, first + at, pair_held(list[at])); }
+    workgroupBarrier();
+    clear(local);
+  }
+  // The last to have seen how many pairs there are leaves zeros.
+  if (local == 0u && atomicAdd(&lengths[2u * sequence + 1u], 1u) == params.buckets - 1u) {
+    atomicStore(&lengths[2u * sequence], 0u);
+    atomicStore(&lengths[2u * sequence + 1u], 0u);
+  }
+}

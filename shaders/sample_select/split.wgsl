@@ -1,0 +1,190 @@
+// What is up to a threshold, by buckets: source -> pairs (a list a sequence), part_begins, lengths.
+//
+// Of a sequence's sample, a rank gives the threshold, and the pairs up to it give the splitters of
+// buckets (Ribizel and Anzt, "Approximate and Exact Selection on GPUs", AsHES 2019). params.parts
+// workgroups read a sequence. Each orders the sample by itself, as waiting for another would take
+// longer, and puts what it finds at a place of its own, bucket after bucket. A list has
+// params.places places. Nothing of a part that has no room is put.
+//   SAMPLED    loads of an invocation's sample
+//   TAKEN      items of each, APART from the next, as neighbours may be alike; ITEMS in all
+//   BUCKETS    of a sequence, at most; it has params.buckets, a power of two
+//   ROOM       pairs of the sample that there is room for
+//   COLLECTED  pairs of the part that there is room for, ROOM and more
+//   AGAIN      loads under way at once, of up to 32 items
+#import io/source
+#import thread/near
+#import workgroup/kth
+#import order/bits
+#import order/held
+
+const LANES: u32 = 8u;  // Neighbours that share a line of memory. The next ones read far away.
+const SPARE: u32 = 8u;  // Places behind the sample's last pair, which counting looks at too.
+
+// [sequence][part][bucket]: where it begins in the list, and where the last one ends.
+@group(0) @binding(7) var<storage, read_write> part_begins: array<u32>;
+@group(0) @binding(8) var<storage, read_write> pairs: array<Held>;  // [sequence][place]
+// [sequence]: pairs of its list, and a word that is left alone. Zeros before.
+@group(0) @binding(10) var<storage, read_write> lengths: array<atomic<u32>>;
+
+var<workgroup> sample: array<Stored, ROOM + SPARE>;  // its first pairs
+// Their ranks, and then places in the row of what is up to the threshold.
+var<workgroup> collected: array<atomic<u32>, COLLECTED>;
+var<workgroup> slots: array<u32, COLLECTED>;
+var<workgroup> splitters: array<Stored, BUCKETS>;
+var<workgroup> bucket_places: array<atomic<u32>, BUCKETS>;
+var<workgroup> begins: array<u32, BUCKETS + 1u>;
+var<workgroup> collected_count: atomic<u32>;
+var<workgroup> shared_count: u32;
+
+fn collected_by_all(local: u32) -> u32 {
+  workgroupBarrier();
+  if (local == 0u) {
+    shared_count = atomicLoad(&collected_count);
+    atomicStore(&collected_count, 0u);
+  }
+  return workgroupUniformLoad(&shared_count);
+}
+
+// A load from each of the sample's stretches: not the same place, as rows have patterns.
+fn sampled_load(number: u32) -> u32 { return number * params.every + ((number * 0x9e3779b1u) >> 16u) % params.every; }
+
+// Collects the sample's first items: up to the bests of params.sample_rank invocations, so no fewer
+// than that. Returns how many.
+fn collect_sample(row: Row, local: u32) -> u32 {
+  var items: array<Pair, ITEMS>;
+  var bests = Items(last_pair());
+#for i in SAMPLED
+  let v$i = sampled_load(local + $iu * WORKGROUP);
+  let data$i = load(row, min(v$i, row.loads - 1u));
+#endfor
+#for i in SAMPLED
+#for t in TAKEN
+  items[$[i * TAKEN + t]] = item(row, v$i, data$i, $[t * APART]u);
+  if (comes_first(items[$[i * TAKEN + t]], bests[0])) { bests[0] = items[$[i * TAKEN + t]]; }
+#endfor
+#endfor
+  let last = kth_of(&bests, local, params.sample_rank, 0u);
+  var near = 0u;  // a bit an item
+#for i in ITEMS
+  near |= select(0u, $[1 << i]u, items[$i].index != NO_INDEX && !comes_first(last, items[$i]));
+#endfor
+  if (near != 0u) {
+    var at = atomicAdd(&collected_count, countOneBits(near));
+#for i in ITEMS
+    if ((near & $[1 << i]u) != 0u) {
+      sample[min(at, ROOM - 1u)] = store_of(items[$i]);
+      at++;
+    }
+#endfor
+  }
+  return min(collected_by_all(local), ROOM);
+}
+
+// Finds the threshold and the splitters by the ranks of the sample's pairs. All call it together.
+fn split(row: Row, local: u32) {
+  let count = collect_sample(row, local);
+  if (local < SPARE) { sample[count + local] = store_of(last_pair()); }
+  for (var own = local; own < count; own += WORKGROUP) { atomicStore(&collected[own], 0u); }
+  workgroupBarrier();
+  // Several invocations count for each, where they are few.
+  let size = max(1u, WORKGROUP / count);
+  let slice = local % size;
+  for (var own = local / size; own < count; own += WORKGROUP / size) {
+    let mine = pair_of(sample[own]);
+    var place = 0u;
+    for (var other = slice * SPARE; other < count; other += size * SPARE) {
+#for u in 8
+      let other$u = pair_of(sample[other + $uu]);
+#endfor
+#for u in 8
+      place += select(0u, 1u, comes_first(other$u, mine));
+#endfor
+    }
+    atomicAdd(&collected[own], place);
+  }
+  workgroupBarrier();
+  for (var own = local; own < count; own += WORKGROUP) {
+    let rank = atomicLoad(&collected[own]) + 1u;
+    let bucket = (rank * params.buckets + params.sample_rank - 1u) / params.sample_rank;
+    if (rank <= params.sample_rank && bucket * params.sample_rank / params.buckets == rank) { splitters[bucket - 1u] = sample[own]; }
+  }
+  workgroupBarrier();
+}
+
+// The number of splitters before a pair. The last splitter is the threshold.
+fn bucket_of(pair: Pair) -> u32 {
+  var bucket = 0u;
+  for (var step = params.buckets / 2u; step > 0u; step /= 2u) {
+    bucket += select(0u, step, comes_first(pair_of(splitters[bucket + step - 1u]), pair));
+  }
+  return bucket;
+}
+
+// Collects what is up to the threshold in this workgroup's part. Returns how many.
+fn read_part(row: Row, part: u32, local: u32, threshold: Pair) -> u32 {
+  let limit = limit_of(row, threshold);
+  let first = (local / LANES * params.parts + part) * LANES + local % LANES;
+  let step = WORKGROUP * params.parts;
+  for (var v = first; v < row.loads; v += AGAIN * step) {
+#for u in AGAIN
+    let data$u = load(row, min(v + $uu * step, row.loads - 1u));
+#endfor
+    var near = 0u;
+#for u in AGAIN
+    near |= near_in(row, v + $uu * step, data$u, limit) << $[u * PER_LOAD]u;
+#endfor
+    if (near == 0u) { continue; }
+    var at = atomicAdd(&collected_count, countOneBits(near));
+    for (; near != 0u; near &= near - 1u) {
+      let bit = firstTrailingBit(near);
+      let place = (v + bit / PER_LOAD * step) * PER_LOAD + bit % PER_LOAD;
+      if (at < COLLECTED) { atomicStore(&collected[at], place); }
+      at++;
+    }
+  }
+  return collected_by_all(local);
+}
+
+// Puts what was collected by buckets. Where there is no room for all, nothing.
+fn put_collected(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
+  if (local < BUCKETS) { atomicStore(&bucket_places[local], 0u); }
+  if (local == 0u) { shared_count = atomicAdd(&lengths[2u * sequence], select(count, params.places + 1u, count > COLLECTED)); }
+  let begin = workgroupUniformLoad(&shared_count);
+  if (begin + count > params.places) { return; }
+  // A pair's bucket, and its place there.
+  for (var i = local; i < count; i += WORKGROUP) {
+    let bucket = bucket_of(near_pair(row, atomicLoad(&collected[i])));
+    slots[i] = bucket + BUCKETS * atomicAdd(&bucket_places[bucket], 1u);
+  }
+  workgroupBarrier();
+  if (local <= params.buckets) {
+    var end = begin;
+    for (var b = 0u; b < local; b++) { end += atomicLoad(&bucket_places[b]); }
+    begins[local] = end;
+    part_begins[(sequence * params.parts + part) * (params.buckets + 1u) + local] = end;
+  }
+  workgroupBarrier();
+  for (var i = local; i < count; i += WORKGROUP) {
+    let place = begins[slots[i] % BUCKETS] + slots[i] / BUCKETS;
+    pairs[sequence * params.places + place] = held_of(near_pair(row, atomicLoad(&collected[i])));
+  }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid);
+  let sequence = id / params.parts;
+  if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
+  if (local == 0u) {
+    shared_count = real_items(row);
+    atomicStore(&collected_count, 0u);
+  }
+  // Of a short span the sample may have fewer items than the rank. Its list stays empty.
+  if (4u * workgroupUniformLoad(&shared_count) < 5u * params.sample_rank * params.every * PER_LOAD) { return; }
+  split(row, local);
+  let threshold = pair_of(splitters[params.buckets - 1u]);
+  let count = read_part(row, id % params.parts, local, threshold);
+  put_collected(sequence, id % params.parts, row, local, count);
+}

@@ -1,0 +1,110 @@
+"""Buckets between a sample's splitters: right ones, and samples that mislead in every way."""
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import check, read
+from planning import params_of, planned_device
+from test_select_digits import check_spans
+
+from wgdml.plan.algorithms.reduce import MEETING_BYTES
+
+N, K = 60_000, 1500
+
+
+@pytest.fixture
+def samples(device):
+    def make(processors=24, **limits):
+        return planned_device(device, "sample_select", limits=limits, occupancy={"processors": processors})
+
+    return make
+
+
+def split_of(planned):
+    """Parameters and constants of the last plan's first dispatch."""
+    dispatch = planned.plans[-1].dispatches[0]
+    return params_of(dispatch) | dict(dispatch.constants)
+
+
+def sampled(made, length):
+    """Which items of a row are in its sample, if it begins with a load."""
+    number = np.arange(made["WORKGROUP"] * made["SAMPLED"], dtype=np.uint32)
+    loads = number * made["every"] + ((number * np.uint32(0x9E3779B1)) >> np.uint32(16)) % made["every"]
+    items = loads[:, None] * made["PER_LOAD"] + np.arange(made["TAKEN"]) * made["APART"]
+    there = np.zeros(length, bool)
+    there[items[items < length]] = True
+    return there
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "int64"])
+def test_keys_of_every_width(samples, name):
+    device, planned = samples()
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        # Rows begin within loads.
+        check("top_k-largest", data.make(kind, name, (2, N + 1), seed), k=K, device=device, case=kind)
+    assert split_of(planned)["buckets"] > 1
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_compute_workgroup_storage_size": 16 << 10}, {"max_compute_invocations_per_workgroup": 256}]
+)
+def test_small_workgroups(samples, limits):
+    device, _ = samples(**limits)
+    for kind in ("random", "eight_values", "sorted"):
+        check("top_k-smallest", data.make(kind, "float32", (3, N), 3), k=700, device=device, case=kind)
+
+
+@pytest.mark.parametrize("processors", [1, 600])
+def test_one_part_and_many(samples, processors):
+    device, planned = samples(processors)
+    for kind in ("random", "constant", "reversed"):
+        check("top_k-largest", data.make(kind, "float32", (1, 300_000), 3), k=5000, device=device, case=kind)
+    assert (split_of(planned)["parts"] > 30) == (processors > 1)
+
+
+@pytest.mark.parametrize("best_in_sample", [False, True])
+def test_a_sample_that_misleads(samples, best_in_sample):
+    """Where it alone holds what is best, or none of that, too few or too many are listed."""
+    device, planned = samples()
+    x = np.random.default_rng(7).standard_normal((2, N), np.float32)
+    check("top_k-largest", x, k=K, device=device)
+    x[1, sampled(split_of(planned), N) == best_in_sample] += np.float32(100)
+    check("top_k-largest", x, k=K, device=device)
+
+
+def test_a_bucket_without_room(samples):
+    """Between two items of the sample may lie more than a workgroup's memory holds."""
+    device, planned = samples()
+    k = 12_000
+    x = np.random.default_rng(7).standard_normal((2, 4 * N), np.float32)
+    check("top_k-largest", x, k=k, device=device)
+    made, order = split_of(planned), dict(planned.plans[-1].dispatches[1].constants)
+    # What is best, and not of the sample, lies between two of the sample's best.
+    best = np.argsort(-x[1])[:k]
+    best = best[~sampled(made, 4 * N)[best]]
+    assert len(best) > order["PLACES"]
+    x[1, best] = np.linspace(2.6, 2.600_5, len(best), dtype=np.float32)
+    check("top_k-largest", x, k=k, device=device)
+
+
+def test_spans(samples):
+    """Of a short span the sample may have fewer items than the rank that is asked of it."""
+    device, planned = samples()
+    x = data.make("eight_values", "float32", (6, N), 3)
+    check_spans(device, x, K, np.array([N, N // 2, K + 1, K - 1, 17, 0]))
+    assert planned.plans[-1].algorithms == ("sample_select",)
+
+
+def test_nothing_is_left_behind(samples):
+    device, planned = samples()
+    for kind in ("random", "constant"):
+        check("top_k-largest", data.make(kind, "float32", (3, N), 1), k=K, device=device, case=kind)
+    assert split_of(planned)["parts"] > 1
+    assert not read(device, device.buffers.scratch(1))[:MEETING_BYTES].any()
+
+
+def test_what_is_not_served(device):
+    software, _ = planned_device(device, "sample_select", software=True)
+    with pytest.raises(ValueError, match="software"):
+        check("top_k-largest", data.make("random", "float32", (3, N), 1), k=K, device=software)

@@ -1,0 +1,163 @@
+"""Few long rows: a threshold and splitters from a sample, and a sort of each bucket."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..problem import Problem, Unserved
+from ..program import Program
+from ..regions import Region, Sink
+from .base import Algorithm
+from .parts import class_above, held_bytes, pair_bytes
+from .reduce import MEETING_BYTES
+
+_READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
+_DIGIT = 9  # bits of a digit, at least
+_SAMPLE = 32  # items of an invocation's sample, at most
+_TAKEN = 4  # of them of a load, at most: neighbours may be alike
+_ROOM = 1024  # pairs of the sample that a workgroup has room for, up to the threshold and some more
+_FEWEST_RANKS = 4  # of the sample up to the k-th item, at least
+_RANKS = 4  # of them for each bucket, where the sample is so large: more make buckets alike
+_BUCKET = 192  # pairs of a bucket, about
+_MOST_BUCKETS = 32
+#: Standard deviations of how many items are up to a rank of the sample. The threshold has so many
+#: beyond k, and a list has so many places beyond that.
+_MARGIN = 4.0
+#: A bucket has room for this many deviations, of the root of its size, on both sides of the middle.
+_FULL = 2.6
+_PARTED = 1.5  # A workgroup has room for so many times its share of what is up to the threshold.
+_MOST_COLLECTED = 4096
+_LISTS = 4  # sizes of a list from one power of two to the next
+_UNSPLIT = 2048  # places of a list whose buckets are not split
+_UNROLLED = 32  # items under way at once, at most: a bit of a word each
+_CARRIED = 16  # pairs of a list that an invocation sorts, at most
+
+
+class _Sample(NamedTuple):
+    loads: int  # of an invocation
+    taken: int  # items of a load
+    every: int  # One load in so many is in the sample.
+    items: int  # One item in so many is in the sample.
+    rank: int  # of the sample, of the threshold
+
+
+class _Shape(NamedTuple):
+    workgroup: int  # that reads
+    sorting: int  # invocations that sort
+    sample: _Sample
+    room: int  # pairs of the sample
+    parts: int
+    collected: int  # pairs of a part
+    buckets: int
+    places: int  # of a sequence's list
+    sorted_at_once: int  # pairs of a bucket
+
+
+def _digit(workgroup: int) -> int:
+    """Bits of a digit of the search through a sample: a bin or more for each invocation."""
+    return max(_DIGIT, workgroup.bit_length() - 1)
+
+
+class SampleSelect(Algorithm):
+    """Every workgroup finds the same splitters; a workgroup sorts a bucket."""
+
+    name = "sample_select"
+    summary = "a threshold and splitters from a sample, and a sort of each bucket between them; one read"
+
+    def check(self, problem: Problem) -> _Shape:
+        source, k = problem.view, problem.k
+        if not source.one_axis:
+            raise Unserved("sample_select takes elements along one axis")
+        self.check_first(problem)
+        if self.machine.software or 8 * problem.sequences > MEETING_BYTES:
+            raise Unserved(f"sample_select takes up to {MEETING_BYTES // 8} sequences, and no software adapter")
+        workgroup, sorting = (min(n, self.machine.widest_workgroup) for n in (_READING, _SORTING))
+        memory = self.memory - (4 << _digit(workgroup)) - 8 * workgroup - 2048
+        room = min(_ROOM, power_of_two_below(memory // (8 + pair_bytes(problem.key_words))))
+        most = min(_MOST_COLLECTED, power_of_two_below((memory - pair_bytes(problem.key_words) * room) // 8))
+        widest = min(_CARRIED * sorting, (self.memory - (4 << _DIGIT) - 16 * sorting - 1024) // held_bytes(problem))
+        buckets = max(1, min(_MOST_BUCKETS, power_of_two_below(max(1, k // min(_BUCKET, widest // 12)))))
+        sample = self._sample(problem, workgroup, buckets, room)
+        while buckets > 1 and sample.rank < _RANKS * buckets:
+            buckets //= 2
+        pairs = sample.rank * sample.items
+        parts = max(1, min(self.occupancy.processors // problem.sequences, problem.loads // (4 * workgroup)))
+        parts = min(max(parts, ceil_div(int(_PARTED * pairs), most)), sorting)
+        collected = max(room, power_of_two_above(int(_PARTED * pairs / parts)))
+        size = class_above(int(pairs / buckets * (1 + _FULL / (sample.rank / buckets) ** 0.5) ** 2), _LISTS)
+        if 4 * size > 5 * widest or collected > most:
+            raise Unserved(f"sample_select takes fewer than {pairs} pairs of a sequence")
+        places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
+        return _Shape(workgroup, sorting, sample, room, parts, collected, buckets, places, min(size, widest))
+
+    def _sample(self, problem: Problem, workgroup: int, buckets: int, room: int) -> _Sample:
+        """As small as tells enough ranks."""
+        source, k = problem.view, problem.k
+        taken = min(_TAKEN, source.per_load)
+        apart = source.per_load // taken
+        for loads in (1, 2, 4, 8, 16, 32):
+            # Sorted items may have all of a load up to the threshold, if any.
+            every = max(ceil_div(source.loads, workgroup * loads), k // (apart * min(2 * _RANKS * buckets, room // (2 * taken))))
+            if k >= _RANKS * buckets * every * apart or 2 * loads * taken > _SAMPLE:
+                break
+        items = every * apart
+        if every < 2 or k < _FEWEST_RANKS * items:
+            raise Unserved(f"sample_select takes k from {_FEWEST_RANKS * items} on of {problem.length} items here, not k={k}")
+        rank = ceil_div(k + int(_MARGIN * (k * items) ** 0.5), items)
+        if 4 * source.loads < 5 * rank * every or 5 * rank > 4 * workgroup or rank * taken > room:
+            raise Unserved(f"sample_select takes longer rows than {problem.length}")
+        return _Sample(loads, taken, every, items, rank)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape, sequences, k = self.check(problem), problem.sequences, problem.k
+        sample, per_load = shape.sample, problem.view.per_load
+        program.arena.peak = max(program.arena.peak, MEETING_BYTES)
+        bind = {
+            "pairs": program.words(sequences * shape.places * held_bytes(problem) // 4),
+            "part_begins": program.words(sequences * shape.parts * (shape.buckets + 1)),
+            "lengths": Region(0, MEETING_BYTES),
+        }
+        again = min(self.occupancy.reread_unroll, _UNROLLED // per_load)
+        params = {"k": k, "least": k, "parts": shape.parts, "buckets": shape.buckets, "places": shape.places}
+        program.dispatch(
+            "sample_select/split",
+            sequences * shape.parts,
+            source=problem.source,
+            bind=bind,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                "KTH_DIGIT": _digit(shape.workgroup),
+                "SAMPLED": sample.loads,
+                "TAKEN": sample.taken,
+                "APART": per_load // sample.taken,
+                "ITEMS": sample.loads * sample.taken,
+                "EACH": 1,
+                "BUCKETS": _MOST_BUCKETS,
+                "AGAIN": again,
+                "ROOM": shape.room,
+                "COLLECTED": shape.collected,
+            },
+            params=params | {"every": sample.every, "sample_rank": sample.rank},
+        )
+        program.dispatch(
+            "sample_select/order",
+            sequences * shape.buckets,
+            source=problem.source,
+            sink=sink,
+            bind=bind,
+            constants={
+                "WORKGROUP": shape.sorting,
+                "KTH_DIGIT": _DIGIT,
+                "PLACES": shape.sorted_at_once,
+                "LONGEST": shape.sorted_at_once,
+                "CARRIED": ceil_div(shape.sorted_at_once, shape.sorting),
+                "SPLITS": int(shape.sorted_at_once > _UNSPLIT),
+                "AGAIN": again,
+            },
+            params=params
+            | {
+                "key_bits": 8 * problem.format.bytes,
+                "index_bits": max(1, (program.selection.length - 1).bit_length()),
+            },
+        )
