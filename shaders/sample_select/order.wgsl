@@ -1,9 +1,9 @@
 // The first k pairs of every sequence, in order: pairs by parts and buckets, lengths -> sink.
 //
-// A workgroup sorts a bucket, whose pairs lie apart: those of each part. Where a list has fewer than
-// k pairs, or more than it has room for, the sample misled. Then each workgroup has an equal share
-// of the ranks. It finds such pairs, and those of a bucket that has no room in workgroup memory, in
-// the source itself, by histograms of digits.
+// A workgroup sorts a bucket, whose pairs lie apart: those of each part. Where a list has fewer
+// pairs than k, or more than it has room for, the sample misled. Then each workgroup has an equal
+// share of the ranks. It finds such pairs, and those of a bucket that has no room in workgroup
+// memory, in the source itself, by histograms of digits.
 //   PLACES   of pairs that are sorted at once
 //   AGAIN    loads under way at once, of up to 32 items
 #import io/source
