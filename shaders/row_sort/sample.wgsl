@@ -9,11 +9,8 @@
 //   ROOM    pairs that a workgroup collects, at least WORKGROUP; a multiple of eight
 #import io/source
 #import io/sink
-#import order/bits
+#import workgroup/collected
 
-const SPARE: u32 = 8u;  // Places behind the last pair, which counting looks at too.
-
-var<workgroup> collected: array<Stored, ROOM + SPARE>;  // the sample, and then a part's pairs
 var<workgroup> places: array<atomic<u32>, WORKGROUP>;
 var<workgroup> collected_count: atomic<u32>;
 var<workgroup> earlier_count: atomic<u32>;
@@ -21,21 +18,6 @@ var<workgroup> shared_counts: vec2<u32>;
 var<workgroup> shared_low: Stored;
 var<workgroup> shared_high: Stored;
 var<workgroup> shared_length: u32;
-
-// How many of the first `count` pairs collected precede one: of each run of SPARE in `slices`, the
-// run `slice`.
-fn count_collected(count: u32, mine: Pair, slice: u32, slices: u32) -> u32 {
-  var place = 0u;
-  for (var j = slice * SPARE; j < count; j += slices * SPARE) {
-#for u in 8
-    let other$u = collected[j + $uu];
-#endfor
-#for u in 8
-    place += select(0u, 1u, comes_first(pair_of(other$u), mine));
-#endfor
-  }
-  return place;
-}
 
 // The number of pairs collected that precede the one that an invocation has: of the `size` first
 // ones, a power of two. Several invocations count for each. All invocations call it together.
@@ -99,7 +81,7 @@ fn collect_between(local: u32, row: Row, length: u32, low: Pair, high: Pair) -> 
   workgroupBarrier();
   if (local == 0u) { shared_counts = vec2<u32>(atomicLoad(&earlier_count), atomicLoad(&collected_count)); }
   let counts = workgroupUniformLoad(&shared_counts);
-  if (local < SPARE && counts.y <= ROOM) { collected[counts.y + local] = store_of(last_pair()); }
+  end_collected(local, counts.y);
   workgroupBarrier();
   return counts;
 }

@@ -9,16 +9,15 @@
 //   TAKEN      items of each, APART from the next, as neighbours may be alike; ITEMS in all
 //   BUCKETS    of a sequence, at most; it has params.buckets, a power of two
 //   ROOM       pairs of the sample that there is room for
-//   COLLECTED  pairs of the part that there is room for, ROOM and more
+//   FOUND    pairs of the part that there is room for, ROOM and more
 //   AGAIN      loads under way at once, of up to 32 items
 #import io/source
 #import thread/near
 #import workgroup/kth
-#import order/bits
+#import workgroup/collected
 #import order/held
 
 const LANES: u32 = 8u;  // Neighbours that share a line of memory. The next ones read far away.
-const SPARE: u32 = 8u;  // Places behind the sample's last pair, which counting looks at too.
 
 // [sequence][part][bucket]: where it begins in the list, and where the last one ends.
 @group(0) @binding(7) var<storage, read_write> part_begins: array<u32>;
@@ -26,21 +25,20 @@ const SPARE: u32 = 8u;  // Places behind the sample's last pair, which counting 
 // [sequence]: pairs of its list, and a word that is left alone. Zeros before.
 @group(0) @binding(10) var<storage, read_write> lengths: array<atomic<u32>>;
 
-var<workgroup> sample: array<Stored, ROOM + SPARE>;  // its first pairs
-// Their ranks, and then places in the row of what is up to the threshold.
-var<workgroup> collected: array<atomic<u32>, COLLECTED>;
-var<workgroup> slots: array<u32, COLLECTED>;
+// The ranks of the sample's pairs, and then places in the row of what is up to the threshold.
+var<workgroup> found: array<atomic<u32>, FOUND>;
+var<workgroup> slots: array<u32, FOUND>;
 var<workgroup> splitters: array<Stored, BUCKETS>;
 var<workgroup> bucket_places: array<atomic<u32>, BUCKETS>;
 var<workgroup> begins: array<u32, BUCKETS + 1u>;
-var<workgroup> collected_count: atomic<u32>;
+var<workgroup> found_count: atomic<u32>;
 var<workgroup> shared_count: u32;
 
-fn collected_by_all(local: u32) -> u32 {
+fn found_by_all(local: u32) -> u32 {
   workgroupBarrier();
   if (local == 0u) {
-    shared_count = atomicLoad(&collected_count);
-    atomicStore(&collected_count, 0u);
+    shared_count = atomicLoad(&found_count);
+    atomicStore(&found_count, 0u);
   }
   return workgroupUniformLoad(&shared_count);
 }
@@ -69,44 +67,33 @@ fn collect_sample(row: Row, local: u32) -> u32 {
   near |= select(0u, $[1 << i]u, items[$i].index != NO_INDEX && !comes_first(last, items[$i]));
 #endfor
   if (near != 0u) {
-    var at = atomicAdd(&collected_count, countOneBits(near));
+    var at = atomicAdd(&found_count, countOneBits(near));
 #for i in ITEMS
     if ((near & $[1 << i]u) != 0u) {
-      sample[min(at, ROOM - 1u)] = store_of(items[$i]);
+      collected[min(at, ROOM - 1u)] = store_of(items[$i]);
       at++;
     }
 #endfor
   }
-  return min(collected_by_all(local), ROOM);
+  return min(found_by_all(local), ROOM);
 }
 
 // Finds the threshold and the splitters by the ranks of the sample's pairs. All call it together.
 fn split(row: Row, local: u32) {
   let count = collect_sample(row, local);
-  if (local < SPARE) { sample[count + local] = store_of(last_pair()); }
-  for (var own = local; own < count; own += WORKGROUP) { atomicStore(&collected[own], 0u); }
+  end_collected(local, count);
+  for (var own = local; own < count; own += WORKGROUP) { atomicStore(&found[own], 0u); }
   workgroupBarrier();
   // Several invocations count for each, where they are few.
   let size = max(1u, WORKGROUP / count);
-  let slice = local % size;
   for (var own = local / size; own < count; own += WORKGROUP / size) {
-    let mine = pair_of(sample[own]);
-    var place = 0u;
-    for (var other = slice * SPARE; other < count; other += size * SPARE) {
-#for u in 8
-      let other$u = pair_of(sample[other + $uu]);
-#endfor
-#for u in 8
-      place += select(0u, 1u, comes_first(other$u, mine));
-#endfor
-    }
-    atomicAdd(&collected[own], place);
+    atomicAdd(&found[own], count_collected(count, pair_of(collected[own]), local % size, size));
   }
   workgroupBarrier();
   for (var own = local; own < count; own += WORKGROUP) {
-    let rank = atomicLoad(&collected[own]) + 1u;
+    let rank = atomicLoad(&found[own]) + 1u;
     let bucket = (rank * params.buckets + params.sample_rank - 1u) / params.sample_rank;
-    if (rank <= params.sample_rank && bucket * params.sample_rank / params.buckets == rank) { splitters[bucket - 1u] = sample[own]; }
+    if (rank <= params.sample_rank && bucket * params.sample_rank / params.buckets == rank) { splitters[bucket - 1u] = collected[own]; }
   }
   workgroupBarrier();
 }
@@ -134,26 +121,26 @@ fn read_part(row: Row, part: u32, local: u32, threshold: Pair) -> u32 {
     near |= near_in(row, v + $uu * step, data$u, limit) << $[u * PER_LOAD]u;
 #endfor
     if (near == 0u) { continue; }
-    var at = atomicAdd(&collected_count, countOneBits(near));
+    var at = atomicAdd(&found_count, countOneBits(near));
     for (; near != 0u; near &= near - 1u) {
       let bit = firstTrailingBit(near);
       let place = (v + bit / PER_LOAD * step) * PER_LOAD + bit % PER_LOAD;
-      if (at < COLLECTED) { atomicStore(&collected[at], place); }
+      if (at < FOUND) { atomicStore(&found[at], place); }
       at++;
     }
   }
-  return collected_by_all(local);
+  return found_by_all(local);
 }
 
-// Puts what was collected by buckets. Where there is no room for all, nothing.
-fn put_collected(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
+// Puts what was found by buckets. Where there is no room for all, nothing.
+fn put_found(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
   if (local < BUCKETS) { atomicStore(&bucket_places[local], 0u); }
-  if (local == 0u) { shared_count = atomicAdd(&lengths[2u * sequence], select(count, params.places + 1u, count > COLLECTED)); }
+  if (local == 0u) { shared_count = atomicAdd(&lengths[2u * sequence], select(count, params.places + 1u, count > FOUND)); }
   let begin = workgroupUniformLoad(&shared_count);
   if (begin + count > params.places) { return; }
   // A pair's bucket, and its place there.
   for (var i = local; i < count; i += WORKGROUP) {
-    let bucket = bucket_of(near_pair(row, atomicLoad(&collected[i])));
+    let bucket = bucket_of(near_pair(row, atomicLoad(&found[i])));
     slots[i] = bucket + BUCKETS * atomicAdd(&bucket_places[bucket], 1u);
   }
   workgroupBarrier();
@@ -166,7 +153,7 @@ fn put_collected(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
   workgroupBarrier();
   for (var i = local; i < count; i += WORKGROUP) {
     let place = begins[slots[i] % BUCKETS] + slots[i] / BUCKETS;
-    pairs[sequence * params.places + place] = held_of(near_pair(row, atomicLoad(&collected[i])));
+    pairs[sequence * params.places + place] = held_of(near_pair(row, atomicLoad(&found[i])));
   }
 }
 
@@ -179,12 +166,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   if (local == 0u) {
     shared_count = real_items(row);
-    atomicStore(&collected_count, 0u);
+    atomicStore(&found_count, 0u);
   }
   // Of a short span the sample may have fewer items than the rank. Its list stays empty.
   if (4u * workgroupUniformLoad(&shared_count) < 5u * params.sample_rank * params.every * PER_LOAD) { return; }
   split(row, local);
   let threshold = pair_of(splitters[params.buckets - 1u]);
   let count = read_part(row, id % params.parts, local, threshold);
-  put_collected(sequence, id % params.parts, row, local, count);
+  put_found(sequence, id % params.parts, row, local, count);
 }

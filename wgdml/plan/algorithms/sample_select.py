@@ -27,7 +27,7 @@ _MARGIN = 4.0
 #: A bucket has room for this many deviations, of the root of its size, on both sides of the middle.
 _FULL = 2.6
 _PARTED = 1.5  # A workgroup has room for so many times its share of what is up to the threshold.
-_MOST_COLLECTED = 4096
+_MOST_FOUND = 4096
 _LISTS = 4  # sizes of a list from one power of two to the next
 _UNSPLIT = 2048  # places of a list whose buckets are not split
 _UNROLLED = 32  # items under way at once, at most: a bit of a word each
@@ -48,7 +48,7 @@ class _Shape(NamedTuple):
     sample: _Sample
     room: int  # pairs of the sample
     parts: int
-    collected: int  # pairs of a part
+    found: int  # pairs of a part that there is room for
     buckets: int
     places: int  # of a sequence's list
     sorted_at_once: int  # pairs of a bucket
@@ -75,7 +75,7 @@ class SampleSelect(Algorithm):
         workgroup, sorting = (min(n, self.machine.widest_workgroup) for n in (_READING, _SORTING))
         memory = self.memory - (4 << _digit(workgroup)) - 8 * workgroup - 2048
         room = min(_ROOM, power_of_two_below(memory // (8 + pair_bytes(problem.key_words))))
-        most = min(_MOST_COLLECTED, power_of_two_below((memory - pair_bytes(problem.key_words) * room) // 8))
+        most = min(_MOST_FOUND, power_of_two_below((memory - pair_bytes(problem.key_words) * room) // 8))
         widest = min(_CARRIED * sorting, (self.memory - (4 << _DIGIT) - 16 * sorting - 1024) // held_bytes(problem))
         buckets = max(1, min(_MOST_BUCKETS, power_of_two_below(max(1, k // min(_BUCKET, widest // 12)))))
         sample = self._sample(problem, workgroup, buckets, room)
@@ -84,12 +84,12 @@ class SampleSelect(Algorithm):
         pairs = sample.rank * sample.items
         parts = max(1, min(self.occupancy.processors // problem.sequences, problem.loads // (4 * workgroup)))
         parts = min(max(parts, ceil_div(int(_PARTED * pairs), most)), sorting)
-        collected = max(room, power_of_two_above(int(_PARTED * pairs / parts)))
+        found = max(room, power_of_two_above(int(_PARTED * pairs / parts)))
         size = class_above(int(pairs / buckets * (1 + _FULL / (sample.rank / buckets) ** 0.5) ** 2), _LISTS)
-        if 4 * size > 5 * widest or collected > most:
+        if 4 * size > 5 * widest or found > most:
             raise Unserved(f"sample_select takes fewer than {pairs} pairs of a sequence")
         places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
-        return _Shape(workgroup, sorting, sample, room, parts, collected, buckets, places, min(size, widest))
+        return _Shape(workgroup, sorting, sample, room, parts, found, buckets, places, min(size, widest))
 
     def _sample(self, problem: Problem, workgroup: int, buckets: int, room: int) -> _Sample:
         """As small as tells enough ranks."""
@@ -136,7 +136,7 @@ class SampleSelect(Algorithm):
                 "BUCKETS": _MOST_BUCKETS,
                 "AGAIN": again,
                 "ROOM": shape.room,
-                "COLLECTED": shape.collected,
+                "FOUND": shape.found,
             },
             params=params | {"every": sample.every, "sample_rank": sample.rank},
         )
