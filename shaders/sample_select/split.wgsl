@@ -12,7 +12,7 @@
 //   FOUND    pairs of the part that there is room for, ROOM and more
 //   AGAIN      loads under way at once, of up to 32 items
 #import io/source
-#import thread/near
+#import thread/near_loads
 #import workgroup/kth
 #import workgroup/collected
 #import order/held
@@ -113,19 +113,11 @@ fn read_part(row: Row, part: u32, local: u32, threshold: Pair) -> u32 {
   let first = (local / LANES * params.parts + part) * LANES + local % LANES;
   let step = WORKGROUP * params.parts;
   for (var v = first; v < row.loads; v += AGAIN * step) {
-#for u in AGAIN
-    let data$u = load(row, min(v + $uu * step, row.loads - 1u));
-#endfor
-    var near = 0u;
-#for u in AGAIN
-    near |= near_in(row, v + $uu * step, data$u, limit) << $[u * PER_LOAD]u;
-#endfor
+    var near = near_in_loads(row, v, step, limit);
     if (near == 0u) { continue; }
     var at = atomicAdd(&found_count, countOneBits(near));
     for (; near != 0u; near &= near - 1u) {
-      let bit = firstTrailingBit(near);
-      let place = (v + bit / PER_LOAD * step) * PER_LOAD + bit % PER_LOAD;
-      if (at < FOUND) { atomicStore(&found[at], place); }
+      if (at < FOUND) { atomicStore(&found[at], place_of_first(v, step, near)); }
       at++;
     }
   }

@@ -19,7 +19,7 @@
 @group(0) @binding(6) var<storage, read_write> lengths: array<u32>;  // [sequence]: of its list
 #endif
 #else
-#import thread/near
+#import thread/near_loads
 #import workgroup/sort_list
 #import io/put_ranks
 
@@ -42,19 +42,11 @@ fn places() -> u32 { return PLACES; }
 fn list_any(row: Row, local: u32, threshold: Pair) -> u32 {
   let limit = limit_of(row, threshold);
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
-#for u in AGAIN
-    let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
-#endfor
-    var near = 0u;
-#for u in AGAIN
-    near |= near_in(row, v + $uu * WORKGROUP, data$u, limit) << $[u * PER_LOAD]u;
-#endfor
+    var near = near_in_loads(row, v, WORKGROUP, limit);
     if (near != 0u) {
       var at = atomicAdd(&listed, countOneBits(near));
       for (; near != 0u; near &= near - 1u) {
-        let bit = firstTrailingBit(near);
-        let place = (v + bit / PER_LOAD * WORKGROUP) * PER_LOAD + bit % PER_LOAD;
-        if (at < PLACES) { list[at] = held_of(near_pair(row, place)); }
+        if (at < PLACES) { list[at] = held_of(near_pair(row, place_of_first(v, WORKGROUP, near))); }
         at++;
       }
     }
