@@ -18,9 +18,9 @@
 @group(0) @binding(10) var<storage, read_write> lengths: array<atomic<u32>>;
 
 // Ranks, from the first to before the end, and how many pairs the sequence's list has.
-struct Ranks { first: u32, end: u32, listed: u32 }
+struct Ranks { first: u32, end: u32, length: u32 }
 
-var<workgroup> ends: array<u32, WORKGROUP>;       // of a bucket's pairs in each part
+var<workgroup> ends: array<u32, WORKGROUP>;       // of each part's pairs among the bucket's
 var<workgroup> distances: array<u32, WORKGROUP>;  // from a pair's number in the bucket to its place
 var<workgroup> earlier_count: atomic<u32>;
 var<workgroup> shared_ranks: Ranks;
@@ -76,15 +76,15 @@ fn last_listed(local: u32, count: u32) -> Pair {
 }
 
 // Lists the pairs of ranks that no list has. All call it together.
-fn list_ranks(row: Row, local: u32, ranks: Ranks) {
+fn list_ranks(row: Row, local: u32, first: u32, end: u32) {
   if (local == 0u) { atomicStore(&listed, 0u); }
-  let limit = limit_of(row, kth_of_row(row, local, ranks.end, 0u));
+  let limit = limit_of(row, kth_of_row(row, local, end, 0u));
   var earlier = limit;
-  if (ranks.first > 0u) { earlier = limit_of(row, kth_of_row(row, local, ranks.first, 0u)); }
+  if (first > 0u) { earlier = limit_of(row, kth_of_row(row, local, first, 0u)); }
   for (var v = local; v < row.loads; v += WORKGROUP) {
     let data = load(row, v);
     var near = near_in(row, v, data, limit);
-    if (ranks.first > 0u) { near &= ~near_in(row, v, data, earlier); }
+    if (first > 0u) { near &= ~near_in(row, v, data, earlier); }
     for (; near != 0u; near &= near - 1u) {
       let at = atomicAdd(&listed, 1u);
       if (at < PLACES) { list[at] = held_of(near_pair(row, v * PER_LOAD + firstTrailingBit(near))); }
@@ -100,14 +100,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let bucket = id % params.buckets;
   if (sequence >= params.sequences) { return; }
   var ranks = find_parts(sequence, bucket, local);
-  let told = params.k <= ranks.listed && ranks.listed <= params.places;
+  let told = params.k <= ranks.length && ranks.length <= params.places;
   if (!told) { ranks = Ranks(bucket * params.k / params.buckets, (bucket + 1u) * params.k / params.buckets, 0u); }
   let fits = told && ranks.end - ranks.first <= PLACES;
   let to = target_of(sequence);
   clear(local);
   for (var first = ranks.first; first < min(ranks.end, params.k); first += PLACES) {
     let count = min(ranks.end - first, PLACES);
-    if (fits) { list_parts(sequence, local, count); } else { list_ranks(row_of(sequence), local, Ranks(first, first + count, 0u)); }
+    if (fits) { list_parts(sequence, local, count); } else { list_ranks(row_of(sequence), local, first, first + count); }
     workgroupBarrier();
     sort_list(local, count, last_listed(local, count));
     for (var at = local; at < min(count, params.k - first); at += WORKGROUP) { put_to(to, first + at, pair_held(list[at])); }

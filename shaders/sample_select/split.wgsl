@@ -9,7 +9,7 @@
 //   TAKEN      items of each, APART from the next, as neighbours may be alike; ITEMS in all
 //   BUCKETS    of a sequence, at most; it has params.buckets, a power of two
 //   ROOM       pairs of the sample that there is room for
-//   FOUND    pairs of the part that there is room for, ROOM and more
+//   FOUND      pairs of the part that there is room for, ROOM and more
 //   AGAIN      loads under way at once, of up to 32 items
 #import io/source
 #import thread/near_loads
@@ -17,6 +17,7 @@
 #import workgroup/collected
 #import order/held
 
+const PHASE: u32 = 197u;
 const LANES: u32 = 8u;  // Neighbours that share a line of memory. The next ones read far away.
 
 // [sequence][part][bucket]: where it begins in the list, and where the last one ends.
@@ -43,16 +44,22 @@ fn found_by_all(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_count);
 }
 
-// A load from each of the sample's stretches: not the same place, as rows have patterns.
-fn sampled_load(number: u32) -> u32 { return number * params.every + ((number * 0x9e3779b1u) >> 16u) % params.every; }
+// A load from each of the sample's stretches: not the same place, as rows have patterns. Those of an
+// invocation are of different phases, wherever a row has periods.
+fn sampled_load(local: u32, i: u32) -> u32 {
+  let number = i * WORKGROUP + (local + i * PHASE) % WORKGROUP;
+  return number * params.every + ((number * 0x9e3779b1u) >> 16u) % params.every;
+}
 
-// Collects the sample's first items: up to the bests of params.sample_rank invocations, so no fewer
-// than that. Returns how many.
+// Collects the sample's first items, as many as params.sample_rank or more. Returns how many.
+//
+// It is what is up to the best items of as many invocations. Those may have many more up to it. Then
+// it is done again with fewer.
 fn collect_sample(row: Row, local: u32) -> u32 {
   var items: array<Pair, ITEMS>;
   var bests = Items(last_pair());
 #for i in SAMPLED
-  let v$i = sampled_load(local + $iu * WORKGROUP);
+  let v$i = sampled_load(local, $iu);
   let data$i = load(row, min(v$i, row.loads - 1u));
 #endfor
 #for i in SAMPLED
@@ -61,26 +68,32 @@ fn collect_sample(row: Row, local: u32) -> u32 {
   if (comes_first(items[$[i * TAKEN + t]], bests[0])) { bests[0] = items[$[i * TAKEN + t]]; }
 #endfor
 #endfor
-  let last = kth_of(&bests, local, params.sample_rank, 0u);
-  var near = 0u;  // a bit an item
+  var rank = params.sample_rank;
+  var count = 0u;
+  for (var turn = 0u; turn < 2u; turn++) {
+    let last = kth_of(&bests, local, rank, 0u);
+    var near = 0u;  // a bit an item
 #for i in ITEMS
-  near |= select(0u, $[1 << i]u, items[$i].index != NO_INDEX && !comes_first(last, items[$i]));
+    near |= select(0u, $[1 << i]u, items[$i].index != NO_INDEX && !comes_first(last, items[$i]));
 #endfor
-  if (near != 0u) {
-    var at = atomicAdd(&found_count, countOneBits(near));
+    if (near != 0u) {
+      var at = atomicAdd(&found_count, countOneBits(near));
 #for i in ITEMS
-    if ((near & $[1 << i]u) != 0u) {
-      collected[min(at, ROOM - 1u)] = store_of(items[$i]);
-      at++;
+      if ((near & $[1 << i]u) != 0u) {
+        if (at < ROOM) { collected[at] = store_of(items[$i]); }
+        at++;
+      }
+#endfor
     }
-#endfor
+    count = found_by_all(local);
+    if (count <= ROOM) { break; }
+    rank = max(1u, 2u * rank * rank / count);
   }
-  return min(found_by_all(local), ROOM);
+  return count;
 }
 
 // Finds the threshold and the splitters by the ranks of the sample's pairs. All call it together.
-fn split(row: Row, local: u32) {
-  let count = collect_sample(row, local);
+fn split(local: u32, count: u32) {
   end_collected(local, count);
   for (var own = local; own < count; own += WORKGROUP) { atomicStore(&found[own], 0u); }
   workgroupBarrier();
@@ -110,7 +123,8 @@ fn bucket_of(pair: Pair) -> u32 {
 // Collects what is up to the threshold in this workgroup's part. Returns how many.
 fn read_part(row: Row, part: u32, local: u32, threshold: Pair) -> u32 {
   let limit = limit_of(row, threshold);
-  let first = (local / LANES * params.parts + part) * LANES + local % LANES;
+  let stripe = local / LANES;  // In another order each: a period falls to many parts.
+  let first = (stripe * params.parts + (part + stripe) % params.parts) * LANES + local % LANES;
   let step = WORKGROUP * params.parts;
   for (var v = first; v < row.loads; v += AGAIN * step) {
     var near = near_in_loads(row, v, step, limit);
@@ -129,7 +143,7 @@ fn put_found(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
   if (local < BUCKETS) { atomicStore(&bucket_places[local], 0u); }
   if (local == 0u) { shared_count = atomicAdd(&lengths[2u * sequence], select(count, params.places + 1u, count > FOUND)); }
   let begin = workgroupUniformLoad(&shared_count);
-  if (begin + count > params.places) { return; }
+  if (count > FOUND || begin + count > params.places) { return; }
   // A pair's bucket, and its place there.
   for (var i = local; i < count; i += WORKGROUP) {
     let bucket = bucket_of(near_pair(row, atomicLoad(&found[i])));
@@ -160,9 +174,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     shared_count = real_items(row);
     atomicStore(&found_count, 0u);
   }
-  // Of a short span the sample may have fewer items than the rank. Its list stays empty.
+  // Of a short span too few invocations may have an item of the sample. The list stays empty.
   if (4u * workgroupUniformLoad(&shared_count) < 5u * params.sample_rank * params.every * PER_LOAD) { return; }
-  split(row, local);
+  let sampled = collect_sample(row, local);
+  // Which of too many are collected differs from workgroup to workgroup. The list stays empty.
+  if (sampled < params.sample_rank || sampled > ROOM) { return; }
+  split(local, sampled);
   let threshold = pair_of(splitters[params.buckets - 1u]);
   let count = read_part(row, id % params.parts, local, threshold);
   put_found(sequence, id % params.parts, row, local, count);

@@ -96,11 +96,35 @@ def test_spans(samples):
     assert planned.plans[-1].algorithms == ("sample_select",)
 
 
+PERIODS = 8
+
+
+@pytest.mark.parametrize("k", [2600, 2800, 3000])
+def test_rows_with_periods(samples, k):
+    """The sample's items that an invocation has, or those of a part, may all be among the best."""
+    device, _ = samples(128)
+    rng = np.random.default_rng(k)
+    x = rng.standard_normal((1, 1 << 18), np.float32)
+    phase = np.arange(x.size, dtype=np.float32) * np.float32(2 * np.pi * PERIODS / x.size)
+    bright = np.where(np.arange(x.size) % 2048 < 32, np.float32(8), np.float32(0))
+    for case, row in {
+        "runs up": np.sort(x.reshape(PERIODS, -1), axis=-1),
+        "runs down": -np.sort(x.reshape(PERIODS, -1), axis=-1),
+        "sine": np.sin(phase) + np.float32(1e-3) * x,
+        "columns": x + bright,
+    }.items():
+        check("top_k-largest", row.reshape(x.shape), k=k, device=device, case=case)
+
+
 def test_nothing_is_left_behind(samples):
     device, planned = samples()
     for kind in ("random", "constant"):
         check("top_k-largest", data.make(kind, "float32", (3, N), 1), k=K, device=device, case=kind)
+    x = np.random.default_rng(7).standard_normal((3, N), np.float32)
+    x[1, sampled(split_of(planned), N)] += np.float32(100)
+    check("top_k-largest", x, k=K, device=device)
     assert split_of(planned)["parts"] > 1
+    check_spans(device, x, K, np.array([N, K + 1, 17]))
     assert not read(device, device.buffers.scratch(1))[:MEETING_BYTES].any()
 
 

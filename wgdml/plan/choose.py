@@ -277,7 +277,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "sample_select",
         _few_of_many_ranks,
-        "few long rows, k from 1024 on; up to half as many rows as processors, of 32768 items and 12 k and more, k over 2048",
+        "few long rows, k from 1024 on; up to half as many rows as processors, of 12 k items, 32768 and 2048 for each row, k "
+        "over 2048",
         "one read by the whole machine, and several workgroups sort what it leaves",
     ),
     Rule(

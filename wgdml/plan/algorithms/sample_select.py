@@ -13,7 +13,7 @@ from .parts import class_above, held_bytes, pair_bytes
 from .reduce import MEETING_BYTES
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
-_DIGIT = 9  # bits of a digit, at least
+_DIGIT = 9  # bits of a digit: a bin for each invocation
 _SAMPLE = 32  # items of an invocation's sample, at most
 _TAKEN = 4  # of them of a load, at most: neighbours may be alike
 _ROOM = 1024  # pairs of the sample that a workgroup has room for, up to the threshold and some more
@@ -54,11 +54,6 @@ class _Shape(NamedTuple):
     sorted_at_once: int  # pairs of a bucket
 
 
-def _digit(workgroup: int) -> int:
-    """Bits of a digit of the search through a sample: a bin or more for each invocation."""
-    return max(_DIGIT, workgroup.bit_length() - 1)
-
-
 class SampleSelect(Algorithm):
     """Every workgroup finds the same splitters; a workgroup sorts a bucket."""
 
@@ -73,11 +68,11 @@ class SampleSelect(Algorithm):
         if self.machine.software or 8 * problem.sequences > MEETING_BYTES:
             raise Unserved(f"sample_select takes up to {MEETING_BYTES // 8} sequences, and no software adapter")
         workgroup, sorting = (min(n, self.machine.widest_workgroup) for n in (_READING, _SORTING))
-        memory = self.memory - (4 << _digit(workgroup)) - 8 * workgroup - 2048
+        memory = self.memory - (4 << _DIGIT) - 8 * workgroup - 2048
         room = min(_ROOM, power_of_two_below(memory // (8 + pair_bytes(problem.key_words))))
         most = min(_MOST_FOUND, power_of_two_below((memory - pair_bytes(problem.key_words) * room) // 8))
         widest = min(_CARRIED * sorting, (self.memory - (4 << _DIGIT) - 16 * sorting - 1024) // held_bytes(problem))
-        buckets = max(1, min(_MOST_BUCKETS, power_of_two_below(max(1, k // min(_BUCKET, widest // 12)))))
+        buckets = min(_MOST_BUCKETS, power_of_two_below(k // min(_BUCKET, widest // 12)))
         sample = self._sample(problem, workgroup, buckets, room)
         while buckets > 1 and sample.rank < _RANKS * buckets:
             buckets //= 2
@@ -112,7 +107,6 @@ class SampleSelect(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape, sequences, k = self.check(problem), problem.sequences, problem.k
         sample, per_load = shape.sample, problem.view.per_load
-        program.arena.peak = max(program.arena.peak, MEETING_BYTES)
         bind = {
             "pairs": program.words(sequences * shape.places * held_bytes(problem) // 4),
             "part_begins": program.words(sequences * shape.parts * (shape.buckets + 1)),
@@ -127,7 +121,7 @@ class SampleSelect(Algorithm):
             bind=bind,
             constants={
                 "WORKGROUP": shape.workgroup,
-                "KTH_DIGIT": _digit(shape.workgroup),
+                "KTH_DIGIT": _DIGIT,
                 "SAMPLED": sample.loads,
                 "TAKEN": sample.taken,
                 "APART": per_load // sample.taken,
