@@ -128,7 +128,8 @@ def test_nothing_is_left_behind(samples):
     assert not read(device, device.buffers.scratch(1))[:MEETING_BYTES].any()
 
 
-def test_what_is_not_served(device):
-    software, _ = planned_device(device, "sample_select", software=True)
-    with pytest.raises(ValueError, match="software"):
-        check("top_k-largest", data.make("random", "float32", (3, N), 1), k=K, device=software)
+def test_what_is_not_served(samples):
+    device, _ = samples()
+    for shape, k, why in (((2049, 3000), 200, "2048 sequences"), ((1, N), 3, "k from"), ((1, 3000), 1500, "rows|k from")):
+        with pytest.raises(ValueError, match=f"sample_select takes.*({why})"):
+            check("top_k-largest", np.zeros(shape, np.float32), k=k, device=device)

@@ -71,8 +71,7 @@ class Planner:
         ``MemoryError`` where the scratch for one sequence would exceed the largest buffer.
         """
         program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)
-        if not self.machine.software:
-            program.arena.reserve(MEETING_BYTES)
+        program.arena.reserve(MEETING_BYTES)
         pieces = pieces_of(selection, self.machine)
         parts = list(parts_of(selection, pieces))[::-1]
         while parts:

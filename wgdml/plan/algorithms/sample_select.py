@@ -65,8 +65,8 @@ class SampleSelect(Algorithm):
         if not source.one_axis:
             raise Unserved("sample_select takes elements along one axis")
         self.check_first(problem)
-        if self.machine.software or 8 * problem.sequences > MEETING_BYTES:
-            raise Unserved(f"sample_select takes up to {MEETING_BYTES // 8} sequences, and no software adapter")
+        if 8 * problem.sequences > MEETING_BYTES:
+            raise Unserved(f"sample_select takes up to {MEETING_BYTES // 8} sequences, not {problem.sequences}")
         workgroup, sorting = (min(n, self.machine.widest_workgroup) for n in (_READING, _SORTING))
         memory = self.memory - (4 << _DIGIT) - 8 * workgroup - 2048
         room = min(_ROOM, power_of_two_below(memory // (8 + pair_bytes(problem.key_words))))
