@@ -44,8 +44,8 @@ fn found_by_all(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_count);
 }
 
-// A load from each of the sample's stretches: not the same place, as rows have patterns. Those of an
-// invocation are of different phases, wherever a row has periods.
+// A load from each of the sample's stretches: not the same place, as rows have patterns. Those of
+// an invocation are of different phases, wherever a row has periods.
 fn sampled_load(local: u32, i: u32) -> u32 {
   let number = i * WORKGROUP + (local + i * PHASE) % WORKGROUP;
   return number * params.every + ((number * 0x9e3779b1u) >> 16u) % params.every;
@@ -53,8 +53,8 @@ fn sampled_load(local: u32, i: u32) -> u32 {
 
 // Collects the sample's first items, as many as params.sample_rank or more. Returns how many.
 //
-// It is what is up to the best items of as many invocations. Those may have many more up to it. Then
-// it is done again with fewer.
+// It is what is up to the best items of as many invocations. Those may have many more up to it:
+// then fewer invocations' bests are taken.
 fn collect_sample(row: Row, local: u32) -> u32 {
   var items: array<Pair, ITEMS>;
   var bests = Items(last_pair());
