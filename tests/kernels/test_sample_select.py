@@ -1,13 +1,17 @@
 """Buckets between a sample's splitters: right ones, and samples that mislead in every way."""
 
+from dataclasses import replace
+
 import data
 import numpy as np
 import oracle
 import pytest
 from checks import check, read
-from planning import params_of, planned_device
+from planning import Planned, params_of, planned_device, planner
 from test_select_digits import check_spans
 
+import wgdml
+from wgdml import shaders
 from wgdml.plan.algorithms.reduce import MEETING_BYTES
 
 N, K = 60_000, 1500
@@ -114,6 +118,41 @@ def test_rows_with_periods(samples, k):
         "columns": x + bright,
     }.items():
         check("top_k-largest", row.reshape(x.shape), k=k, device=device, case=case)
+
+
+def in_other_orders(text):
+    """The kernel's text with workgroups whose invocations collect a sample in orders of their own."""
+    for was, now in (
+        ("var<workgroup> found_count", "var<private> number: u32;\nvar<workgroup> found_count"),
+        ("let id = linear_workgroup(workgroup, grid);", "let id = linear_workgroup(workgroup, grid);\n  number = id;"),
+        (
+            "if (near != 0u) {\n      var at = atomicAdd(&found_count",
+            "for (var turn = 0u; turn < WORKGROUP; turn++) {\n"
+            "    if (near != 0u && (local * 37u + number * 101u) % WORKGROUP == turn) {\n      var at = atomicAdd(&found_count",
+        ),
+        ("}\n    count = found_by_all(local);", "}\n    workgroupBarrier();\n    }\n    count = found_by_all(local);"),
+    ):
+        assert was in text
+        text = text.replace(was, now, 1)
+    return text
+
+
+def test_workgroups_that_collect_in_other_orders(device, monkeypatch):
+    """They find the same splitters. Software adapters run atomic operations in one order."""
+    assemble = shaders.assemble
+
+    def shuffled(name, constants):
+        text = assemble(name, constants)
+        return in_other_orders(text) if name == "sample_select/split" else text
+
+    monkeypatch.setattr(shaders, "assemble", shuffled)
+    numbers = {"occupancy": {"processors": 128}}
+    own = wgdml.Device(
+        device.gpu_device, planner=lambda machine: Planned(planner(replace(machine, kind="discrete"), numbers), "sample_select")
+    )
+    x = np.random.default_rng(1).standard_normal((1, 1 << 19), np.float32)
+    for case, row in (("random", x), ("runs", np.sort(x.reshape(4, -1), axis=-1).reshape(x.shape))):
+        check("top_k-largest", row, k=2800, device=own, case=case)
 
 
 def test_nothing_is_left_behind(samples):
