@@ -4,8 +4,8 @@
 // pairs than k, or more than it has room for, the sample misled. Then each workgroup has an equal
 // share of the ranks. It finds such pairs, and those of a bucket that has no room in workgroup
 // memory, in the source itself, by histograms of digits.
-//   PLACES   of pairs that are sorted at once
-//   AGAIN    loads under way at once, of up to 32 items
+//   PLACES  for pairs that are sorted at once
+//   AGAIN   loads under way at once, of up to 32 items
 #import io/source
 #import io/sink
 #import thread/near

@@ -121,7 +121,7 @@ def test_rows_with_periods(samples, k):
 
 
 def in_other_orders(text):
-    """The kernel's text with workgroups whose invocations collect a sample in orders of their own."""
+    """The kernel's text with workgroups that collect a sample in orders of their own."""
     for was, now in (
         ("var<workgroup> found_count", "var<private> number: u32;\nvar<workgroup> found_count"),
         ("let id = linear_workgroup(workgroup, grid);", "let id = linear_workgroup(workgroup, grid);\n  number = id;"),

@@ -34,7 +34,7 @@ struct Params {
   every: u32,             // One load in so many, or one run of loads, is the sample of a row.
   sample_rank: u32,       // Rank in that sample of what may be a threshold.
   buckets: u32,           // Buckets between splitters from that sample, a power of two.
-  sample_slack: u32,      // Items of the sample beyond that rank that may be up to it.
+  sample_slack: u32,      // Items of the sample beyond sample_rank that may be up to it.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
