@@ -1,9 +1,10 @@
 // Radix select, the end: the pairs up to the threshold, unsorted.
 // source, histogram, progress -> sink, listed
-#import thread/append_passing
+#import thread/list_near
 #import workgroup/append
 #import workgroup/digits
 
+fn nth_load(n: u32) -> u32 { return n; }
 fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed[count_at(sequence)], count); }
 fn places() -> u32 { return params.places; }
 
@@ -21,15 +22,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   let run = run_of(part, local, row.loads);
   let end = select(0u, run.y, live);
-  for (var q = run.x; q < end; q += 4u * run.z) {
-#for u in 4
-    let q$u = q + $uu * run.z;
-    let v$u = min(q$u, row.loads - 1u);
-    let data$u = load(row, v$u);
-#endfor
-#for u in 4
-    if (q$u < end) { list_passing(sequence, row, v$u, data$u, threshold); }
-#endfor
-  }
+  let limit = limit_of(row, threshold);
+  for (var q = run.x; q < end; q += AGAIN * run.z) { list_near(sequence, row, q, run.z, limit); }
   put_collected(local, sequence);
 }

@@ -8,7 +8,7 @@
 //   HELD       pairs of a row for each invocation
 #import io/arriving_items
 #import io/running_threshold
-#import thread/append_passing
+#import thread/list_near
 #import workgroup/kept_list
 #import workgroup/last_block
 #import workgroup/merge_list
@@ -19,6 +19,7 @@ var<workgroup> returned: atomic<u32>;
 var<workgroup> first_place: u32;
 var<private> entries: array<Entry, HELD>;
 
+fn nth_load(n: u32) -> u32 { return n; }
 fn reserve(sequence: u32, count: u32) -> u32 { return atomicAdd(&collected, count); }
 
 fn enlist(sequence: u32, at: u32, pair: Pair) {
@@ -34,15 +35,8 @@ fn collect(local: u32, sequence: u32, part: u32, bound: Bound) -> u32 {
   workgroupBarrier();
   let row = row_of(sequence);
   let stride = params.parts * WORKGROUP;
-  for (var q = part * WORKGROUP + local; q < row.loads; q += 4u * stride) {
-#for u in 4
-    let v$u = min(q + $uu * stride, row.loads - 1u);
-    let data$u = load(row, v$u);
-#endfor
-#for u in 4
-    if (q + $uu * stride < row.loads) { list_passing(sequence, row, v$u, data$u, bound.pair); }
-#endfor
-  }
+  let limit = limit_of(row, bound.pair);
+  for (var q = part * WORKGROUP + local; q < row.loads; q += AGAIN * stride) { list_near(sequence, row, q, stride, limit); }
   workgroupBarrier();
   return select(0u, atomicLoad(&collected), bound.any);
 }

@@ -35,6 +35,8 @@ var<workgroup> begins: array<u32, BUCKETS + 1u>;
 var<workgroup> found_count: atomic<u32>;
 var<workgroup> shared_count: u32;
 
+fn nth_load(n: u32) -> u32 { return n; }
+
 fn found_by_all(local: u32) -> u32 {
   workgroupBarrier();
   if (local == 0u) {
@@ -131,7 +133,7 @@ fn read_part(row: Row, part: u32, local: u32, threshold: Pair) -> u32 {
     if (near == 0u) { continue; }
     var at = atomicAdd(&found_count, countOneBits(near));
     for (; near != 0u; near &= near - 1u) {
-      if (at < FOUND) { atomicStore(&found[at], place_of_first(v, step, near)); }
+      if (at < FOUND) { atomicStore(&found[at], place_of_first(near)); }
       at++;
     }
   }

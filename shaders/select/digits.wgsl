@@ -19,7 +19,7 @@
 @group(0) @binding(6) var<storage, read_write> lengths: array<u32>;  // [sequence]: of its list
 #endif
 #else
-#import thread/near_loads
+#import thread/list_near
 #import workgroup/sort_list
 #import io/put_ranks
 
@@ -38,19 +38,16 @@ fn places() -> u32 { return PLACES; }
 
 #if !SPILLED
 
+fn nth_load(n: u32) -> u32 { return n; }
+fn reserve(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed, count); }
+fn enlist(sequence: u32, place: u32, pair: Pair) {
+  if (place < PLACES) { list[place] = held_of(pair); }
+}
+
 // Lists what is up to a threshold, in any order. Returns how many. All call it together.
 fn list_any(row: Row, local: u32, threshold: Pair) -> u32 {
   let limit = limit_of(row, threshold);
-  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
-    var near = near_in_loads(row, v, WORKGROUP, limit);
-    if (near != 0u) {
-      var at = atomicAdd(&listed, countOneBits(near));
-      for (; near != 0u; near &= near - 1u) {
-        if (at < PLACES) { list[at] = held_of(near_pair(row, place_of_first(v, WORKGROUP, near))); }
-        at++;
-      }
-    }
-  }
+  for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) { list_near(0u, row, v, WORKGROUP, limit); }
   workgroupBarrier();
   if (local == 0u) {
     shared_length = atomicLoad(&listed);

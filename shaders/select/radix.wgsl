@@ -139,17 +139,21 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
     choose_none();
     atomicStore(&listed, 0u);
   }
-  *last = kth_of(items, local, params.k, params.slack);
-  var length = list_chosen(sequence, row, local, items, last);
-#if !CUT && PLACES == LONGEST
-#else
-  if (length > params.longest) {
+  var length = 0u;
+  var slack = params.slack;
+  // Twice at most. One copy of `kth_of` serves both: so there is less to compile.
+  for (var cut = false; ; cut = true) {
+    *last = kth_of(items, local, params.k, slack);
+    if (cut) {
+      keep_passing(sequence, items, *last);
+      length = length_of_list(local);
+      break;
+    }
+    length = list_chosen(sequence, row, local, items, last);
+    if (length <= params.longest) { break; }
     hold_list(sequence, local, length, items);
-    *last = kth_of(items, local, params.k, min(params.slack, params.longest - params.k));
-    keep_passing(sequence, items, *last);
-    length = length_of_list(local);
+    slack = min(slack, params.longest - params.k);
   }
-#endif
   return length;
 }
 

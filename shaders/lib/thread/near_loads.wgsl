@@ -1,21 +1,48 @@
 // Which items of several loads of an invocation are up to a threshold.
+//
+// The kernel's `nth_load(n)` is the load that a number stands for, or NOWHERE.
 //   AGAIN  loads under way at once, of up to 32 items
 #import thread/near
 
-// A bit for each item of AGAIN loads, `step` apart, that is near.
-fn near_in_loads(row: Row, v: u32, step: u32, limit: Limit) -> u32 {
+const NOWHERE: u32 = 0xffffffffu;
+
+var<private> looked_at: array<u32, AGAIN>;  // the loads
+
+// By comparisons, as registers have no numbers.
+fn load_looked_at(number: u32) -> u32 {
+  var v = looked_at[0];
 #for u in AGAIN
-  let data$u = load(row, min(v + $uu * step, row.loads - 1u));
+  v = select(v, looked_at[$u], number == $uu);
+#endfor
+  return v;
+}
+
+// A bit for each item of AGAIN loads, `step` numbers apart, that is near.
+fn near_in_loads(row: Row, n: u32, step: u32, limit: Limit) -> u32 {
+#for u in AGAIN
+  looked_at[$u] = nth_load(n + $uu * step);
+  let data$u = load(row, min(looked_at[$u], row.loads - 1u));
 #endfor
   var near = 0u;
+  var others = 0u;  // a bit for each load whose pairs must be looked at
 #for u in AGAIN
-  near |= near_in(row, v + $uu * step, data$u, limit) << $[u * PER_LOAD]u;
+  if (keys_tell(row, looked_at[$u], limit)) {
+    near |= near_by_keys(looked_at[$u], data$u, limit) << $[u * PER_LOAD]u;
+  } else {
+    others |= select(0u, $[1 << u]u, looked_at[$u] < row.loads);
+  }
 #endfor
+  // One copy of this serves all loads: so there is less to compile.
+  for (; others != 0u; others &= others - 1u) {
+    let number = firstTrailingBit(others);
+    let v = load_looked_at(number);
+    near |= near_by_pairs(row, v, load(row, v), limit) << (number * PER_LOAD);
+  }
   return near;
 }
 
 // The place of the lowest of those bits, counted from the first load's first item.
-fn place_of_first(v: u32, step: u32, near: u32) -> u32 {
+fn place_of_first(near: u32) -> u32 {
   let bit = firstTrailingBit(near);
-  return (v + bit / PER_LOAD * step) * PER_LOAD + bit % PER_LOAD;
+  return load_looked_at(bit / PER_LOAD) * PER_LOAD + bit % PER_LOAD;
 }

@@ -1,8 +1,8 @@
-// Re-reads a sequence's chosen subsets; lists what is up to a threshold (thread/append_passing).
+// Re-reads a sequence's chosen subsets; lists what is up to a threshold (thread/list_near).
 //   ROOM     for the numbers of chosen subsets and loads
 //   AGAIN    loads under way at once
 //   SECONDS  1 where single loads are chosen too
-#import thread/append_passing
+#import thread/list_near
 
 var<workgroup> chosen: array<u32, ROOM>;  // subsets from the front, single loads from the back
 var<workgroup> chosen_count: atomic<u32>;
@@ -24,32 +24,29 @@ fn choose_none() {
 #endif
 }
 
+#if SECONDS
+var<private> singles: u32;  // loads chosen singly
+#else
+const singles: u32 = 0u;
+#endif
+var<private> again: u32;    // all loads that are read again
+var<private> shift: u32;    // A power of two in place of members: some invocations read nothing.
+
+fn nth_load(n: u32) -> u32 {
+  let member = n - singles;  // of a subset, if there is one
+  let single = n < singles;
+  let place = select(member >> shift, ROOM - 1u - n, single);
+  let v = chosen[place] + select(member & ((1u << shift) - 1u), 0u, single) * params.subsets;
+  return select(NOWHERE, v, n < again);
+}
+
 // After a barrier behind the last choice.
 fn read_chosen(sequence: u32, row: Row, local: u32, threshold: Pair) {
-  // Powers of two in place of divisions: some invocations have nothing to read.
-  let shift = 32u - countLeadingZeros(params.members - 1u);
+  shift = 32u - countLeadingZeros(params.members - 1u);
 #if SECONDS
-  let singles = atomicLoad(&single_count);
-#else
-  const singles = 0u;
+  singles = atomicLoad(&single_count);
 #endif
-  let again = singles + (atomicLoad(&chosen_count) << shift);
-  for (var w = local; w < again; w += AGAIN * WORKGROUP) {
-#for u in AGAIN
-    let w$u = min(w + $uu * WORKGROUP, again - 1u);
-#if SECONDS
-    let single$u = w$u < singles;
-    let member$u = w$u - select(singles, w$u, single$u);
-    let place$u = select(member$u >> shift, ROOM - 1u - w$u, single$u);
-    let v$u = chosen[place$u] + (member$u & ((1u << shift) - 1u)) * params.subsets;
-#else
-    let v$u = chosen[w$u >> shift] + (w$u & ((1u << shift) - 1u)) * params.subsets;
-#endif
-    let there$u = w + $uu * WORKGROUP < again && v$u < row.loads;
-    let data$u = load(row, min(v$u, row.loads - 1u));
-#endfor
-#for u in AGAIN
-    if (there$u) { list_passing(sequence, row, v$u, data$u, threshold); }
-#endfor
-  }
+  again = singles + (atomicLoad(&chosen_count) << shift);
+  let limit = limit_of(row, threshold);
+  for (var n = local; n < again; n += AGAIN * WORKGROUP) { list_near(sequence, row, n, WORKGROUP, limit); }
 }

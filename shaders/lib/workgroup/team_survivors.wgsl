@@ -6,11 +6,14 @@
 //   AGAIN     loads under way at once
 #import workgroup/team
 #import workgroup/bitonic
-#import thread/append_passing
+#import thread/list_near
 
 var<workgroup> chosen: array<u32, WORKGROUP * OWN>;  // The first loads of subsets.
 var<workgroup> chosen_counts: array<atomic<u32>, MOST_TEAMS>;
 var<workgroup> counts: array<atomic<u32>, MOST_TEAMS>;
+
+var<private> reading: Team;
+var<private> choices: u32;  // subsets that are read again
 
 // Before a barrier ahead of the first `choose`.
 fn choose_none(team: Team, local: u32) {
@@ -25,9 +28,10 @@ fn choose(team: Team, first: u32) {
   chosen[team.slot * team_size() * OWN + atomicAdd(&chosen_counts[team.slot], 1u)] = first;
 }
 
-// The load at a place among the chosen subsets' loads: the first of each, the second of each, ...
-fn chosen_load(team: Team, place: u32, choices: u32) -> u32 {
-  return chosen[team.slot * team_size() * OWN + place % choices] + place / choices * team.stride;
+// The loads of a team's chosen subsets: the first of each, the second of each, ...
+fn nth_load(n: u32) -> u32 {
+  let v = chosen[reading.slot * team_size() * OWN + n % choices] + n / choices * reading.stride;
+  return select(NOWHERE, v, n < choices * reading.members && v < reading.end);
 }
 
 fn reserve(slot: u32, places: u32) -> u32 { return atomicAdd(&counts[slot], places); }
@@ -40,19 +44,11 @@ fn enlist(slot: u32, place: u32, pair: Pair) {
 // Re-reads the chosen subsets; returns the pairs that belong in the list. All call it together.
 fn append_survivors(team: Team, threshold: Pair) -> u32 {
   workgroupBarrier();
-  let choices = atomicLoad(&chosen_counts[team.slot]);
-  let again = choices * team.members;
-  for (var w = team.lane; w < again; w += AGAIN * team_size()) {
-#for u in AGAIN
-    let w$u = w + $uu * team_size();
-    let at$u = chosen_load(team, w$u, choices);
-    let there$u = w$u < again && at$u < team.end;
-    let v$u = select(team.begin, at$u, there$u);
-    let data$u = load(team.row, v$u);
-#endfor
-#for u in AGAIN
-    if (there$u) { list_passing(team.slot, team.row, v$u, data$u, threshold); }
-#endfor
+  reading = team;
+  choices = atomicLoad(&chosen_counts[team.slot]);
+  let limit = limit_of(team.row, threshold);
+  for (var n = team.lane; n < choices * team.members; n += AGAIN * team_size()) {
+    list_near(team.slot, team.row, n, team_size(), limit);
   }
   workgroupBarrier();
   return listed_before(team.slot) + atomicLoad(&counts[team.slot]);
@@ -94,17 +90,15 @@ fn cut_lists(team: Team, local: u32, threshold: Pair) -> Pair {
 // As `append_survivors`, after it, where a team's list is too short: a load an invocation a step.
 fn append_in_steps(team: Team, local: u32, first_threshold: Pair) -> u32 {
   var threshold = first_threshold;
-  let choices = atomicLoad(&chosen_counts[team.slot]);
   let again = choices * team.members;
   if (team.lane == 0u) { atomicStore(&counts[team.slot], listed_before(team.slot)); }
   let steps = (largest_of_all(local, again) + team_size() - 1u) / team_size();
   for (var step = 0u; step < steps; step++) {
     let w = step * team_size() + team.lane;
-    var at = team.end;
-    if (w < again) { at = chosen_load(team, w, choices); }
+    let at = nth_load(w);
     let v = min(at, team.row.loads - 1u);
     let data = load(team.row, v);
-    var pending = select(0u, (1u << PER_LOAD) - 1u, at < team.end);
+    var pending = select(0u, (1u << PER_LOAD) - 1u, at != NOWHERE);
     loop {
       pending = append_pending(team, v, data, pending, threshold);
       if (largest_of_all(local, select(0u, 1u, pending != 0u)) == 0u) { break; }

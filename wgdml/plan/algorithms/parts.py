@@ -57,6 +57,14 @@ def parts_for_loads(machine: Machine, occupancy: OccupancyPolicy, loads: int, se
     return max(1, min(occupancy.workgroups // sequences, loads // (machine.workgroup * 4)))
 
 
+_ITEMS_AGAIN = 32  # A bit of a word stands for each.
+
+
+def loads_again(occupancy: OccupancyPolicy, source: Source) -> int:
+    """Loads under way at once where ``lib/thread/near_loads.wgsl`` reads them."""
+    return min(occupancy.reread_unroll, _ITEMS_AGAIN // source.per_load)
+
+
 def class_above(n: int, steps: int) -> int:
     """The least of few sizes from n on: ``steps`` of them from one power of two to the next."""
     step = max(1, power_of_two_above(n) // (2 * steps))

@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, pair_bytes
+from .parts import class_above, held_bytes, loads_again, pair_bytes
 from .reduce import MEETING_BYTES
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
@@ -30,7 +30,6 @@ _PARTED = 1.5  # A workgroup has room for so many times its share of what is up 
 _MOST_FOUND = 4096
 _LISTS = 4  # sizes of a list from one power of two to the next
 _UNSPLIT = 2048  # places of a list whose buckets are not split
-_UNROLLED = 32  # items under way at once, at most: a bit of a word each
 _CARRIED = 16  # pairs of a list that an invocation sorts, at most
 
 
@@ -112,7 +111,7 @@ class SampleSelect(Algorithm):
             "part_begins": program.words(sequences * shape.parts * (shape.buckets + 1)),
             "lengths": Region(0, MEETING_BYTES),
         }
-        again = min(self.occupancy.reread_unroll, _UNROLLED // per_load)
+        again = loads_again(self.occupancy, problem.source)
         params = {"k": k, "least": k, "parts": shape.parts, "buckets": shape.buckets, "places": shape.places}
         program.dispatch(
             "sample_select/split",

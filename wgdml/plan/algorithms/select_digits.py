@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes
+from .parts import class_above, held_bytes, loads_again
 from .row_sort_radix import RowSortRadix
 
 _LARGEST_K = 8192
@@ -25,7 +25,6 @@ _FEWEST = 128  # places of a list, at least
 _LISTS = 4  # sizes of a list from one power of two to the next
 _MOST = 16  # pairs of a list that an invocation sorts, at most
 _UNSPLIT = 2048  # places of a list whose buckets are not split
-_UNROLLED = 32  # items under way at once, at most: a bit of a word each
 _SAMPLE = 4  # items of an invocation's sample, or those of one load
 #: A list in scratch is to have little room to spare, so its sample is larger. Small workgroups have
 #: registers for that (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
@@ -173,7 +172,7 @@ class SelectDigits(Algorithm):
                 "LONGEST": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
                 "SPLITS": int(shape.places > _UNSPLIT),
-                "AGAIN": min(self.occupancy.reread_unroll, _UNROLLED // per_load),
+                "AGAIN": loads_again(self.occupancy, problem.source),
                 "SAMPLED": shape.sampled,
                 "EACH": max(1, shape.sampled * per_load),
             },

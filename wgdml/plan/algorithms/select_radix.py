@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
-from .parts import class_above, held_bytes, threshold_workgroup
+from .parts import class_above, held_bytes, loads_again, threshold_workgroup
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -196,7 +196,6 @@ class SelectRadix(Algorithm):
         (workgroup, places, chosen, spilled), k = shape.list, problem.k
         subsets = shape.own * workgroup
         members = ceil_div(problem.loads, subsets)
-        again = ceil_div(k * power_of_two_above(members), workgroup)  # loads of an invocation
         # Second keys cost every load something, and spare reading most of the chosen subsets again.
         second_keys = members > 2 and subsets <= self.policy.second_keys * k
         program.dispatch(
@@ -215,7 +214,7 @@ class SelectRadix(Algorithm):
                 "LONGEST": places,
                 "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
-                "AGAIN": self.occupancy.reread_unroll if again > 1 else 1,
+                "AGAIN": loads_again(self.occupancy, problem.source),
                 "KTH_DIGIT": self._digit(workgroup),
                 "IN_ORDER": 1,
                 "SPLITS": int(places > _UNSPLIT),
