@@ -171,18 +171,18 @@ def test_what_does_not_fit_a_binding_goes_in_parts(device):
             check(running, x, 200, ids=ids)
 
 
-def test_no_items_and_no_sequences(device):
-    running = wgdml.RunningTopK(3, "float32", (2,))
+def test_no_items_and_no_sequences(planned):
+    running = wgdml.RunningTopK(3, "float32", (2,), device=planned)
     running.update(np.empty((2, 0), np.float32))
     values, indices = wgdml.to_numpy(*running.result())
     assert (values == -np.inf).all() and (indices == -1).all()
     running.update(np.float32([[1], [2]]), [5])
     assert running.result().indices.numpy()[:, 0].tolist() == [5, 5]
-    assert wgdml.RunningTopK(3, "float32", (0, 2)).result().values.shape == (0, 2, 3)
+    assert wgdml.RunningTopK(3, "float32", (0, 2), device=planned).result().values.shape == (0, 2, 3)
     for dtype, mode, fill in (("int8", "largest", -128), ("uint16", "smallest", 65535), ("bool", "smallest", True)):
-        assert (wgdml.RunningTopK(2, dtype, mode=mode).result().values.numpy() == fill).all()
+        assert (wgdml.RunningTopK(2, dtype, mode=mode, device=planned).result().values.numpy() == fill).all()
     for dtype, mode, fill in (("float64", "smallest", np.inf), ("int64", "smallest", 2**63 - 1), ("uint64", "largest", 0)):
-        assert (wgdml.RunningTopK(2, dtype, mode=mode).result().values.numpy() == fill).all()
+        assert (wgdml.RunningTopK(2, dtype, mode=mode, device=planned).result().values.numpy() == fill).all()
     assert repr(running) == "<wgdml.RunningTopK k 3 of float32[2, ...]>"
 
 

@@ -32,7 +32,7 @@ def _rows_at(form: ElementFormat, sequences: int, k: int, name: str = "state") -
 
 def _meeting_places(machine: Machine, form: ElementFormat, sequences: int, k: int) -> int:
     """Pairs that the workgroups of a sequence may publish; 0 where one serves each, or none."""
-    if sequences > _SHARED or not _has_room(machine, form, k):
+    if not 1 <= sequences <= _SHARED or not _has_room(machine, form, k):
         return 0
     return min(_longest(machine, form.key_words), max(k, _PUBLISHED // form.key_words // sequences))
 
