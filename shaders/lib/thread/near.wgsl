@@ -5,55 +5,63 @@
 #import order/loose
 
 // Loads are in order of index. So what has the threshold's key counts before the load with its
-// index, and not after it: keys up to `last` are near there, and here keys up to `earlier`, if any.
-struct Limit { threshold: Pair, load: u32, last: Loose, earlier: Loose, any: bool }
+// index, and not after it: keys up to `last` are near there, and here keys up to `earlier`.
+struct Limit {
+  threshold: Pair,
+  load: u32,       // The one with the threshold's index, if there is one.
+  loads: u32,      // Those from here on have nothing near.
+  end_whole: u32,  // And none of those from here on has the sequence's items alone.
+  last: Loose,
+  earlier: Loose,
+}
 
 fn limit_of(row: Row, threshold: Pair) -> Limit {
   var load = row.loads;
   if (threshold.index != NO_INDEX) { load = load_of(row, threshold.index); }
   let key = threshold.key & LAST_OF_ELEMENTS;  // without bits that no element's key has
   let first = loose_first(key);
-  return Limit(threshold, load, loose_last(key), key_before(first), key_less(Loose(0u), first));
+  // Nothing comes before the first of all keys.
+  let loads = select(min(load + 1u, row.loads), row.loads, key_less(Loose(0u), first));
+  return Limit(threshold, load, loads, min(loads, end_whole(row)), loose_last(key), key_before(first));
 }
 
 // Whether keys alone tell of a load's items: not at a sequence's ends, nor beside the threshold.
-fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return first_whole(row) <= v && v < end_whole(row) && v != limit.load; }
+fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return first_whole(row) <= v && v < limit.end_whole && v != limit.load; }
 
-// A bit for each item that is near by its key.
-fn near_by_keys(v: u32, data: Load, limit: Limit) -> u32 {
-  let later = v > limit.load;
-  let last = select(limit.last, limit.earlier, later);
+// A bit for each item that is near, or, where keys do not tell, may be.
+fn near_by_keys(v: u32, data: Load, limit: Limit, tell: bool) -> u32 {
+  let last = select(limit.last, limit.earlier, tell && v > limit.load);
   var near = 0u;
 #for c in PER_LOAD
   near |= select($[1 << c]u, 0u, key_less(last, loose_of(bits_of(data, $cu))));
 #endfor
-  return select(near, 0u, later && !limit.any);
+  return near;
 }
 #else
 
-struct Limit { threshold: Pair }
+struct Limit { threshold: Pair, loads: u32 }
 
-fn limit_of(row: Row, threshold: Pair) -> Limit { return Limit(threshold); }
-fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return v < row.loads; }
-fn near_by_keys(v: u32, data: Load, limit: Limit) -> u32 {
+fn limit_of(row: Row, threshold: Pair) -> Limit { return Limit(threshold, row.loads); }
+fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return true; }
+fn near_by_keys(v: u32, data: Load, limit: Limit, tell: bool) -> u32 {
   return select(0u, 1u, data.index != NO_INDEX && !before(limit.threshold, data));
 }
 #endif
 
-// As `near_by_keys`, of any load, by pairs.
-fn near_by_pairs(row: Row, v: u32, data: Load, limit: Limit) -> u32 {
-  var near = 0u;
-  for (var c = 0u; v < row.loads && c < PER_LOAD; c++) {
-    let pair = item(row, v, data, c);
-    near |= select(0u, 1u << c, pair.index != NO_INDEX && !before(limit.threshold, pair));
-  }
-  return near;
+fn is_near(row: Row, v: u32, data: Load, c: u32, limit: Limit) -> bool {
+  let pair = item(row, v, data, c);
+  return pair.index != NO_INDEX && !before(limit.threshold, pair);
 }
 
 // A bit for each item that is near.
 fn near_in(row: Row, v: u32, data: Load, limit: Limit) -> u32 {
-  if (keys_tell(row, v, limit)) { return near_by_keys(v, data, limit); }
-  return near_by_pairs(row, v, data, limit);
+  if (v >= limit.loads) { return 0u; }
+  let tell = keys_tell(row, v, limit);
+  var near = near_by_keys(v, data, limit, tell);
+  for (var rest = select(near, 0u, tell); rest != 0u; rest &= rest - 1u) {
+    if (!is_near(row, v, data, firstTrailingBit(rest), limit)) { near ^= rest & (~rest + 1u); }
+  }
+  return near;
 }
 
 // The item at a place, counted from the first load's first item: read again, which the cache has.

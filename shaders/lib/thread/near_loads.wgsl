@@ -24,19 +24,20 @@ fn near_in_loads(row: Row, n: u32, step: u32, limit: Limit) -> u32 {
   let data$u = load(row, min(looked_at[$u], row.loads - 1u));
 #endfor
   var near = 0u;
-  var others = 0u;  // a bit for each load whose pairs must be looked at
+  var doubtful = 0u;  // those whose pairs must be looked at
 #for u in AGAIN
-  if (keys_tell(row, looked_at[$u], limit)) {
-    near |= near_by_keys(looked_at[$u], data$u, limit) << $[u * PER_LOAD]u;
-  } else {
-    others |= select(0u, $[1 << u]u, looked_at[$u] < row.loads);
+  if (looked_at[$u] < limit.loads) {
+    let tell$u = keys_tell(row, looked_at[$u], limit);
+    let near$u = near_by_keys(looked_at[$u], data$u, limit, tell$u) << $[u * PER_LOAD]u;
+    near |= near$u;
+    doubtful |= select(near$u, 0u, tell$u);
   }
 #endfor
   // One copy of this serves all loads: so there is less to compile.
-  for (; others != 0u; others &= others - 1u) {
-    let number = firstTrailingBit(others);
-    let v = load_looked_at(number);
-    near |= near_by_pairs(row, v, load(row, v), limit) << (number * PER_LOAD);
+  for (; doubtful != 0u; doubtful &= doubtful - 1u) {
+    let bit = firstTrailingBit(doubtful);
+    let v = load_looked_at(bit / PER_LOAD);
+    if (!is_near(row, v, load(row, v), bit % PER_LOAD, limit)) { near ^= 1u << bit; }
   }
   return near;
 }
