@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, pair_bytes
+from .parts import class_above, held_bytes, loads_again, pair_bytes, splits
 from .reduce import MEETING_BYTES
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
@@ -29,7 +29,6 @@ _FULL = 2.6
 _PARTED = 1.5  # A workgroup has room for so many times its share of what is up to the threshold.
 _MOST_FOUND = 4096
 _LISTS = 4  # sizes of a list from one power of two to the next
-_UNSPLIT = 2048  # places of a list whose buckets are not split
 _CARRIED = 16  # pairs of a list that an invocation sorts, at most
 
 
@@ -145,7 +144,7 @@ class SampleSelect(Algorithm):
                 "PLACES": shape.sorted_at_once,
                 "LONGEST": shape.sorted_at_once,
                 "CARRIED": ceil_div(shape.sorted_at_once, shape.sorting),
-                "SPLITS": int(shape.sorted_at_once > _UNSPLIT),
+                "SPLITS": splits(shape.sorted_at_once, problem.format.bytes, _DIGIT),
                 "AGAIN": again,
             },
             params=params

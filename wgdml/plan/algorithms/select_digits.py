@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again
+from .parts import class_above, held_bytes, loads_again, splits
 from .row_sort_radix import RowSortRadix
 
 _LARGEST_K = 8192
@@ -24,7 +24,9 @@ _HELD = 4  # of the k for each invocation, where a workgroup may have so many
 _FEWEST = 128  # places of a list, at least
 _LISTS = 4  # sizes of a list from one power of two to the next
 _MOST = 16  # pairs of a list that an invocation sorts, at most
-_UNSPLIT = 2048  # places of a list whose buckets are not split
+#: Bytes of a list for each invocation, over which twice as many serve it: with so many registers,
+#: few of them are at work at once (benchmarks/LOG.md#registers-of-a-list-2026-11-27-63320ac).
+_MOST_BYTES = 40
 _SAMPLE = 4  # items of an invocation's sample, or those of one load
 #: A list in scratch is to have little room to spare, so its sample is larger. Small workgroups have
 #: registers for that (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
@@ -101,10 +103,27 @@ class SelectDigits(Algorithm):
         for bits, least in ((fewest, wanted), (fewest, wide), (digit, wide), (digit, tight), (fewest, tight)):
             places = max(_FEWEST, class_above(least, _LISTS))
             samples = every > 1 and places >= k + _LEAST_ROOM * deviation and problem.length >= 2 * places
-            room = (self.memory - (4 << bits) - 8 * workgroup - 256) // held_bytes(problem)
-            if places <= min(room, _MOST * workgroup) and (samples or bits == digit or least == tight):
-                return _Shape(workgroup, bits, places, False, *((sampled, every) if samples else ()))
+            fits = places <= min(self._room(problem, workgroup, bits), _MOST * workgroup)
+            if fits and (samples or bits == digit or least == tight):
+                return self._widened(problem, _Shape(workgroup, bits, places, False, *((sampled, every) if samples else ())))
         return self._spilled(problem, min(_SPILLED_WIDEST, workgroup)) or _Shape(workgroup, digit, k, True)
+
+    def _room(self, problem: Problem, workgroup: int, digit: int) -> int:
+        """Places of a list in workgroup memory."""
+        return (self.memory - (4 << digit) - 8 * workgroup - 256) // held_bytes(problem)
+
+    def _widened(self, problem: Problem, shape: _Shape) -> _Shape:
+        """By twice as many invocations where each would have many words of a list in registers."""
+        workgroup = 2 * shape.workgroup
+        every = ceil_div(problem.loads, workgroup * shape.sampled) if shape.sampled else 1
+        if (
+            shape.places * held_bytes(problem) <= _MOST_BYTES * shape.workgroup
+            or workgroup > min(self.machine.widest_workgroup, 1 << shape.digit)
+            or shape.places > self._room(problem, workgroup, shape.digit)
+            or (every == 1 and shape.sampled)
+        ):
+            return shape
+        return shape._replace(workgroup=workgroup, every=every)
 
     def _spilled(self, problem: Problem, workgroup: int) -> _Shape | None:
         """Of a list in scratch with room beyond k, where one workgroup can sort that."""
@@ -171,7 +190,7 @@ class SelectDigits(Algorithm):
                 "PLACES": shape.places,
                 "LONGEST": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
-                "SPLITS": int(shape.places > _UNSPLIT),
+                "SPLITS": splits(shape.places, form.bytes, shape.digit),
                 "AGAIN": loads_again(self.occupancy, problem.source),
                 "SAMPLED": shape.sampled,
                 "EACH": max(1, shape.sampled * per_load),

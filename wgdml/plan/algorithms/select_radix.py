@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, threshold_workgroup
+from .parts import class_above, held_bytes, loads_again, splits, threshold_workgroup
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -19,7 +19,6 @@ _LARGEST_K = 8192
 _ORDERED = 1024
 _SMALLEST_CLASS = 64  # of k
 _NARROWED = 257  # items of a row whose loads may be narrowed
-_UNSPLIT = 2048  # places of a list whose buckets are not split
 _CLASSES = 2  # of k from one power of two to the next: each is a kernel
 _LARGE_K = 1024  # from which on there are twice as many classes, as workgroup memory ends there
 #: Places of a list for each of the k: of random data it has some 1.2 k pairs. What more one
@@ -196,6 +195,7 @@ class SelectRadix(Algorithm):
         (workgroup, places, chosen, spilled), k = shape.list, problem.k
         subsets = shape.own * workgroup
         members = ceil_div(problem.loads, subsets)
+        again = ceil_div(k * power_of_two_above(members), workgroup)  # loads of an invocation
         # Second keys cost every load something, and spare reading most of the chosen subsets again.
         second_keys = members > 2 and subsets <= self.policy.second_keys * k
         program.dispatch(
@@ -214,10 +214,10 @@ class SelectRadix(Algorithm):
                 "LONGEST": places,
                 "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
-                "AGAIN": loads_again(self.occupancy, problem.source),
+                "AGAIN": loads_again(self.occupancy, problem.source) if again > 1 else 1,
                 "KTH_DIGIT": self._digit(workgroup),
                 "IN_ORDER": 1,
-                "SPLITS": int(places > _UNSPLIT),
+                "SPLITS": splits(places, problem.format.bytes, self._digit(workgroup)),
             },
             params={
                 "k": k,
