@@ -14,7 +14,7 @@ from planning import DEFAULT, GPU, make_plan, meets, numbers_of, params_of
 
 import wgdml
 from wgdml.plan import Machine, Plan
-from wgdml.plan.algorithms.reduce import MEETING_BYTES
+from wgdml.plan.regions import MEETING_BYTES
 from wgdml.selection import Layout, Order, make_selection
 
 DIRECTIONS = ("argmax-first", "argmax-last", "argmin-first", "argmin-last")

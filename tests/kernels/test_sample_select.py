@@ -12,7 +12,7 @@ from test_select_digits import check_spans
 
 import wgdml
 from wgdml import shaders
-from wgdml.plan.algorithms.reduce import MEETING_BYTES
+from wgdml.plan.regions import MEETING_BYTES
 
 N, K = 60_000, 1500
 

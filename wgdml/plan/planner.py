@@ -11,7 +11,6 @@ from .algorithms import ALGORITHMS, Algorithm
 from .algorithms.base import Step
 from .algorithms.columns import Columns
 from .algorithms.delegates import DelegatesOfColumnsPolicy
-from .algorithms.reduce import MEETING_BYTES
 from .algorithms.select_from_delegates import SelectFromDelegates
 from .algorithms.select_ranks import SelectRanks
 from .algorithms.sorters import radix_sort_of
@@ -22,7 +21,7 @@ from .occupancy import OccupancyPolicy
 from .problem import Problem
 from .profiles import Profile, profile_of
 from .program import Plan, Program
-from .regions import Outputs, Pairs, Source, TooLargeError, View
+from .regions import MEETING_BYTES, Outputs, Pairs, Source, TooLargeError, View
 
 
 class Planner:

@@ -12,6 +12,9 @@ from .machine import ceil_div
 
 #: Bytes: the strictest alignment of a binding's offset.
 ALIGNMENT = 256
+#: Bytes at the beginning of scratch that are zero between dispatches: workgroups meet there
+#: (``lib/workgroup/last_block.wgsl``).
+MEETING_BYTES = 16 << 10
 #: Of spans of one sequence, the longest has at most this many times the items that teams expect.
 _MOST_OF_USUAL = 1 << 14
 
@@ -221,6 +224,11 @@ class Arena:
     def reserve(self, size: int) -> None:
         """Keeps the first bytes apart, for what must be zero between dispatches."""
         self.first = self.used = size
+
+    def reserved(self) -> Region:
+        """Those bytes. A dispatch that writes them leaves zeros in the end."""
+        self.peak = max(self.peak, self.first)
+        return Region(0, self.first)
 
     def take(self, size: int, *, windows: bool = False) -> Region:
         """A new region. Only one that is bound by ``windows`` may exceed a binding."""

@@ -10,13 +10,10 @@ from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Pairs, Region, Sink, Source, View
+from ..regions import MEETING_BYTES, Pairs, Sink, Source, View
 from .base import Algorithm
 from .columns import Columns, ColumnsShape
 from .parts import class_above
-
-#: Bytes of scratch that are zero between dispatches (``lib/workgroup/last_block.wgsl``).
-MEETING_BYTES = 16 << 10
 
 _UNROLL = 4  # loads under way at once in a long scan
 _SIZES = 2  # of register tiles from one power of two to the next: each is a kernel
@@ -116,13 +113,12 @@ class Reduce(Algorithm):
 
     def _last_block(self, program: Program, source: Source, sequences: int, sink: Sink, shape: _Shape) -> None:
         """The best pair of each sequence, by several workgroups each, in one dispatch."""
-        program.arena.peak = max(program.arena.peak, MEETING_BYTES)
         program.dispatch(
             "reduce/last_block",
             sequences * shape.parts,
             source=source,
             sink=sink,
-            bind={"meeting": Region(0, MEETING_BYTES)},
+            bind={"meeting": program.arena.reserved()},
             constants={
                 "WORKGROUP": shape.team,
                 "LOADS_EACH": self.occupancy.loads_each,

@@ -7,10 +7,9 @@ from typing import NamedTuple
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Region, Sink
+from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
 from .parts import class_above, held_bytes, loads_again, pair_bytes, splits
-from .reduce import MEETING_BYTES
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
 _DIGIT = 9  # bits of a digit: a bin for each invocation
@@ -98,8 +97,11 @@ class SampleSelect(Algorithm):
         if every < 2 or k < _FEWEST_RANKS * items:
             raise Unserved(f"sample_select takes k from {_FEWEST_RANKS * items} on of {problem.length} items here, not k={k}")
         rank = ceil_div(k + int(_MARGIN * (k * items) ** 0.5), items)
-        if 4 * source.loads < 5 * rank * every or 5 * rank > 4 * workgroup or rank * taken > room:
-            raise Unserved(f"sample_select takes longer rows than {problem.length}")
+        if 4 * source.loads < 5 * rank * every:
+            raise Unserved(f"sample_select takes longer rows than of {problem.length} items with k={k}")
+        most = min(4 * workgroup // 5, room // taken)
+        if rank > most:
+            raise Unserved(f"sample_select takes up to {most} pairs of a sample, not the {rank} that k={k} needs here")
         return _Sample(loads, taken, every, items, rank)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
@@ -108,7 +110,7 @@ class SampleSelect(Algorithm):
         bind = {
             "pairs": program.words(sequences * shape.places * held_bytes(problem) // 4),
             "part_begins": program.words(sequences * shape.parts * (shape.buckets + 1)),
-            "lengths": Region(0, MEETING_BYTES),
+            "lengths": program.arena.reserved(),
         }
         again = loads_again(self.occupancy, problem.source)
         params = {"k": k, "least": k, "parts": shape.parts, "buckets": shape.buckets, "places": shape.places}
