@@ -10,6 +10,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import strided_tensor
+from planning import planned_device
 
 import wgdml
 
@@ -283,3 +284,17 @@ def test_what_is_on_another_gpu_device_is_named(device):
             wgdml.top_k(wgdml.asarray(x), 1, lengths=theirs)
         with pytest.raises(ValueError, match="indices is on another GPU device"):
             wgdml.top_k(wgdml.asarray(x), 1, indices=ids)
+
+
+@pytest.mark.parametrize("algorithm", [None, "delegates"])
+def test_thresholds_between_a_piece_and_its_padding(device, algorithm):
+    """A span whose end lies in another piece of the axis: its k-th may be an index of neither."""
+    planned, _ = planned_device(device, algorithm, limits={"max_storage_buffer_binding_size": 1 << 16})
+    x = np.zeros((1, 130048), np.uint8)  # in pieces of 65024 items
+    x[0, 63509] = 255
+    for start in (63439, 63450):
+        spans = {"starts": np.array([start]), "lengths": np.array([3169])}
+        values, indices = wgdml.to_numpy(*wgdml.top_k(wgdml.asarray(x, device=planned), 100, **spans))
+        want = oracle.ragged_top_k(x, 100, **spans)
+        oracle.assert_same(values, want[0])
+        assert np.array_equal(indices, want[1])

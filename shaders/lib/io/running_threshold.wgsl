@@ -11,9 +11,5 @@ fn bound_of(row: u32) -> Bound {
   let key = key_of(bits_kept(row, params.k - 1u));
   if (kept < params.k) { return Bound(true, last_pair()); }
   if (key_equal(key, Key())) { return Bound(false, Pair(key, 0u)); }
-#if KEY_WORDS == 1
-  return Bound(true, Pair(key - 1u, NO_INDEX));
-#else
-  return Bound(true, Pair(Key(key.x - select(0u, 1u, key.y == 0u), key.y - 1u), NO_INDEX));
-#endif
+  return Bound(true, Pair(key_before(key), NO_INDEX));
 }

@@ -62,9 +62,10 @@ fn step_in(span: Span, position: u32) -> vec2<u32> {
   return vec2<u32>((span.shift + inside) * params.axes[0].y, position);
 }
 fn index_in(span: Span, position: u32) -> u32 { return position + span.first + select(0u, span.jump, position >= span.real); }
+// An index that no item of this piece has stands for the first item behind those that take part.
 fn position_in(span: Span, index: u32) -> u32 {
   let position = index - span.first;
-  return select(position, position - span.jump, position >= span.real);
+  return select(position, max(position, span.real + span.jump) - span.jump, position >= span.real);
 }
 fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair {
   let real = position < span.real;

@@ -10,7 +10,8 @@ fn key_less(a: Key, b: Key) -> bool { return a < b; }
 fn key_equal(a: Key, b: Key) -> bool { return a == b; }
 fn key_min(a: Key, b: Key) -> Key { return min(a, b); }
 fn key_max(a: Key, b: Key) -> Key { return max(a, b); }
-fn key_before(a: Key) -> Key { return a - 1u; }  // not of the first
+// The key before one that is not the first.
+fn key_before(a: Key) -> Key { return a - 1u; }
 
 #else
 
@@ -21,6 +22,7 @@ fn key_less(a: Key, b: Key) -> bool { return a.x < b.x || (a.x == b.x && a.y < b
 fn key_equal(a: Key, b: Key) -> bool { return a.x == b.x && a.y == b.y; }
 fn key_min(a: Key, b: Key) -> Key { return select(a, b, key_less(b, a)); }
 fn key_max(a: Key, b: Key) -> Key { return select(a, b, key_less(a, b)); }
+// The key before one that is not the first.
 fn key_before(a: Key) -> Key { return Key(a.x - select(0u, 1u, a.y == 0u), a.y - 1u); }
 
 #endif

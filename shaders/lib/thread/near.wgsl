@@ -4,13 +4,13 @@
 #if SOURCE_ROWS
 #import order/loose
 
-// Loads are in order of index. So what has the threshold's key counts before the load with its
-// index, and not after it: keys up to `last` are near there, and here keys up to `earlier`.
+// Loads are in order of index. So in loads before the one with the threshold's index keys up to
+// `last` are near, and in later ones keys up to `earlier`.
 struct Limit {
   threshold: Pair,
-  load: u32,       // The one with the threshold's index, if there is one.
-  loads: u32,      // Those from here on have nothing near.
-  end_whole: u32,  // And none of those from here on has the sequence's items alone.
+  load: u32,       // The one with the threshold's index, or row.loads where that is NO_INDEX.
+  loads: u32,      // Loads from here on have nothing near.
+  end_whole: u32,  // Loads from here on are not whole, or have nothing near.
   last: Loose,
   earlier: Loose,
 }
@@ -20,7 +20,7 @@ fn limit_of(row: Row, threshold: Pair) -> Limit {
   if (threshold.index != NO_INDEX) { load = load_of(row, threshold.index); }
   let key = threshold.key & LAST_OF_ELEMENTS;  // without bits that no element's key has
   let first = loose_first(key);
-  // Nothing comes before the first of all keys.
+  // Nothing comes before the first of all keys, so that no load is compared with `earlier`.
   let loads = select(min(load + 1u, row.loads), row.loads, key_less(Loose(0u), first));
   return Limit(threshold, load, loads, min(loads, end_whole(row)), loose_last(key), key_before(first));
 }

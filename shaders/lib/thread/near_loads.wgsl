@@ -1,7 +1,7 @@
 // Which items of several loads of an invocation are up to a threshold.
 //
 // The kernel's `nth_load(n)` is the load that a number stands for, or NOWHERE.
-//   AGAIN  loads under way at once, of up to 32 items
+//   AGAIN  loads under way at once, of up to 32 items together
 #import thread/near
 
 const NOWHERE: u32 = 0xffffffffu;

@@ -30,7 +30,7 @@ var<private> singles: u32;  // loads chosen singly
 const singles: u32 = 0u;
 #endif
 var<private> again: u32;    // all loads that are read again
-var<private> shift: u32;    // A power of two in place of members: some invocations read nothing.
+var<private> shift: u32;    // Bits of a member's number. Some numbers have no member.
 
 fn nth_load(n: u32) -> u32 {
   let member = n - singles;  // of a subset, if there is one

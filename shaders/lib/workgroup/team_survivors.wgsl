@@ -28,7 +28,8 @@ fn choose(team: Team, first: u32) {
   chosen[team.slot * team_size() * OWN + atomicAdd(&chosen_counts[team.slot], 1u)] = first;
 }
 
-// The loads of a team's chosen subsets: the first of each, the second of each, ...
+// The loads of a team's chosen subsets: the first of each, the second of each, ... Of no subsets
+// there is none, whatever a division by zero gives.
 fn nth_load(n: u32) -> u32 {
   let v = chosen[reading.slot * team_size() * OWN + n % choices] + n / choices * reading.stride;
   return select(NOWHERE, v, n < choices * reading.members && v < reading.end);

@@ -71,9 +71,10 @@ _UNSPLIT = 2048  # places of a list whose buckets are not split
 def splits(places: int, element_bytes: int, digit: int) -> int:
     """Whether ``lib/workgroup/buckets.wgsl`` is to split crowded buckets of a list, as a constant.
 
-    Where a bucket's number has all bits of a key, it has some of the index too, which lie evenly.
+    Where a bucket's number has all bits of a key and two more, those are of the index, which lie
+    evenly.
     """
-    return int(places > _UNSPLIT and 8 * element_bytes > digit)
+    return int(places > _UNSPLIT and 8 * element_bytes + 2 > digit)
 
 
 def class_above(n: int, steps: int) -> int:
