@@ -208,6 +208,11 @@ class Selection:
         return prod(d.size for d in self.axes)
 
     @property
+    def index_bits(self) -> int:
+        """Bits of the largest index, at least 1."""
+        return max(1, (self.length - 1).bit_length())
+
+    @property
     def packed(self) -> bool:
         """A pair fits one word: the key is so narrow that an index finds room below it."""
         return self.format.bytes < 4 and self.length < 1 << (32 - 8 * self.format.bytes) and not self.last_index

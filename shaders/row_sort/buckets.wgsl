@@ -2,8 +2,8 @@
 // One read. A workgroup carries a sequence in registers, and sorts it by buckets
 // (lib/workgroup/sort_list.wgsl).
 //   LOADS  of an invocation
+#import io/source
 #import workgroup/sort_list
-#import io/pair_at
 #import io/put_ranks
 
 var<workgroup> shared_items: u32;
@@ -25,12 +25,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   carried[$lu * PER_LOAD + $cu] = held_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
 #endfor
 #endfor
-  // The last load of the first may be no more than skew: another item of it is one of the row's.
-  if (local == 0u) {
-    list[0] = held_of(pair_within(row, 0u));
-    shared_items = items_of(row);
-  }
+  if (local == 0u) { shared_items = items_of(row); }
   let items = workgroupUniformLoad(&shared_items);
-  sort_carried(local, items, &carried, pair_held(list[0]), last_pair());
+  sort_carried(local, items, &carried);
   put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);
 }

@@ -25,7 +25,6 @@ var<workgroup> distances: array<u32, WORKGROUP>;  // from a pair's number in the
 var<workgroup> earlier_count: atomic<u32>;
 var<workgroup> shared_ranks: Ranks;
 var<workgroup> listed: atomic<u32>;
-var<workgroup> last_word: atomic<u32>;
 
 // The ranks of a bucket, whose pairs lie in all parts. All call it together.
 fn find_parts(sequence: u32, bucket: u32, local: u32) -> Ranks {
@@ -59,22 +58,6 @@ fn list_parts(sequence: u32, local: u32, count: u32) {
   }
 }
 
-// Before a list: what its sort counts with.
-fn clear(local: u32) {
-  kth_clear(local);
-  if (local == 0u) { atomicStore(&last_word, 0u); }
-  workgroupBarrier();
-}
-
-// A pair that no pair listed comes after: a sort by distances to it needs few bits of them.
-fn last_listed(local: u32, count: u32) -> Pair {
-  var word = 0u;
-  for (var at = local; at < count; at += WORKGROUP) { word = max(word, words_of(pair_held(list[at])).x); }
-  if (word > 0u) { atomicMax(&last_word, word); }
-  workgroupBarrier();
-  return pair_from(vec3<u32>(atomicLoad(&last_word), 0xffffffffu, 0xffffffffu));
-}
-
 // Lists the pairs of ranks that no list has. All call it together.
 fn list_ranks(row: Row, local: u32, first: u32, end: u32) {
   if (local == 0u) { atomicStore(&listed, 0u); }
@@ -104,15 +87,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (!told) { ranks = Ranks(bucket * params.k / params.buckets, (bucket + 1u) * params.k / params.buckets, 0u); }
   let fits = told && ranks.end - ranks.first <= PLACES;
   let to = target_of(sequence);
-  clear(local);
+  kth_clear(local);
+  workgroupBarrier();
   for (var first = ranks.first; first < min(ranks.end, params.k); first += PLACES) {
     let count = min(ranks.end - first, PLACES);
     if (fits) { list_parts(sequence, local, count); } else { list_ranks(row_of(sequence), local, first, first + count); }
     workgroupBarrier();
-    sort_list(local, count, last_listed(local, count));
+    sort_list(local, count);
     for (var at = local; at < min(count, params.k - first); at += WORKGROUP) { put_to(to, first + at, pair_held(list[at])); }
+    kth_clear(local);
     workgroupBarrier();
-    clear(local);
   }
   // The last to have seen how many pairs there are leaves zeros.
   if (local == 0u && atomicAdd(&lengths[2u * sequence + 1u], 1u) == params.buckets - 1u) {

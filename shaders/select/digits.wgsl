@@ -109,7 +109,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (local == 0u) { lengths[sequence] = length; }
 #endif
 #if !SPILLED
-  sort_list(local, length, threshold);
+  sort_list(local, length);
   put_ranks(sequence, 1u, local);
 #endif
 }

@@ -3,13 +3,13 @@
 // A workgroup serves a sequence. Subset p holds the loads p, p + params.subsets, ... The k-th of
 // the subsets' bests (lib/workgroup/kth.wgsl), or one up to params.slack later, is a threshold,
 // which the first k pairs are up to. It re-reads the subsets that can have such pairs, lists and
-// sorts them. Where the list overflows, as of one value alone, what passes is counted by digits
-// until few enough do, and listed again (benchmarks/LOG.md#rows-of-one-value-2026-11-26-8c451f9). A
-// list that is too long to be sorted is cut at its own k-th.
+// sorts them. Where the list overflows, its own k-th is a nearer threshold for a list made anew.
+// Where far too many pass, as of one value alone, they are counted by digits until few enough do
+// (benchmarks/LOG.md#rows-of-one-value-2026-11-26-8c451f9). A list that is too long to be sorted is
+// cut at its own k-th.
 //   CUT      1 where the list is cut to k pairs and left in any order
 //   SPILLED  1 where that list is the sink's, for want of workgroup memory
-//   PLACES   of the list, at least LONGEST
-//   LONGEST  list that can be sorted, over k and params.longest at least, which is sorted uncut
+//   PLACES   of the list, over k and params.longest at least, which is sorted uncut
 //   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
 #import workgroup/survivors
 #import thread/subset_bests
@@ -31,6 +31,8 @@ fn pair_in_list(sequence: u32, place: u32) -> Pair { return pair_held(list[place
 fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = held_of(pair); }
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 #endif
+
+const MOST_LISTED: u32 = 2u * PLACES;  // Of more, counting leaves the right ones sooner.
 
 var<workgroup> listed: atomic<u32>;
 var<workgroup> shared_length: u32;
@@ -105,19 +107,20 @@ fn length_of_list(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_length);
 }
 
-// Chooses and lists what is up to `last`, or to a nearer pair where that is too much for the list.
-fn list_chosen(sequence: u32, row: Row, local: u32, items: ptr<function, Items>, last: ptr<function, Pair>) -> u32 {
-  choose_all(items, local, *last);
+// Whether many of what is chosen may have the last key: the first subset's best has it, and none
+// precedes that. All call it together.
+fn are_alike(local: u32, items: ptr<function, Items>, last: Pair) -> bool {
   least = vec3<u32>(atomicLoad(&kth_least), 0u, 0u);
-  // Where the first subset's best has the last key, and none precedes that, many may have it.
-  if (local == 0u) {
-    let alike = key_equal((*items)[0].key, (*last).key) && words_of(*last).x == least.x;
-    shared_length = select(0u, PLACES + 1u, alike);
-  }
-  var length = workgroupUniformLoad(&shared_length);
+  if (local == 0u) { shared_length = select(0u, 1u, key_equal((*items)[0].key, last.key) && words_of(last).x == least.x); }
+  return workgroupUniformLoad(&shared_length) != 0u;
+}
+
+// Lists what is up to `last`, or to a nearer pair where that is far more than there is room for.
+fn list_chosen(sequence: u32, row: Row, local: u32, alike: bool, last: ptr<function, Pair>) -> u32 {
+  var length = select(0u, MOST_LISTED + 1u, alike);
   var rank = params.k;  // of pairs from `least` on
   loop {
-    let counts = length > PLACES;
+    let counts = length > MOST_LISTED;
     if (counts) { begin_counts(*last); }
     read_chosen(sequence, row, local, *last);
     if (counts) {
@@ -127,7 +130,7 @@ fn list_chosen(sequence: u32, row: Row, local: u32, items: ptr<function, Items>,
       length = params.k - rank + place.z;
     } else {
       length = length_of_list(local);
-      if (length <= PLACES) { break; }
+      if (length <= MOST_LISTED) { break; }
     }
   }
   return length;
@@ -141,17 +144,22 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
   }
   var length = 0u;
   var slack = params.slack;
-  // Twice at most. One copy of `kth_of` serves both: so there is less to compile.
-  for (var cut = false; ; cut = true) {
+  // One copy of `kth_of` serves all: so there is less to compile.
+  for (var chosen_before = false; ; chosen_before = true) {
     *last = kth_of(items, local, params.k, slack);
-    if (cut) {
+    if (chosen_before && length <= PLACES) {
       keep_passing(sequence, items, *last);
       length = length_of_list(local);
       break;
     }
-    length = list_chosen(sequence, row, local, items, last);
+    var alike = false;
+    if (!chosen_before) {
+      choose_all(items, local, *last);
+      alike = are_alike(local, items, *last);
+    }
+    length = list_chosen(sequence, row, local, alike, last);
     if (length <= params.longest) { break; }
-    hold_list(sequence, local, length, items);
+    hold_list(sequence, local, min(length, PLACES), items);
     slack = min(slack, params.longest - params.k);
   }
   return length;
@@ -173,7 +181,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var last: Pair;
   let length = list_survivors(sequence, row, local, &items, &last);
 #if !CUT
-  sort_list(local, length, last);
+  sort_list(local, length);
 #endif
 #if !SPILLED
   put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);

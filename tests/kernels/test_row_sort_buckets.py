@@ -34,7 +34,7 @@ def test_lengths(forced, n):
 
 @pytest.mark.parametrize("name", ["float32", "int64"])
 def test_clusters_within_clusters(forced, name):
-    """Outliers, and values so near each other that they share a part: those are merged."""
+    """Outliers, and values so near each other that they share a bucket: dealt out several times."""
     device, _ = forced()
     n, rng = min(900, 2 * device.machine.widest_workgroup), np.random.default_rng(7)
     for clustered in (3, 40, 200, n - 2):
@@ -46,6 +46,22 @@ def test_clusters_within_clusters(forced, name):
             x[:, :2] = [[-(1 << 60), 1 << 60]]
             for direction in DIRECTIONS:
                 check(direction, x.astype(name), k=n, device=device, case=(clustered, levels))
+
+
+@pytest.mark.parametrize("name", ["float32", "int64"])
+def test_powers_and_runs_of_equal_values(forced, name):
+    """Each power of two needs a turn of its own; equal values of one bucket's size meet others'."""
+    device, _ = forced()
+    n, rng = min(900, 2 * device.machine.widest_workgroup), np.random.default_rng(8)
+    for number, bits in enumerate((8, 31, 62)):
+        x = 1 << rng.integers(0, bits, (3, n))
+        x[1] = x[1] * rng.choice([-1, 1], n)
+        x[2] = np.sort(x[2])
+        check(DIRECTIONS[number % 2], x.astype(name), k=n, device=device, case=bits)
+    for size in (15, 17, 63, 64, 65, 66, 130):
+        values = np.cumsum(rng.choice([1, 2, 1 << 20], -(-n // size)))
+        x = np.stack([np.repeat(values, size)[:n], rng.permutation(np.repeat(values, size)[:n])])
+        check(DIRECTIONS[size % 2], x.astype(name), k=(n, n // 3)[size % 2], device=device, case=size)
 
 
 def test_rows_that_start_amid_a_load_and_columns(forced):

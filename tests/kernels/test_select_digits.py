@@ -40,6 +40,17 @@ def test_a_threshold_at_every_digit(digits, name, ks):
             check("top_k-largest", data.make(kind, name, (2, 1000), k), k=k, device=device, case=kind)
 
 
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_more_wanted_than_stands_out(digits, name):
+    """Lists of hundreds of equal keys beside few others: indices alone tell those apart."""
+    device, _ = digits()
+    rng = np.random.default_rng(3)
+    x = np.where(rng.random((3, 5000)) < 0.02, rng.integers(60, 100, (3, 5000)), 50)
+    x[1] = np.where(rng.random(5000) < 0.02, 60, 50)
+    for direction in ("top_k-largest", "top_k-smallest"):
+        check(direction, x.astype(name), k=900, device=device)
+
+
 def test_lists_in_scratch(digits):
     """Where workgroup memory has no room, exactly k pairs are listed, and sorted apart."""
     # As if the lists were many: by their own order, not by several workgroups each.

@@ -95,9 +95,20 @@ def test_many_items_a_load_overflow_the_list(forced, turn, name):
         check(direction, x, k=100, device=device)
 
 
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "int64"])))
+def test_more_wanted_than_stands_out(forced, turn, name):
+    """Few items of many values among equal ones, of which the first are wanted, too."""
+    device, _ = forced()
+    direction, rng = DIRECTIONS[turn % 2], np.random.default_rng(turn)
+    for n, k in ((4003, 300), (9000, 500)):
+        x = np.where(rng.random((3, n)) < 0.02, rng.integers(1, 100, (3, n)), 0)
+        x[1:] = np.where(x[1:] > 0, x[1:], 50)  # between them
+        check(direction, x.astype(name), k=k, device=device, case=(n, k))
+
+
 @pytest.mark.parametrize(("turn", "name"), list(enumerate(["float16", "float32", "float64", "int64"])))
 def test_lists_that_fall_into_one_bucket(forced, turn, name):
-    """One item far from all others: the first bits that differ say nothing, lists are merged."""
+    """One item far from all others: their first bits say nothing, and they are dealt out again."""
     device, _ = forced()
     # Far in eight bits and more of a key's first word, which are all that a bucket is told by.
     far = {"int64": 0x12345678 << 32, "float64": 1.2345e300}.get(name, np.inf)

@@ -204,7 +204,7 @@ def test_a_run_writes_all_that_it_measured(tmp_path: Path) -> None:
     pattern = "argmax:1x2^16,argmax:256x1000:axis0,topk:1x2^16:k100"
     result, document = quick(tmp_path / "out.json", pattern, "--peers", "numpy", "--explain", "--plot", tmp_path / "out.png")
     assert result.exit_code == 0 and result.stderr == "", result.output
-    assert "8 of 8 exact" in result.stdout
+    assert "9 of 9 exact" in result.stdout
     assert document["schema"] == 1 and document["complete"] and document["preset"] == "quick"
     assert document["timer"] == "timestamp queries"
     assert document["ceiling"]["bytes_per_second"] > 0

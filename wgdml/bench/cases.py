@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 #: What the elements look like; ``data`` makes them.
-DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits")
+DATA_KINDS = ("random", "sorted", "reversed", "constant", "eight_values", "shared_leading_bits", "sparse")
 
 #: NumPy's names of the types that a case may have, and the bytes of an element.
 DTYPES = MappingProxyType(

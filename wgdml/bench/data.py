@@ -17,7 +17,7 @@ Array = NDArray[Any]
 _BLOCK = 1 << 20  # elements that one generator makes
 
 #: Kinds that do not depend on the shape: elements are the beginning of one endless stream.
-FLAT_KINDS = ("random", "constant", "eight_values", "shared_leading_bits")
+FLAT_KINDS = ("random", "constant", "eight_values", "shared_leading_bits", "sparse")
 
 
 def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -28,7 +28,10 @@ def in_parallel(work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
 
 
 def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
-    """The first elements of a kind's stream. Random floats are normal, random integers any."""
+    """The first elements of a kind's stream. Random floats are normal, random integers any.
+
+    Of sparse data one element in fifty is random, and all others are zero.
+    """
     out = np.empty(count, dtype)
     words = out.view(f"u{out.itemsize}")
     floats = out.dtype.kind == "f"
@@ -47,9 +50,9 @@ def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
         # Whole blocks, so that a shorter array is the beginning of a longer one.
         if kind == "eight_values":
             out[part] = generator.integers(0, 8, _BLOCK, np.uint8)[:size]
-        elif kind == "random" and floats:
+        elif kind in ("random", "sparse") and floats:
             out[part] = generator.standard_normal(_BLOCK, np.float64 if out.itemsize == 8 else np.float32)[:size]
-        elif kind == "random":
+        elif kind in ("random", "sparse"):
             words[part] = generator.integers(0, 1 << 2 * half, _BLOCK, words.dtype)[:size]
         else:
             # The upper half of the bits is that of 1.5, or of a number of the middle.
@@ -57,6 +60,8 @@ def make_flat(kind: str, count: int, dtype: str = "float32") -> Array:
             upper = int(np.array(1.5, dtype).view(words.dtype)) if floats else 0x5A << (2 * half - 8)
             low = generator.integers(0, 1 << half, _BLOCK, words.dtype)[:size]
             words[part] = low | words.dtype.type(upper >> half << half)
+        if kind == "sparse":
+            out[part] *= generator.random(_BLOCK, np.float32)[:size] < 1 / 50
 
     in_parallel(fill, range(-(-count // _BLOCK)))
     return out

@@ -80,8 +80,11 @@ def _by_buckets(p: Problem, a: Algorithms) -> bool:
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
-    share = 48 // p.key_words
-    return p.along and p.k <= policy.max_k and share * p.k <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
+    fewest = 48 * p.k
+    if p.key_words > 1:
+        # No network serves these, and a bisection rows of up to 1024 items. Teams of 16 take less.
+        fewest = max(33, 8 * p.k) if p.k <= 10 else (36 if p.length <= 1024 else 24) * p.k
+    return p.along and p.k <= policy.max_k and fewest <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
 
 
 def _select_networks(p: Problem, a: Algorithms) -> bool:
@@ -96,8 +99,8 @@ def _short(p: Problem) -> bool:
     if p.sequences <= 2048 and p.length <= min(128, 16 * p.k):
         return True
     if p.columns:
-        return p.length <= min(256, 8 * p.k)
-    return (p.length <= 64 and p.k > 20) or (p.length <= 128 and p.k > 28)
+        return p.length <= min(256 // p.key_words, 8 * p.k)
+    return (p.length <= 64 and p.k > 20) or (p.length <= 128 // p.key_words and p.k > 28)
 
 
 def _select_spans(p: Problem, a: Algorithms) -> bool:
@@ -132,6 +135,8 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
         return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
     shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, 1024 + 2 * p.k)
+    if p.key_words > 1 and p.along:
+        shortest = 64
     many = p.sequences >= a["select_bisect"].policy.min_sequences
     # A sort of what is left has a stage or more less than one of all.
     less = 2 * power_of_two_above(p.k) <= power_of_two_above(p.length)
@@ -250,7 +255,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_rows",
         _select_rows,
-        "rows of 48 k items and more (24 of 64-bit types), k up to 42",
+        "rows of 48 k items and more, k up to 42; of 64 bits over 32 items and 8 k for k up to 10, else 36 k (24 k over 1024)",
         "one dispatch, a threshold among the loads",
     ),
     Rule(
@@ -262,15 +267,15 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "row_sort_bitonic",
         lambda p, a: _short(p),
-        "rows of up to 64 items with k over 20, of 128 with k over 28; columns of up to 256 and 8 k; up to 2048 of either, of "
-        "up to 128 and 16 k",
+        "rows of up to 64 items with k over 20, of 128 with k over 28 (not of 64 bits); columns of up to 256 (64 bits: 128) and "
+        "8 k; up to 2048 of either, of up to 128 and 16 k",
         "all in order in one read, and neighbours by one workgroup",
     ),
     Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows or columns and more of 129 items (8 and 16 bits: 257) to 1024, of 32 bits to 1024 and 2 k; "
+        "640 rows or columns and more of 129 items (8 and 16 bits: 257, rows of 64: 65) to 1024, of 32 bits to 1024 and 2 k; "
         "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 8 that a copy or delegates take",
         "bits of keys in registers take less than a sort",
     ),
@@ -284,7 +289,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a),
-        "few long rows, k from 96 on",
+        "few long rows, k from 64 on",
         "a workgroup each would leave most of the machine idle",
     ),
     Rule(
@@ -304,7 +309,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_radix",
         lambda p, a: a["select_radix"].prefers(p) and a["select_radix"].spares(p, _by_radix(p, a) or _by_buckets(p, a)),
-        "rows of 3 k loads and more, k from 96 on (32 where rows are many)",
+        "rows of 3 k loads and more, k from 64 on (32 where rows are many)",
         "histograms take less than counting, whose work grows with the square of k",
     ),
     Rule(

@@ -175,6 +175,7 @@ class Program:
         _check_names(kernel, bind, constants, params)
         bound: dict[str, Region] = {}
         values = {"sequences": self.sequences, "k": self.selection.k, "parts": 1}
+        values |= {"key_bits": 8 * self.selection.format.bytes, "index_bits": self.selection.index_bits}
         view = source if isinstance(source, View) else sink.view if isinstance(sink, Outputs) else None
         used = self._shared | self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
         values |= params

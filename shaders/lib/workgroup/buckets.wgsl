@@ -1,178 +1,186 @@
-// Buckets of pairs by the first bits that differ. Where one has over CROWDED pairs, each bucket is
-// split into as many parts as it has pairs, so that neither outliers nor exponents matter
-// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998).
-//   CARRIED  pairs of an invocation, which stay in its registers
-//   SPLITS   0 where crowded buckets are not split: lists too short to pay for the registers
+// Buckets of pairs, each as many places of the list as it has pairs.
+//
+// Bins part the range of all pairs' numbers. Where one is crowded, each deals its pairs out over as
+// many places as it has, by where they lie in its own range, so that exponents do not matter
+// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998). Where more than FULLEST still
+// share a bucket, they are dealt out by the range of the first word of theirs that differs, in all
+// such buckets at once, and again until few share one: outliers and equal keys take a turn more.
+//   CARRIED  pairs of an invocation, up to 16, which stay in its registers
 #import workgroup/bins
-#import workgroup/merge_list
+#import workgroup/list
 
-const CROWDED: u32 = 16u;
-const FRACTION: u32 = 16u * SPLITS;  // bits of a place within a bucket
-const WIDTH: u32 = (CARRIED + 3u) / 4u;  // pairs that a part has on average: 4 parts an invocation
+const CROWDED: u32 = 16u;  // More take longer to count among each other than to deal out.
+const FULLEST: u32 = 64u;
+const SLOTS: u32 = (PLACES + FULLEST - 1u) / FULLEST;  // A fuller bucket begins in one of its own.
+const WORDS: u32 = KEY_WORDS + 1u;  // of a pair
+const SCALE: u32 = 31u - KTH_DIGIT;
 
 alias Carried = array<Held, CARRIED>;
 alias Numbers = array<u32, CARRIED>;
 
-var<workgroup> spread: array<atomic<u32>, 3>;  // the bits of each word that differ
-var<workgroup> spread_words: vec3<u32>;
 var<workgroup> fullest: atomic<u32>;
 var<workgroup> shared_fullest: u32;
 
-// Words in the order of pairs up to `last`. The first is a distance to the last key: leading bits
-// may mislead, as half of the numbers from 1 to 3 differ from the others in their whole exponent.
-fn distances_of(pair: Pair, last: Pair) -> vec3<u32> {
-  return words_of(pair) - vec3<u32>(words_of(last).x + 1u, 0u, 0u);
+fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
+
+// What pairs differ in, most significant first. Narrow keys, which are few, have their indices
+// behind them in one word.
+fn ordered_words(held: Held) -> vec3<u32> {
+  let pair = pair_held(held);
+  let words = words_of(pair);
+#if 4 > $[ELEMENT_BYTES]
+  let below = $[32 - 8 * ELEMENT_BYTES]u;  // a key's last bits
+  let bits = min(params.index_bits, below);
+  let index = (pair.index & ones(params.index_bits)) >> (params.index_bits - bits);
+  return vec3<u32>(((words.x >> below) << bits) | index, words.yz);
+#else
+  return words;
+#endif
 }
 
-// Runs of bits that differ, the first two: the word of each, its lowest bit, and its size. They
-// have a digit's bits together, and FRACTION more. The others are left away: of few values, one is
-// the key's and one the index's.
-struct Runs { words: vec2<u32>, shifts: vec2<u32>, sizes: vec2<u32>, room: u32 }
+fn begin_of(bounds: u32) -> u32 { return bounds & 0xffffu; }
+fn end_of(bounds: u32) -> u32 { return bounds >> 16u; }
 
-fn runs_of(differing: vec3<u32>) -> Runs {
-  var rest = differing;
-  var runs = Runs(vec2<u32>(), vec2<u32>(), vec2<u32>(), KTH_DIGIT + FRACTION);
-#for r in 2
-  {
-    let word = select(select(2u, 1u, rest.y != 0u), 0u, rest.x != 0u);
-    let bits = word_of(rest, word);
-    let high = 32u - countLeadingZeros(bits);
-    let low = 32u - countLeadingZeros(~bits & ones(high));
-    let size = min(runs.room, high - low);
-    runs.words[$r] = word;
-    runs.shifts[$r] = high - size;
-    runs.sizes[$r] = size;
-    runs.room -= size;
-    rest &= select(vec3<u32>(0xffffffffu), vec3<u32>(ones(high - size)), vec3<u32>(0u, 1u, 2u) == vec3<u32>(word));
+// Whether a bucket, one of the first k pairs', is to be dealt out.
+fn is_full(bounds: u32) -> bool { return end_of(bounds) > begin_of(bounds) + FULLEST && begin_of(bounds) < params.k; }
+
+// The range of each word of a slot's pairs, the least and the complement of the largest, and then
+// what tells their places, is in `scan_words`, whose sums are not needed meanwhile.
+fn range_at(slot: u32, word: u32) -> u32 { return 2u * (WORDS * slot + word); }
+
+fn clear_ranges(local: u32) {
+  for (var i = local; i < range_at(SLOTS, 0u); i += WORKGROUP) { atomicStore(&scan_words[i], 0xffffffffu); }
+  workgroupBarrier();
+}
+
+fn widen_range(slot: u32, word: u32, least: u32, largest: u32) {
+  atomicMin(&scan_words[range_at(slot, word)], least);
+  atomicMin(&scan_words[range_at(slot, word) + 1u], ~largest);
+}
+
+// Ranges become scales: the least of the first word that differs, the share of a step in 2^31, and
+// how far numbers are shifted to be steps, below which word it is. All call it together.
+fn set_scales(local: u32) {
+  workgroupBarrier();
+  if (local < SLOTS) {
+    var scale = vec3<u32>();
+    for (var w = WORDS; w > 0u; w--) {
+      let at = range_at(local, w - 1u);
+      let least = atomicLoad(&scan_words[at]);
+      let largest = ~atomicLoad(&scan_words[at + 1u]);
+      if (least < largest) {
+        let shift = 16u - min(countLeadingZeros(largest - least), 16u);
+        scale = vec3<u32>(least, 0x80000000u / (((largest - least) >> shift) + 1u), shift | ((w - 1u) << 8u));
+      }
+    }
+#for i in 3
+    atomicStore(&scan_words[range_at(local, 0u) + $iu], scale[$i]);
+#endfor
   }
-#endfor
-  return runs;
+  workgroupBarrier();
 }
 
-// The bits of some runs, side by side.
-fn code_of(words: vec3<u32>, runs: Runs) -> u32 {
-  var code = 0u;
-#for r in 2
-  code = (code << runs.sizes[$r]) | ((word_of(words, runs.words[$r]) >> runs.shifts[$r]) & ones(runs.sizes[$r]));
-#endfor
-  return code << runs.room;
+// The place of a pair among those of its bucket, about, but for the last `spare` places.
+fn place_in(bounds: u32, spare: u32, words: vec3<u32>) -> u32 {
+  let at = range_at(begin_of(bounds) / FULLEST, 0u);
+  let word = atomicLoad(&scan_words[at + 2u]);
+  let step = (word_of(words, word >> 8u) - atomicLoad(&scan_words[at])) >> (word & 31u);
+  let share = (step * atomicLoad(&scan_words[at + 1u])) >> 15u;  // of 2^16
+  return begin_of(bounds) + ((share * (end_of(bounds) - begin_of(bounds) - spare)) >> 16u);
 }
 
-// Where a bucket begins, or the list ends.
-fn bucket_begin(bucket: u32, length: u32) -> u32 {
-  if (bucket == KTH_BINS) { return length; }
-  return atomicLoad(&kth_bins[bucket]);
-}
-
-// Counts of buckets become their beginnings. Returns the most pairs of any that is crowded, or 0.
-fn begin_buckets(local: u32) -> u32 {
+// Counts of bins become their beginnings. Returns the most pairs of any among the first k.
+fn begin_bins(local: u32) -> u32 {
+  workgroupBarrier();
   var count = 0u;
-  var most = 0u;
-  for (var b = 0u; b < KTH_EACH; b++) {
-    let own = atomicLoad(&kth_bins[local * KTH_EACH + b]);
-    count += own;
-    most = max(most, own);
-  }
-  if (most > CROWDED) { atomicMax(&fullest, most); }
+  for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
+  if (local == 0u) { atomicStore(&fullest, 0u); }
   var begin = inclusive_sum(local, count) - count;
+  var most = 0u;
   for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
     let own = atomicLoad(&kth_bins[b]);
     atomicStore(&kth_bins[b], begin);
+    most = max(most, select(0u, own, begin < params.k));
     begin += own;
   }
-  if (local == 0u) { shared_fullest = atomicAnd(&fullest, 0u); }
-  return workgroupUniformLoad(&shared_fullest);
-}
-
-fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
-
-// The bits of each word that differ for any invocation. All call it together.
-fn differing_words(local: u32, mine: vec3<u32>) -> vec3<u32> {
-  if (local < 3u) { atomicStore(&spread[local], 0u); }
+  if (most > CROWDED) { atomicMax(&fullest, most); }
   workgroupBarrier();
-#for w in 3
-  if (mine[$w] != 0u) { atomicOr(&spread[$w], mine[$w]); }
-#endfor
-  workgroupBarrier();
-  if (local == 0u) {
-    spread_words = vec3<u32>(atomicLoad(&spread[0]), atomicLoad(&spread[1]), atomicLoad(&spread[2]));
-  }
-  return workgroupUniformLoad(&spread_words);
-}
-
-// The bits that differ, of the distances of all pairs carried. `any_pair` is one of them.
-fn differing_of(local: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) -> vec3<u32> {
-  let first = distances_of(any_pair, last);
-  var mine = vec3<u32>();
-#for c in CARRIED
-  if (is_carried((*carried)[$c])) { mine |= distances_of(pair_held((*carried)[$c]), last) ^ first; }
-#endfor
-  if (local == 0u) { atomicStore(&fullest, 0u); }
-  return differing_words(local, mine);
-}
-
-// Codes become bounds: where the pair's bucket begins and, in the high half, where it ends.
-fn bound_by_buckets(length: u32, carried: ptr<function, Carried>, codes: ptr<function, Numbers>) {
-#for c in CARRIED
-  if (is_carried((*carried)[$c])) {
-    let bucket = (*codes)[$c] >> FRACTION;
-    (*codes)[$c] = bucket_begin(bucket, length) | (bucket_begin(bucket + 1u, length) << 16u);
-  }
-#endfor
-}
-
-#if SPLITS
-
-fn half_of(word: u32, part: u32) -> u32 { return (word >> (16u * (part & 1u))) & 0xffffu; }
-
-// Where a part begins, or the list ends. The counts of two parts share a word of `scan_words`.
-fn part_begin(part: u32, length: u32) -> u32 {
-  if (part == 4u * WORKGROUP) { return length; }
-  return half_of(atomicLoad(&scan_words[part >> 1u]), part);
-}
-
-// Counts of parts become their beginnings. Returns the most pairs of any.
-fn begin_parts(local: u32) -> u32 {
-  let low = atomicLoad(&scan_words[2u * local]);
-  let high = atomicLoad(&scan_words[2u * local + 1u]);
-  let sizes = vec4<u32>(low & 0xffffu, low >> 16u, high & 0xffffu, high >> 16u);
-  let count = sizes.x + sizes.y + sizes.z + sizes.w;
-  atomicMax(&fullest, max(max(sizes.x, sizes.y), max(sizes.z, sizes.w)));
-  workgroupBarrier();
-  let begin = inclusive_sum(local, count) - count;
-  workgroupBarrier();
-  let second = begin + sizes.x;
-  let third = second + sizes.y;
-  atomicStore(&scan_words[2u * local], begin | (second << 16u));
-  atomicStore(&scan_words[2u * local + 1u], third | ((third + sizes.z) << 16u));
   if (local == 0u) { shared_fullest = atomicLoad(&fullest); }
   return workgroupUniformLoad(&shared_fullest);
 }
 
-// Codes become bounds of parts, and places those within a part. Returns the most pairs of a part.
-fn split_buckets(local: u32, length: u32, carried: ptr<function, Carried>,
-                 codes: ptr<function, Numbers>, places: ptr<function, Numbers>) -> u32 {
-  atomicStore(&scan_words[local], 0u);
-  atomicStore(&scan_words[WORKGROUP + local], 0u);
-  workgroupBarrier();
-#for c in CARRIED
-  if (is_carried((*carried)[$c])) {
-    let bucket = (*codes)[$c] >> FRACTION;
-    let begin = bucket_begin(bucket, length);
-    let size = bucket_begin(bucket + 1u, length) - begin;
-    let part = (begin + ((((*codes)[$c] & ones(FRACTION)) * size) >> FRACTION)) / WIDTH;
-    (*places)[$c] = half_of(atomicAdd(&scan_words[part >> 1u], 1u << (16u * (part & 1u))), part);
-    (*codes)[$c] = part;
-  }
-#endfor
-  workgroupBarrier();
-  let most = begin_parts(local);
-#for c in CARRIED
-  if (is_carried((*carried)[$c])) {
-    (*codes)[$c] = part_begin((*codes)[$c], length) | (part_begin((*codes)[$c] + 1u, length) << 16u);
-  }
-#endfor
-  return most;
+// Where a bin begins, or the list ends.
+fn bin_begin(bin: u32, length: u32) -> u32 {
+  if (bin == KTH_BINS) { return length; }
+  return atomicLoad(&kth_bins[bin]);
 }
 
-#endif
+// Lists the `length` pairs carried by buckets. Returns the bounds of each one's: where it begins
+// and, in the high half, where it ends. All invocations call it together, with empty bins and after
+// a barrier.
+fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> Numbers {
+  var bounds: Numbers;
+  var places: Numbers;
+  let scale = (KTH_BINS << SCALE) / max(length, 1u);
+  // A bin has fewer places: buckets that are dealt out leave so many, lest they meet the next one.
+  let spare = length / KTH_BINS + 1u;
+  clear_ranges(local);
+  var first = 0xffffffffu;
+  var last = 0u;
+#for c in CARRIED
+  bounds[$c] = 0u;
+  if (is_carried((*carried)[$c])) {
+    first = min(first, ordered_words((*carried)[$c]).x);
+    last = max(last, ordered_words((*carried)[$c]).x);
+  }
+#endfor
+  if (first <= last) { widen_range(0u, 0u, first, last); }
+  workgroupBarrier();
+  let least = atomicLoad(&scan_words[0]);
+  let shift = min(countLeadingZeros(~atomicLoad(&scan_words[1]) - least), 31u);
+  for (var turn = 0u; ; ) {
+    if (turn > 0u) { kth_clear(local); }
+    if (turn > 1u) {
+      clear_ranges(local);
+#for c in CARRIED
+      if (is_carried((*carried)[$c]) && is_full(bounds[$c])) {
+        let words$c = ordered_words((*carried)[$c]);
+        for (var w = 0u; w < WORDS; w++) {
+          widen_range(begin_of(bounds[$c]) / FULLEST, w, word_of(words$c, w), word_of(words$c, w));
+        }
+      }
+#endfor
+      set_scales(local);
+    } else if (turn == 1u) {
+      workgroupBarrier();
+    }
+#for c in CARRIED
+    if (is_carried((*carried)[$c])) {
+      let words$c = ordered_words((*carried)[$c]);
+      let begin$c = begin_of(bounds[$c]);
+      var bin$c = (words$c.x - least) << shift;
+      if (turn == 0u) {
+        bin$c >>= 32u - KTH_DIGIT;
+      } else {
+        bin$c = begin$c + ((((bin$c << KTH_DIGIT) >> 16u) * (end_of(bounds[$c]) - begin$c)) >> 16u);
+        if (turn > 1u) { bin$c = begin$c; }
+        if (turn > 1u && is_full(bounds[$c])) { bin$c = place_in(bounds[$c], spare, words$c); }
+        bin$c = (bin$c * scale) >> SCALE;
+      }
+      bounds[$c] = bin$c;
+      places[$c] = atomicAdd(&kth_bins[bin$c], 1u);
+    }
+#endfor
+    let most = begin_bins(local);
+#for c in CARRIED
+    if (is_carried((*carried)[$c])) {
+      bounds[$c] = bin_begin(bounds[$c], length) | (bin_begin(bounds[$c] + 1u, length) << 16u);
+      list[begin_of(bounds[$c]) + places[$c]] = (*carried)[$c];
+    }
+#endfor
+    workgroupBarrier();
+    if (most <= select(FULLEST + spare, CROWDED, turn == 0u)) { break; }
+    turn += select(1u, 2u, most == length);
+  }
+  return bounds;
+}

@@ -1,13 +1,10 @@
 // Sorts a list in workgroup memory by merging: a pair's place is its own in its run and, by binary
 // search, the number before it in the other.
-//   PLACES   of the list
 //   LONGEST  that is sorted
-#import order/held
+#import workgroup/list
 
 const RUN: u32 = 16u;  // these are sorted by counting
 const MOVING: u32 = (LONGEST + WORKGROUP - 1u) / WORKGROUP;  // pairs of an invocation on their way
-
-var<workgroup> list: array<Held, PLACES>;
 
 // How many pairs of the ordered places from `begin` to before `end` come before a pair.
 fn count_before(begin: u32, end: u32, held: Held) -> u32 {
@@ -18,20 +15,6 @@ fn count_before(begin: u32, end: u32, held: Held) -> u32 {
     if (held_before(list[middle], held)) { low = middle + 1u; } else { high = middle; }
   }
   return low - begin;
-}
-
-// And where they are in no order. Four at a time: a wait for each would take longer.
-fn count_all_before(begin: u32, end: u32, held: Held) -> u32 {
-  var count = 0u;
-  for (var other = begin; other < end; other += 4u) {
-#for u in 4
-    let other$u = list[min(other + $uu, end - 1u)];
-#endfor
-#for u in 4
-    count += select(0u, 1u, other + $uu < end && held_before(other$u, held));
-#endfor
-  }
-  return count;
 }
 
 // Sorts the list's first `length` pairs in place. All invocations call it together, with the same

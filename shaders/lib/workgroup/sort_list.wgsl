@@ -1,60 +1,30 @@
-// Sorts a list in workgroup memory: into buckets, then by counting within each. Where one has over
-// FULLEST pairs, by merging.
+// Sorts a list in workgroup memory: into buckets, then by counting within each.
 #import workgroup/buckets
-#import workgroup/merge_list
 
-const FULLEST: u32 = 64u;
-
-// Sorts the `length` pairs carried, all up to `last`, into the list; the first params.k at least.
-// All invocations call it together, after a barrier behind `kth_of` or `kth_clear`.
-fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>, any_pair: Pair, last: Pair) {
-  var places: Numbers;
-  var bounds: Numbers;
-  let runs = runs_of(differing_of(local, carried, any_pair, last));
+// Sorts the `length` pairs carried into the list; the first params.k at least. All invocations call
+// it together, with empty bins and after a barrier.
+fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>) {
+  var bounds = list_by_buckets(local, length, carried);
 #for c in CARRIED
-  if (is_carried((*carried)[$c])) {
-    bounds[$c] = code_of(distances_of(pair_held((*carried)[$c]), last), runs);
-    places[$c] = atomicAdd(&kth_bins[bounds[$c] >> FRACTION], 1u);
-  }
-#endfor
-  workgroupBarrier();
-  var most = begin_buckets(local);
-#if SPLITS
-  if (most > CROWDED) {
-    most = split_buckets(local, length, carried, &bounds, &places);
+  if (is_carried((*carried)[$c]) && begin_of(bounds[$c]) < params.k) {
+    bounds[$c] = begin_of(bounds[$c]) + count_all_before(begin_of(bounds[$c]), end_of(bounds[$c]), (*carried)[$c]);
   } else {
-    bound_by_buckets(length, carried, &bounds);
-  }
-#else
-  bound_by_buckets(length, carried, &bounds);
-#endif
-#for c in CARRIED
-  if (is_carried((*carried)[$c])) { list[(bounds[$c] & 0xffffu) + places[$c]] = (*carried)[$c]; }
-#endfor
-  workgroupBarrier();
-  if (most > FULLEST) {
-    merge_list(local, length);
-    return;
-  }
-#for c in CARRIED
-  if (is_carried((*carried)[$c]) && (bounds[$c] & 0xffffu) < params.k) {
-    let begin = bounds[$c] & 0xffffu;
-    places[$c] = begin + count_all_before(begin, bounds[$c] >> 16u, (*carried)[$c]);
+    bounds[$c] = PLACES;
   }
 #endfor
   workgroupBarrier();
 #for c in CARRIED
-  if (is_carried((*carried)[$c]) && (bounds[$c] & 0xffffu) < params.k) { list[places[$c]] = (*carried)[$c]; }
+  if (bounds[$c] < PLACES) { list[bounds[$c]] = (*carried)[$c]; }
 #endfor
   workgroupBarrier();
 }
 
 // Sorts the list's first `length` pairs in place, as `sort_carried` does.
-fn sort_list(local: u32, length: u32, last: Pair) {
+fn sort_list(local: u32, length: u32) {
   var carried: Carried;
 #for c in CARRIED
   carried[$c] = nothing_held();
   if ($cu * WORKGROUP + local < length) { carried[$c] = list[$cu * WORKGROUP + local]; }
 #endfor
-  sort_carried(local, length, &carried, pair_held(list[0]), last);
+  sort_carried(local, length, &carried);
 }

@@ -65,18 +65,6 @@ def loads_again(occupancy: OccupancyPolicy, source: Source) -> int:
     return min(occupancy.reread_unroll, _ITEMS_AGAIN // source.per_load)
 
 
-_UNSPLIT = 2048  # places of a list whose buckets are not split
-
-
-def splits(places: int, element_bytes: int, digit: int) -> int:
-    """Whether ``lib/workgroup/buckets.wgsl`` is to split crowded buckets of a list, as a constant.
-
-    Where a bucket's number has all bits of a key and two more, those are of the index, which lie
-    evenly.
-    """
-    return int(places > _UNSPLIT and 8 * element_bytes + 2 > digit)
-
-
 def class_above(n: int, steps: int) -> int:
     """The least of few sizes from n on: ``steps`` of them from one power of two to the next."""
     step = max(1, power_of_two_above(n) // (2 * steps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..machine import ceil_div, power_of_two_above
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
@@ -15,6 +15,7 @@ from .parts import held_bytes
 
 _WORDS = 4  # of keys that an invocation carries: more of them wait for each other in its registers
 _WORKGROUP = 64  # invocations at least
+_BINS = 4  # of an invocation, where there is room
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class _Shape(NamedTuple):
     workgroup: int
     loads: int  # of an invocation
     places: int  # of the list
+    digit: int  # There are 2**digit bins.
 
 
 class RowSortBuckets(Algorithm):
@@ -60,12 +62,12 @@ class RowSortBuckets(Algorithm):
         items = source.most_loads * source.per_load
         workgroup = max(_WORKGROUP, power_of_two_above(ceil_div(items * problem.key_words, _WORDS)))
         loads = ceil_div(source.most_loads, workgroup)
-        shape = _Shape(workgroup, loads, loads * workgroup * source.per_load)
-        # The list, and a counter and two words an invocation of `lib/workgroup/bins.wgsl`.
-        room = held_bytes(problem) * shape.places + 12 * workgroup + 64
-        if workgroup > self.machine.widest_workgroup or room > self.memory:
+        places = loads * workgroup * source.per_load
+        # Beside the list a word a bin, and two an invocation for `lib/workgroup/scan.wgsl`.
+        bins = self.memory - held_bytes(problem) * places - 8 * workgroup - 64
+        if workgroup > self.machine.widest_workgroup or bins < 4 * workgroup:
             raise Unserved(f"row_sort_buckets takes sequences that fit this adapter's workgroup memory, not {problem.length} items")
-        return shape
+        return _Shape(workgroup, loads, places, power_of_two_below(min(bins // 4, _BINS * workgroup)).bit_length() - 1)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
@@ -78,10 +80,8 @@ class RowSortBuckets(Algorithm):
                 "WORKGROUP": shape.workgroup,
                 "LOADS": shape.loads,
                 "PLACES": shape.places,
-                "LONGEST": shape.places,
                 "CARRIED": shape.places // shape.workgroup,
-                "SPLITS": 1,
-                "KTH_DIGIT": shape.workgroup.bit_length() - 1,
+                "KTH_DIGIT": shape.digit,
             },
             params={"k": problem.k},
         )

@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, pair_bytes, splits
+from .parts import class_above, held_bytes, loads_again, pair_bytes
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
 _DIGIT = 9  # bits of a digit: a bin for each invocation
@@ -144,14 +144,8 @@ class SampleSelect(Algorithm):
                 "WORKGROUP": shape.sorting,
                 "KTH_DIGIT": _DIGIT,
                 "PLACES": shape.sorted_at_once,
-                "LONGEST": shape.sorted_at_once,
                 "CARRIED": ceil_div(shape.sorted_at_once, shape.sorting),
-                "SPLITS": splits(shape.sorted_at_once, problem.format.bytes, _DIGIT),
                 "AGAIN": again,
             },
-            params=params
-            | {
-                "key_bits": 8 * problem.format.bytes,
-                "index_bits": max(1, (program.selection.length - 1).bit_length()),
-            },
+            params=params,
         )

@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, splits
+from .parts import class_above, held_bytes, loads_again
 from .row_sort_radix import RowSortRadix
 
 _LARGEST_K = 8192
@@ -175,7 +175,7 @@ class SelectDigits(Algorithm):
         return _Sample(every, ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
-        form, per_load = problem.format, problem.view.per_load
+        per_load = problem.view.per_load
         counts = sink.counts if isinstance(sink, Pairs) else None
         program.dispatch(
             "select/digits",
@@ -188,9 +188,7 @@ class SelectDigits(Algorithm):
                 "KTH_DIGIT": shape.digit,
                 "SPILLED": int(shape.spilled),
                 "PLACES": shape.places,
-                "LONGEST": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
-                "SPLITS": splits(shape.places, form.bytes, shape.digit),
                 "AGAIN": loads_again(self.occupancy, problem.source),
                 "SAMPLED": shape.sampled,
                 "EACH": max(1, shape.sampled * per_load),
@@ -201,7 +199,5 @@ class SelectDigits(Algorithm):
                 "least": problem.k,
                 "places": shape.places,
                 "slack": shape.places - problem.k,
-                "key_bits": 8 * form.bytes,
-                "index_bits": max(1, (program.selection.length - 1).bit_length()),
             },
         )

@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, splits, threshold_workgroup
+from .parts import class_above, held_bytes, loads_again, threshold_workgroup
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -51,7 +51,7 @@ class SelectRadixPolicy:
     #: Each of the k has this many invocations (the same figures).
     threads_per_rank: float = number(2 / 3, 0.1, 4.0)
     #: Histograms pay from this k on. Below it counting takes less (the same figures).
-    min_k: int = number(96, 2, 2048)
+    min_k: int = number(64, 2, 2048)
     #: They pay from this k on where workgroups share a processor (the same figures).
     min_k_many: int = number(32, 2, 2048)
 
@@ -211,13 +211,11 @@ class SelectRadix(Algorithm):
                 "CUT": int(shape.longest == k),
                 "EACH": max(shape.own, ceil_div(shape.capacity, workgroup)),
                 "PLACES": shape.capacity,
-                "LONGEST": places,
                 "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
                 "AGAIN": loads_again(self.occupancy, problem.source) if again > 1 else 1,
                 "KTH_DIGIT": self._digit(workgroup),
                 "IN_ORDER": 1,
-                "SPLITS": splits(places, problem.format.bytes, self._digit(workgroup)),
             },
             params={
                 "k": k,

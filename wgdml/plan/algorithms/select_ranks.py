@@ -191,19 +191,13 @@ class SelectRanks(Step):
             sink=Outputs(view),
             bind={"ranks": ranks.region} | _pairs_of(sink) | bind,
             constants=self._searching(constants),
-            params=self._words_of(program) | params | {"sink_step": sink.step},
+            params=params | {"sink_step": sink.step},
         )
 
     @staticmethod
     def _searching(constants: dict[str, int]) -> dict[str, int]:
         """The constants of ``lib/workgroup/rank_rows.wgsl``."""
         return constants | {"DIGIT": constants["BINS"].bit_length() - 1, "MATCHES": 1}
-
-    @staticmethod
-    def _words_of(program: Program) -> dict[str, int]:
-        """The parameters of ``lib/io/used_bits.wgsl``."""
-        selection = program.selection
-        return {"key_bits": 8 * selection.format.bytes, "index_bits": max(1, (selection.length - 1).bit_length())}
 
     def _rows_between(self, program: Program, view: View, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs) -> None:
         count, key_words = brackets.count, program.selection.format.key_words
@@ -299,7 +293,7 @@ class SelectRanks(Step):
                     source=source,
                     bind=bind,
                     constants=constants,
-                    params=previous | digit | wanted | {"parts": parts} | self._words_of(program),
+                    params=previous | digit | wanted | {"parts": parts},
                 )
             previous = {"previous_word": word, "previous_shift": shift}
         program.dispatch(
@@ -375,14 +369,13 @@ class SelectRanks(Step):
             bind=estimates | {"sampled": brackets.sampled},
             constants=self._searching(self._slots(slots, workgroup, bins // slots))
             | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words, "RUN": 1, "ALONE": 0},
-            params=self._words_of(program)
-            | {"parts": sample.samples, "every": sample.every, "slack": max(1, math.isqrt(sample.size(view.length)) // 16)},
+            params={"parts": sample.samples, "every": sample.every, "slack": max(1, math.isqrt(sample.size(view.length)) // 16)},
         )
         program.dispatch(
             "ranks/brackets",
             sequences * ends,
             bind=estimates | {"brackets": table},
-            params=self._words_of(program) | {"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
+            params={"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
         )
 
     def _list(

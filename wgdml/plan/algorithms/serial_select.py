@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...selection import Selection
 from ..machine import Machine, ceil_div, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
@@ -65,10 +64,6 @@ class _Chosen:
 def _enough(k: int) -> int:
     """A threshold need not be the k-th pair: what is a little later is found in fewer rounds."""
     return k + 4 + min(64, k // 8)
-
-
-def _index_bits(selection: Selection) -> int:
-    return max(1, (selection.length - 1).bit_length())
 
 
 class SerialSelect(Algorithm):
@@ -145,7 +140,7 @@ class SerialSelect(Algorithm):
 
         It has a round for each four bits, one that writes, and fills places that are left.
         """
-        index_bits = 32 if isinstance(problem.source, Pairs) else _index_bits(problem.view.selection)
+        index_bits = 32 if isinstance(problem.source, Pairs) else problem.view.selection.index_bits
         return _ITERATIONS // (2 * problem.format.bytes + ceil_div(index_bits, 4) + 2)
 
     def _subsets(self, problem: Problem) -> Subsets | None:
@@ -200,8 +195,6 @@ class SerialSelect(Algorithm):
                     "segment": ceil_div(most, per_load),
                     "segments": segments,
                     "places": places,
-                    "key_bits": 8 * problem.format.bytes,
-                    "index_bits": _index_bits(program.selection),
                 },
                 workgroup=16,
             )
