@@ -82,8 +82,9 @@ def _select_rows(p: Problem, a: Algorithms) -> bool:
     policy = a["select_rows"].policy
     fewest = 48 * p.k
     if p.key_words > 1:
-        # No network serves these, and a bisection rows of up to 1024 items. Teams of 16 take less.
-        fewest = max(33, 8 * p.k) if p.k <= 10 else (36 if p.length <= 1024 else 24) * p.k
+        # No network serves these. Teams of 16 take less than a bisection, larger ones of long rows
+        # (benchmarks/LOG.md#short-rows-of-64-bits-2026-11-27-7c54008).
+        fewest = max(33, 8 * p.k) if p.k <= 10 else 36 * p.k
     return p.along and p.k <= policy.max_k and fewest <= p.length <= min(policy.max_length, 1024 + 4 * p.sequences)
 
 
@@ -255,7 +256,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_rows",
         _select_rows,
-        "rows of 48 k items and more, k up to 42; of 64 bits over 32 items and 8 k for k up to 10, else 36 k (24 k over 1024)",
+        "rows of 48 k items and more, k up to 42; of 64 bits over 32 items and 8 k for k up to 10, else 36 k",
         "one dispatch, a threshold among the loads",
     ),
     Rule(
