@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import weakref
 from contextlib import suppress
+from dataclasses import replace
 
 # Vulkan loaders complain on stderr without it; it has to be there before wgpu is imported.
 os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
@@ -39,6 +40,20 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--plan-as", metavar="KIND", help="plan as for this kind of adapter: discrete, integrated or software")
+
+
+def pytest_configure(config):
+    """Software adapters then run what GPUs run: the rules and kernels that are not theirs."""
+    kind = config.getoption("--plan-as")
+    if kind:
+        from wgdml.runtime.context import Context
+
+        machine = Context.machine
+        Context.machine = lambda self: replace(machine(self), kind=kind)
 
 
 @pytest.fixture(scope="session")
