@@ -89,6 +89,9 @@ fn hold_list(sequence: u32, local: u32, length: u32, items: ptr<function, Items>
   (*items)[$i] = last_pair();
   if (local + $iu * WORKGROUP < length) { (*items)[$i] = pair_in_list(sequence, local + $iu * WORKGROUP); }
 #endfor
+#if SPILLED
+  storageBarrier();  // The list is made anew behind barriers of workgroup memory.
+#endif
 }
 
 // Lists again what of the list was held.
@@ -157,6 +160,7 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
       choose_all(items, local, *last);
       alike = are_alike(local, items, *last);
     }
+    // A nearer threshold lists fewer, so counting comes before the first list alone.
     length = list_chosen(sequence, row, local, alike, last);
     if (length <= params.longest) { break; }
     hold_list(sequence, local, min(length, PLACES), items);

@@ -8,6 +8,7 @@ import data
 import numpy as np
 import pytest
 from checks import check, strided_tensor
+from planning import planned_device
 
 import wgdml
 
@@ -62,6 +63,23 @@ def test_powers_and_runs_of_equal_values(forced, name):
         values = np.cumsum(rng.choice([1, 2, 1 << 20], -(-n // size)))
         x = np.stack([np.repeat(values, size)[:n], rng.permutation(np.repeat(values, size)[:n])])
         check(DIRECTIONS[size % 2], x.astype(name), k=(n, n // 3)[size % 2], device=device, case=size)
+
+
+@pytest.mark.parametrize("length", [90, 200, 201])
+def test_lists_with_nothing_among_their_pairs(device, length):
+    """Parts of short spans have fewer pairs than places, and nothing in the others."""
+    device, planned = planned_device(device, "select_teams", occupancy={"processors": 1, "workgroups": 8192, "loads_each": 1})
+    k, rows = 200, 4
+    x = np.tile(np.arange(16384, dtype=np.int32) % 254 * 4096, (rows, 1))
+    x[:, 1::20] = (1 << 20) - 1  # many in the last bin
+    values, indices = wgdml.top_k(x, k, mode="smallest", lengths=np.full(rows, length, np.uint32), device=device)
+    assert planned.plans[-1].algorithms == ("select_teams", "row_sort_buckets")
+    there = min(k, length)
+    want = np.argsort(x[:, :length], axis=1, kind="stable")[:, :there]
+    np.testing.assert_array_equal(np.asarray(indices)[:, :there], want)
+    np.testing.assert_array_equal(np.asarray(values)[:, :there], np.take_along_axis(x, want, 1))
+    assert (np.asarray(indices)[:, there:] == -1).all()
+    assert (np.asarray(values)[:, there:] == np.iinfo(np.int32).max).all()
 
 
 def test_rows_that_start_amid_a_load_and_columns(forced):

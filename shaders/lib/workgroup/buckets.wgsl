@@ -11,7 +11,8 @@
 
 const CROWDED: u32 = 16u;  // More take longer to count among each other than to deal out.
 const FULLEST: u32 = 64u;
-const SLOTS: u32 = (PLACES + FULLEST - 1u) / FULLEST;  // A fuller bucket begins in one of its own.
+// A fuller bucket begins in a slot of its own.
+const SLOTS: u32 = (min(PLACES, CARRIED * WORKGROUP) + FULLEST - 1u) / FULLEST;
 const WORDS: u32 = KEY_WORDS + 1u;  // of a pair
 const SCALE: u32 = 31u - KTH_DIGIT;
 
@@ -19,7 +20,7 @@ alias Carried = array<Held, CARRIED>;
 alias Numbers = array<u32, CARRIED>;
 
 var<workgroup> fullest: atomic<u32>;
-var<workgroup> shared_fullest: u32;
+var<workgroup> shared_counts: vec2<u32>;  // pairs of the fullest bin, and of all
 
 fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
 
@@ -89,7 +90,8 @@ fn place_in(bounds: u32, spare: u32, words: vec3<u32>) -> u32 {
   return begin_of(bounds) + ((share * (end_of(bounds) - begin_of(bounds) - spare)) >> 16u);
 }
 
-// Counts of bins become their beginnings. Returns the most pairs of any among the first k.
+// Counts of bins become their beginnings. Returns the most pairs of a bin of the first k, or 0
+// where none is crowded.
 fn begin_bins(local: u32) -> u32 {
   workgroupBarrier();
   var count = 0u;
@@ -105,19 +107,19 @@ fn begin_bins(local: u32) -> u32 {
   }
   if (most > CROWDED) { atomicMax(&fullest, most); }
   workgroupBarrier();
-  if (local == 0u) { shared_fullest = atomicLoad(&fullest); }
-  return workgroupUniformLoad(&shared_fullest);
+  if (local == WORKGROUP - 1u) { shared_counts = vec2<u32>(atomicLoad(&fullest), begin); }
+  return workgroupUniformLoad(&shared_counts).x;
 }
 
-// Where a bin begins, or the list ends.
-fn bin_begin(bin: u32, length: u32) -> u32 {
-  if (bin == KTH_BINS) { return length; }
+// Where a bin begins, or the pairs end: of `length` some may be nothing.
+fn bin_begin(bin: u32) -> u32 {
+  if (bin == KTH_BINS) { return shared_counts.y; }
   return atomicLoad(&kth_bins[bin]);
 }
 
-// Lists the `length` pairs carried by buckets. Returns the bounds of each one's: where it begins
-// and, in the high half, where it ends. All invocations call it together, with empty bins and after
-// a barrier.
+// Lists the pairs carried, up to `length`, by buckets. Returns the bounds of each one's: where it
+// begins and, in the high half, where it ends. All invocations call it together, with empty bins,
+// which it does not leave, and after a barrier.
 fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> Numbers {
   var bounds: Numbers;
   var places: Numbers;
@@ -174,13 +176,13 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
     let most = begin_bins(local);
 #for c in CARRIED
     if (is_carried((*carried)[$c])) {
-      bounds[$c] = bin_begin(bounds[$c], length) | (bin_begin(bounds[$c] + 1u, length) << 16u);
+      bounds[$c] = bin_begin(bounds[$c]) | (bin_begin(bounds[$c] + 1u) << 16u);
       list[begin_of(bounds[$c]) + places[$c]] = (*carried)[$c];
     }
 #endfor
     workgroupBarrier();
     if (most <= select(FULLEST + spare, CROWDED, turn == 0u)) { break; }
-    turn += select(1u, 2u, most == length);
+    turn += select(1u, 2u, most == shared_counts.y);
   }
   return bounds;
 }

@@ -1,8 +1,8 @@
 // Sorts a list in workgroup memory: into buckets, then by counting within each.
 #import workgroup/buckets
 
-// Sorts the `length` pairs carried into the list; the first params.k at least. All invocations call
-// it together, with empty bins and after a barrier.
+// Sorts the pairs carried, up to `length`, into the list; the first params.k at least, and nothing
+// behind them. All invocations call it together, with empty bins and after a barrier.
 fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>) {
   var bounds = list_by_buckets(local, length, carried);
 #for c in CARRIED
@@ -16,6 +16,7 @@ fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>) {
 #for c in CARRIED
   if (bounds[$c] < PLACES) { list[bounds[$c]] = (*carried)[$c]; }
 #endfor
+  for (var i = shared_counts.y + local; i < length; i += WORKGROUP) { list[i] = nothing_held(); }
   workgroupBarrier();
 }
 
