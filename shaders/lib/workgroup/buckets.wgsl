@@ -90,9 +90,9 @@ fn place_in(bounds: u32, spare: u32, words: vec3<u32>) -> u32 {
   return begin_of(bounds) + ((share * (end_of(bounds) - begin_of(bounds) - spare)) >> 16u);
 }
 
-// Counts of bins become their beginnings. Returns the most pairs of a bin of the first k, or 0
-// where none is crowded.
-fn begin_bins(local: u32) -> u32 {
+// Counts of bins become their beginnings. Returns the most pairs of a bin of the first k (x), or 0
+// where none is crowded, and how many pairs there are.
+fn begin_bins(local: u32) -> vec2<u32> {
   workgroupBarrier();
   var count = 0u;
   for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
@@ -108,7 +108,7 @@ fn begin_bins(local: u32) -> u32 {
   if (most > CROWDED) { atomicMax(&fullest, most); }
   workgroupBarrier();
   if (local == WORKGROUP - 1u) { shared_counts = vec2<u32>(atomicLoad(&fullest), begin); }
-  return workgroupUniformLoad(&shared_counts).x;
+  return workgroupUniformLoad(&shared_counts);
 }
 
 // Where a bin begins, or the pairs end: of `length` some may be nothing.
@@ -173,7 +173,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
       places[$c] = atomicAdd(&kth_bins[bin$c], 1u);
     }
 #endfor
-    let most = begin_bins(local);
+    let counts = begin_bins(local);
 #for c in CARRIED
     if (is_carried((*carried)[$c])) {
       bounds[$c] = bin_begin(bounds[$c]) | (bin_begin(bounds[$c] + 1u) << 16u);
@@ -181,8 +181,8 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
     }
 #endfor
     workgroupBarrier();
-    if (most <= select(FULLEST + spare, CROWDED, turn == 0u)) { break; }
-    turn += select(1u, 2u, most == shared_counts.y);
+    if (counts.x <= select(FULLEST + spare, CROWDED, turn == 0u)) { break; }
+    turn += select(1u, 2u, counts.x == counts.y);
   }
   return bounds;
 }
