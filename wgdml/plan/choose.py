@@ -183,10 +183,10 @@ def _serial_digits(p: Problem, a: Algorithms) -> bool:
 
 
 def _serial_sort(p: Problem) -> bool:
-    """Is so much wanted of so many items that a network is worth its compilation?"""
-    short = 64 < p.length <= 128 * p.format.bytes and p.sequences * p.length >= 1 << 16
+    """Does a network, as of a power of two, take less than counting, and is it worth compiling?"""
+    short = 64 < p.length <= 64 * p.format.bytes and p.sequences * p.length >= 1 << 16
     words = p.format.bytes < 4 or (p.along and p.format.bytes == 4)  # A comparison is of one word.
-    return short and words and 2 * p.k > p.length
+    return short and words and 2 * p.k > p.length and p.k * p.length > 10 * power_of_two_above(p.length) ** 1.5
 
 
 def _narrow_sort(p: Problem, a: Algorithms) -> bool:
@@ -394,9 +394,13 @@ def _ordered(p: Problem) -> bool:
 
 
 def _serial_select(p: Problem, a: Algorithms) -> bool:
-    """Does counting among k take less than a pass for each byte of all, or are all so few?"""
+    """Does counting among k take less than a pass for each byte of all?
+
+    (benchmarks/LOG.md#most-of-short-rows-on-software-adapters-2026-11-27-aa3fdf7)
+    """
     most = a["serial_select"].policy.counted * p.format.bytes**2 * p.length
-    return p.length <= 64 * p.format.bytes or (2 * p.k <= p.length and p.k**2 <= most)
+    short = p.k * p.length <= p.format.bytes * (10_000 + 32 * p.length)
+    return short or (2 * p.k <= p.length and p.k**2 <= most)
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
@@ -422,13 +426,14 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule(
         "row_sort_bitonic",
         lambda p, a: _serial_sort(p),
-        "k over half of 65 to 512 items (16 bits: 256, 8 bits: 128), 65536 in all, of rows, or columns of 8 and 16 bits",
+        "k over half of 65 to 256 items (16 bits: 128), and over 10 p^1.5 / items of the next power of two p; 65536 in all; of "
+        "rows, or columns of 16 bits",
         "a network in registers, where passes over all have scratch",
     ),
     Rule(
         "serial_select",
         _serial_select,
-        "k up to half and to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64), and short sequences",
+        "k up to half and to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64), or up to 32 bytes + 10000 bytes / length",
         "one read and a little",
     ),
     Rule(
