@@ -87,16 +87,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (!told) { ranks = Ranks(bucket * params.k / params.buckets, (bucket + 1u) * params.k / params.buckets, 0u); }
   let fits = told && ranks.end - ranks.first <= PLACES;
   let to = target_of(sequence);
-  kth_clear(local);
-  workgroupBarrier();
   for (var first = ranks.first; first < min(ranks.end, params.k); first += PLACES) {
+    kth_clear(local);
+    workgroupBarrier();  // also behind the last list
     let count = min(ranks.end - first, PLACES);
     if (fits) { list_parts(sequence, local, count); } else { list_ranks(row_of(sequence), local, first, first + count); }
     workgroupBarrier();
     sort_list(local, count);
     for (var at = local; at < min(count, params.k - first); at += WORKGROUP) { put_to(to, first + at, pair_held(list[at])); }
-    kth_clear(local);
-    workgroupBarrier();
   }
   // The last to have seen how many pairs there are leaves zeros.
   if (local == 0u && atomicAdd(&lengths[2u * sequence + 1u], 1u) == params.buckets - 1u) {

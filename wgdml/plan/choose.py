@@ -137,7 +137,7 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
     shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, 1024 + 2 * p.k)
     if p.key_words > 1 and p.along:
-        shortest = 64
+        shortest = 64  # A sort is of pairs of three words.
     many = p.sequences >= a["select_bisect"].policy.min_sequences
     # A sort of what is left has a stage or more less than one of all.
     less = 2 * power_of_two_above(p.k) <= power_of_two_above(p.length)

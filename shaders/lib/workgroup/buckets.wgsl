@@ -132,8 +132,9 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
 #for c in CARRIED
   bounds[$c] = 0u;
   if (is_carried((*carried)[$c])) {
-    first = min(first, ordered_words((*carried)[$c]).x);
-    last = max(last, ordered_words((*carried)[$c]).x);
+    let word$c = ordered_words((*carried)[$c]).x;
+    first = min(first, word$c);
+    last = max(last, word$c);
   }
 #endfor
   if (first <= last) { widen_range(0u, 0u, first, last); }
@@ -159,15 +160,16 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
 #for c in CARRIED
     if (is_carried((*carried)[$c])) {
       let words$c = ordered_words((*carried)[$c]);
-      let begin$c = begin_of(bounds[$c]);
-      var bin$c = (words$c.x - least) << shift;
-      if (turn == 0u) {
-        bin$c >>= 32u - KTH_DIGIT;
-      } else {
-        bin$c = begin$c + ((((bin$c << KTH_DIGIT) >> 16u) * (end_of(bounds[$c]) - begin$c)) >> 16u);
-        if (turn > 1u) { bin$c = begin$c; }
-        if (turn > 1u && is_full(bounds[$c])) { bin$c = place_in(bounds[$c], spare, words$c); }
-        bin$c = (bin$c * scale) >> SCALE;
+      let number$c = (words$c.x - least) << shift;
+      var bin$c = number$c >> (32u - KTH_DIGIT);
+      if (turn > 0u) {
+        var place$c = begin_of(bounds[$c]);
+        if (turn == 1u) {
+          place$c += (((number$c << KTH_DIGIT) >> 16u) * (end_of(bounds[$c]) - place$c)) >> 16u;
+        } else if (is_full(bounds[$c])) {
+          place$c = place_in(bounds[$c], spare, words$c);
+        }
+        bin$c = (place$c * scale) >> SCALE;
       }
       bounds[$c] = bin$c;
       places[$c] = atomicAdd(&kth_bins[bin$c], 1u);
