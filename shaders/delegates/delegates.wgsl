@@ -14,7 +14,7 @@ const LANES: u32 = 8u;
 @group(0) @binding(8) var<storage, read_write> counts: array<u32>;  // [sequence]: list lengths
 
 #if CLASSES
-// [sequence][workgroup][class]
+// [sequence][best]: in the order of the classes' first subsets, as all may be alike.
 #if RAGGED
 @group(0) @binding(6) var<storage, read_write> best_pairs: array<Stored>;
 
@@ -78,6 +78,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
 #if CLASSES
   best = best_of_class(local, best);
-  if (live && local < CLASSES) { put_best(id * CLASSES + local, best); }
+  if (live && local < CLASSES) { put_best(sequence * workgroups * CLASSES + subset, best); }
 #endif
 }
