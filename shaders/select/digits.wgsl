@@ -5,7 +5,8 @@
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
 //
 // A sample of one in params.every loads comes first, but for short rows. Its threshold serves where
-// at least k pairs are up to it, and no more than the list has room for.
+// at least k pairs are up to it, and no more than the list has room for. Else the sample tells one
+// more, from how many there are.
 //   SPILLED  1 where the list is the sink's, in order of index; of k pairs, but after a sample
 //   PLACES   of a list in workgroup memory, which is sorted there
 //   SAMPLED  loads of an invocation's sample, which have EACH items; 0 without a sample
@@ -61,7 +62,7 @@ fn list_any(row: Row, local: u32, threshold: Pair) -> u32 {
 #import workgroup/kth
 
 // A threshold from one load in params.every: an invocation holds SAMPLED of them.
-fn sampled_threshold(row: Row, local: u32) -> Pair {
+fn sampled_threshold(row: Row, local: u32, rank: u32) -> Pair {
   var items: Items;
 #for i in SAMPLED
   let v$i = (local + $iu * WORKGROUP) * params.every;
@@ -72,7 +73,7 @@ fn sampled_threshold(row: Row, local: u32) -> Pair {
   items[$[i * PER_LOAD + c]] = item(row, v$i, data$i, $cu);
 #endfor
 #endfor
-  return kth_of(&items, local, params.sample_rank, params.sample_slack);
+  return kth_of(&items, local, rank, params.sample_slack);
 }
 #endif
 
@@ -93,9 +94,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var length: u32;
   // Of a short span the sample may have fewer items than the rank.
   let long = workgroupUniformLoad(&shared_length) >= 2u * places();
-  for (var sampled = params.every > 1u && long; ; sampled = false) {
+  var sampled = params.every > 1u && long;
+  var rank = params.sample_rank;
+  for (var turn = 0u; ; turn++) {
 #if SAMPLED > 0
-    if (sampled) { threshold = sampled_threshold(row, local); }
+    if (sampled) { threshold = sampled_threshold(row, local, rank); }
 #endif
     if (!sampled) { threshold = kth_of_row(row, local, params.k, params.slack); }
 #if SPILLED
@@ -104,6 +107,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     length = list_any(row, local, threshold);
 #endif
     if (!sampled || (params.k <= length && length <= places())) { break; }
+    // How far it is off tells a rank that hardly misleads.
+    rank += rank - min(length / params.every, 2u * rank - 1u);
+    sampled = turn == 0u;
   }
 #if SPILLED && SAMPLED > 0
   if (local == 0u) { lengths[sequence] = length; }

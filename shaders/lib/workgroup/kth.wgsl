@@ -5,15 +5,13 @@
 // KTH_FRACTION, as in a number with a floating point. So its bin has some 2^-KTH_FRACTION of the
 // pairs before it, wherever the numbers lie. Further digits begin with a bit that differs.
 #import workgroup/bins
+#import workgroup/differing_bits
 
 alias Items = array<Pair, EACH>;
 
 const KTH_FRACTION: u32 = KTH_DIGIT - 5u;
 
 var<workgroup> kth_least: atomic<u32>;
-var<workgroup> kth_ones: atomic<u32>;
-var<workgroup> kth_zeros: atomic<u32>;
-var<workgroup> kth_word: vec2<u32>;
 
 // A digit of a distance, in its order; the least distance (x) of a digit, and its free bits (y).
 fn floating_digit(distance: u32) -> u32 {
@@ -32,25 +30,6 @@ fn least_of_all(local: u32, mine: u32) -> u32 {
   if (mine != 0xffffffffu) { atomicMin(&kth_least, mine); }
   workgroupBarrier();
   return atomicLoad(&kth_least);
-}
-
-// The bits that differ (x), and the common ones (y), of words whose ones and zeros are given.
-fn differing_bits(local: u32, with_one: u32, with_zero: u32) -> vec2<u32> {
-  if (local == 0u) {
-    atomicStore(&kth_ones, 0u);
-    atomicStore(&kth_zeros, 0u);
-  }
-  workgroupBarrier();
-  if ((with_one | with_zero) != 0u) {
-    atomicOr(&kth_ones, with_one);
-    atomicOr(&kth_zeros, with_zero);
-  }
-  workgroupBarrier();
-  if (local == 0u) {
-    let all = vec2<u32>(atomicLoad(&kth_ones), atomicLoad(&kth_zeros));
-    kth_word = vec2<u32>(all.x & all.y, all.x & ~all.y);
-  }
-  return workgroupUniformLoad(&kth_word);
 }
 
 // All invocations call it together, with k pairs or more among them, LAST_PAIR not counted. As many

@@ -1,7 +1,36 @@
 // The pair of a rank in a row, by histograms of its digits: a read for each.
+//
+// A digit is of pairs that have the same words above it. What those do not differ in is left out.
 //   AGAIN  loads under way at once
 #import io/used_bits
-#import workgroup/prefixed_digit
+#import workgroup/bins
+#import workgroup/differing_bits
+
+// A digit: its place, and the words of pairs that have it so far.
+struct Digit { word: u32, shift: u32, size: u32, prefix: vec3<u32>, above: vec3<u32> }
+
+fn digit_at(word: u32, shift: u32, size: u32, prefix: vec3<u32>) -> Digit {
+  var above: vec3<u32>;
+#for w in 3
+  above[$w] = bits_above($wu, word, shift, size);
+#endfor
+  return Digit(word, shift, size, prefix, above);
+}
+
+// Bits of the digit's word that some pair counted has, and that some has not.
+var<private> with_one: u32;
+var<private> with_zero: u32;
+
+fn count_digit(pair: Pair, digit: Digit) {
+  let words = words_of(pair);
+  let differing = (words ^ digit.prefix) & digit.above;
+  if ((differing.x | differing.y | differing.z) == 0u && pair.index != NO_INDEX) {
+    let word = word_of(words, digit.word);
+    atomicAdd(&kth_bins[(word >> digit.shift) & ones(digit.size)], 1u);
+    with_one |= word;
+    with_zero |= ~word;
+  }
+}
 
 fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
 #if PER_LOAD > 8
@@ -15,6 +44,8 @@ fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
 }
 
 fn count_row(row: Row, local: u32, digit: Digit) {
+  with_one = 0u;
+  with_zero = 0u;
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
 #for u in AGAIN
     let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
@@ -46,7 +77,12 @@ fn kth_of_row(row: Row, local: u32, k: u32, slack: u32) -> Pair {
     prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
 #endfor
     if (settled) { break; }
-    if (high == low) {
+    let bits = differing_bits(local, with_one, with_zero);
+#for w in 3
+    prefix[$w] |= select(0u, bits.y & ones(high), word == $wu);
+#endfor
+    high = 32u - countLeadingZeros(bits.x & ones(high));
+    if (high <= low) {
       word++;
       if (word > KEY_WORDS) { break; }
       high = bits_of_word(word).y;
