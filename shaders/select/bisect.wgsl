@@ -1,9 +1,10 @@
 // The first k pairs of every short row, in order, by bisection: input -> sink. One read.
 //
 // A team, no larger than most subgroups, holds a row in registers. It finds the k-th key bit by
-// bit, from the first bit that differs anywhere: all count the keys before a guess. It ends where k
-// keys are before one, or a few more, up to SORTED, which is k at least. Else the last of the k
-// share a key. All with it are sorted where there is room; else positions are bisected too. The
+// bit, from the first bit that differs anywhere: all count the keys before a guess. After some bits
+// it guesses that those left are all ones, or all zeros, as in numbers of few digits. It ends where
+// k keys are before a guess, or a few more, up to SORTED, which is k at least. Else the last of the
+// k share a key. All with it are sorted where there is room; else positions are bisected too. The
 // teams of a workgroup go on together.
 //   LOADS  of an invocation (lib/thread/row_keys.wgsl)
 //   KEYS   of those loads
@@ -11,17 +12,18 @@
 #import order/bits
 #import thread/row_keys
 #import workgroup/sums
+#import workgroup/team_bits
 #if PLACED
 #import workgroup/placed_sort
 #else
 #import workgroup/register_sort
 #endif
 
-var<workgroup> bits_of_some: array<atomic<u32>, 2u * TEAMS>;
-var<workgroup> bits_of_all: array<atomic<u32>, 2u * TEAMS>;
 var<workgroup> open_teams: array<atomic<u32>, 2>;  // by turns
 var<workgroup> shared_open: u32;
 var<workgroup> listed: array<atomic<u32>, TEAMS>;
+
+const LOOKS: u32 = 3u;  // of four guesses, before one of the bits left: most data ends sooner
 
 // What passes: keys before `key`, and those equal to it at positions before `end`; so many pairs.
 struct Threshold { key: Key, end: u32, passing: u32 }
@@ -31,31 +33,14 @@ fn position_of(row: Row, i: u32, lane: u32) -> u32 {
   return i / PER_LOAD * TEAM * PER_LOAD + i % PER_LOAD + lane * PER_LOAD - row.skew;
 }
 
-struct Bits { some: Key, every: Key }
-
 // The bits that some key of the team has, and those that all have. All call it together.
-fn bits_of_team(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
-  var some = Key();
-  var every = LAST_KEY;
+fn bits_of_keys(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
+  var bits = Bits(Key(), LAST_KEY);
 #for i in KEYS
-  some |= select(Key(), (*keys)[$i], position_of(row, $iu, local % TEAM) < items_of(row));
-  every &= (*keys)[$i];  // all ones where there is no item
+  bits.some |= select(Key(), (*keys)[$i], position_of(row, $iu, local % TEAM) < items_of(row));
+  bits.every &= (*keys)[$i];  // all ones where there is no item
 #endfor
-  let own = local / TEAM * 2u;
-#if KEY_WORDS == 1
-  atomicOr(&bits_of_some[own], some);
-  atomicAnd(&bits_of_all[own], every);
-  workgroupBarrier();
-  return Bits(atomicLoad(&bits_of_some[own]), atomicLoad(&bits_of_all[own]));
-#else
-#for w in 2
-  atomicOr(&bits_of_some[own + $wu], some[$w]);
-  atomicAnd(&bits_of_all[own + $wu], every[$w]);
-#endfor
-  workgroupBarrier();
-  return Bits(Key(atomicLoad(&bits_of_some[own]), atomicLoad(&bits_of_some[own + 1u])),
-              Key(atomicLoad(&bits_of_all[own]), atomicLoad(&bits_of_all[own + 1u])));
-#endif
+  return bits_of_team(local, bits);
 }
 
 // Whether any team of the workgroup goes on. All call it together, for turns 0, 1, 0 and so on.
@@ -86,23 +71,27 @@ fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u3
 }
 
 fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -> Threshold {
-  let bits = bits_of_team(row, local, keys);
+  let bits = bits_of_keys(row, local, keys);
   var key = bits.every;
   var bit = first_bit(bits.some & ~bits.every);
   var found = 0u;
   var turn = 0u;
   var look = 0u;
   // A team that has found enough, or has no bit left, learns nothing in later rounds.
-  while (any_open(local, any_bit(bit) & (found < params.k), look)) {
+  for (var looks = 1u; any_open(local, any_bit(bit) & (found < params.k), look); looks++) {
     look = 1u - look;
+    let rest = looks % LOOKS == 0u;
 #for s in 4
-    let guess$s = key | bit;
+    // All ones, which is a guess like others, and then all zeros, if more than fit are up to them.
+    let whole$s = rest & ($s < 2);
+    let guess$s = key | select(bit, select(LAST_BIT, up_to_bit(bit) & bits.some, $s == 0), whole$s);
     let count$s = sum_of_team(local, lanes, count_before(keys, guess$s), turn);
     turn = select(turn + 1u, 0u, turn == 2u);
-    let nearer$s = (found < params.k) & (count$s <= SORTED);
+    let fits$s = (found < params.k) & (count$s <= SORTED);
+    let nearer$s = fits$s & !(whole$s & ($s == 1));
     key = select(key, guess$s, nearer$s);
     found = select(found, count$s, nearer$s);
-    bit = next_bit(bit);
+    bit = select(next_bit(bit), select(bit, Key(), fits$s == ($s == 0)), whole$s);
 #endfor
   }
   look = 1u - look;
@@ -131,10 +120,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(min(sequence, params.sequences - 1u));
   var keys: Keys;
   read_keys(row, lane, &keys);
-  if (local < 2u * TEAMS) {
-    atomicStore(&bits_of_some[local], 0u);
-    atomicStore(&bits_of_all[local], 0xffffffffu);
-  }
+  begin_bits(local);
   if (local < TEAMS) { atomicStore(&listed[local], 0u); }
   if (local < 2u) { atomicStore(&open_teams[local], 0u); }
   begin_sums(local);

@@ -52,6 +52,20 @@ def test_keys_that_differ_in_one_bit_each(forced):
         check("top_k-smallest", x, k=k, device=device)
 
 
+@pytest.mark.parametrize("name", ["float32", "int16", "int64"])
+def test_numbers_of_few_digits(forced, name):
+    """The k-th is one of many equal ones: all ones or zeros behind some bits, or anything else."""
+    device, _ = forced()
+    dtype, rng = oracle.DTYPES[name], np.random.default_rng(1)
+    ends = [-np.inf, np.inf, 0.1, -0.3] if name == "float32" else [np.iinfo(dtype).min, np.iinfo(dtype).max, 12345, -321]
+    for value in [0, 1, -1, 256, -0.0, *ends]:
+        x = data.make("random", name, (33, 190), 2)
+        some = rng.integers(0, 190, (33, 190)) < np.arange(33)[:, None] * 3
+        x = np.where(some, x, np.array(value).astype(dtype))
+        for direction in DIRECTIONS:
+            check(direction, x, k=45, device=device, case=value)
+
+
 def test_ties_are_cut_at_every_place(forced):
     device, _ = forced()
     rng = np.random.default_rng(1)

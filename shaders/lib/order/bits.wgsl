@@ -3,13 +3,19 @@
 
 #if KEY_WORDS == 1
 
+const LAST_BIT: Key = 1u;
+
 fn first_bit(key: Key) -> Key { return select(0u, 1u << (31u - countLeadingZeros(key)), key != 0u); }
 fn next_bit(bit: Key) -> Key { return bit >> 1u; }
+// A bit, if there is one, and those behind it.
+fn up_to_bit(bit: Key) -> Key { return select(0u, bit | (bit - 1u), bit != 0u); }
 fn any_bit(bit: Key) -> bool { return bit != 0u; }
 fn precedes(a: Key, b: Key) -> bool { return a < b; }
 fn equals(a: Key, b: Key) -> bool { return a == b; }
 
 #else
+
+const LAST_BIT: Key = Key(0u, 1u);
 
 fn first_bit(key: Key) -> Key {
   let word = select(key.y, key.x, key.x != 0u);
@@ -17,6 +23,10 @@ fn first_bit(key: Key) -> Key {
   return select(Key(0u, bit), Key(bit, 0u), key.x != 0u);
 }
 fn next_bit(bit: Key) -> Key { return Key(bit.x >> 1u, (bit.y >> 1u) | (bit.x << 31u)); }
+fn up_to_bit(bit: Key) -> Key {
+  if (bit.x != 0u) { return Key(bit.x | (bit.x - 1u), 0xffffffffu); }
+  return Key(0u, select(0u, bit.y | (bit.y - 1u), bit.y != 0u));
+}
 fn any_bit(bit: Key) -> bool { return (bit.x | bit.y) != 0u; }
 fn precedes(a: Key, b: Key) -> bool { return (a.x < b.x) | ((a.x == b.x) & (a.y < b.y)); }
 fn equals(a: Key, b: Key) -> bool { return (a.x == b.x) & (a.y == b.y); }
