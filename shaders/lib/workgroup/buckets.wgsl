@@ -2,9 +2,9 @@
 //
 // Bins part the range of all pairs' numbers. Where one is crowded, each deals its pairs out over as
 // many places as it has, by where they lie in its own range, so that exponents do not matter
-// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998). Where more than FULLEST still
-// share a bucket, they are dealt out by the range of the first word of theirs that differs, in all
-// such buckets at once, and again until few share one: outliers and equal keys take a turn more.
+// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998). A bin with a quarter of all, as
+// of equal keys, deals them out by the range of the first word of theirs that differs. So do all
+// buckets that more than FULLEST still share, again until few share one: outliers take a turn more.
 //   CARRIED  pairs of an invocation, up to 16, which stay in its registers
 #import workgroup/bins
 #import workgroup/list
@@ -42,8 +42,8 @@ fn ordered_words(held: Held) -> vec3<u32> {
 fn begin_of(bounds: u32) -> u32 { return bounds & 0xffffu; }
 fn end_of(bounds: u32) -> u32 { return bounds >> 16u; }
 
-// Whether a bucket, one of the first k pairs', is to be dealt out.
-fn is_full(bounds: u32) -> bool { return end_of(bounds) > begin_of(bounds) + FULLEST && begin_of(bounds) < params.k; }
+// Whether a bucket, one of the first k pairs', has more than so many.
+fn is_full(bounds: u32, most: u32) -> bool { return end_of(bounds) > begin_of(bounds) + most && begin_of(bounds) < params.k; }
 
 // The range of each word of a slot's pairs, the least and the complement of the largest, and then
 // what tells their places, is in `scan_words`, whose sums are not needed meanwhile.
@@ -130,7 +130,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
   var first = 0xffffffffu;
   var last = 0u;
 #for c in CARRIED
-  bounds[$c] = 0u;
+  bounds[$c] = length << 16u;
   if (is_carried((*carried)[$c])) {
     let word$c = ordered_words((*carried)[$c]).x;
     first = min(first, word$c);
@@ -139,14 +139,18 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
 #endfor
   if (first <= last) { widen_range(0u, 0u, first, last); }
   workgroupBarrier();
-  let least = atomicLoad(&scan_words[0]);
-  let shift = min(countLeadingZeros(~atomicLoad(&scan_words[1]) - least), 31u);
-  for (var turn = 0u; ; ) {
+  if (local == 0u) { shared_counts = vec2<u32>(atomicLoad(&scan_words[0]), ~atomicLoad(&scan_words[1])); }
+  let range = workgroupUniformLoad(&shared_counts);
+  let least = range.x;
+  let shift = min(countLeadingZeros(range.y - least), 31u);
+  // Pairs alike in their first word are one bucket to begin with.
+  var most = FULLEST;  // Of more pairs a bucket's own range tells, where any has more.
+  for (var turn = select(0u, 1u, range.x == range.y); ; turn++) {
     if (turn > 0u) { kth_clear(local); }
-    if (turn > 1u) {
+    if (turn > 0u && most < PLACES) {
       clear_ranges(local);
 #for c in CARRIED
-      if (is_carried((*carried)[$c]) && is_full(bounds[$c])) {
+      if (is_carried((*carried)[$c]) && is_full(bounds[$c], most)) {
         let words$c = ordered_words((*carried)[$c]);
         for (var w = 0u; w < WORDS; w++) {
           widen_range(begin_of(bounds[$c]) / FULLEST, w, word_of(words$c, w), word_of(words$c, w));
@@ -154,7 +158,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
       }
 #endfor
       set_scales(local);
-    } else if (turn == 1u) {
+    } else if (turn > 0u) {
       workgroupBarrier();
     }
 #for c in CARRIED
@@ -164,10 +168,10 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
       var bin$c = number$c >> (32u - KTH_DIGIT);
       if (turn > 0u) {
         var place$c = begin_of(bounds[$c]);
-        if (turn == 1u) {
-          place$c += (((number$c << KTH_DIGIT) >> 16u) * (end_of(bounds[$c]) - place$c)) >> 16u;
-        } else if (is_full(bounds[$c])) {
+        if (is_full(bounds[$c], most)) {
           place$c = place_in(bounds[$c], spare, words$c);
+        } else if (turn == 1u) {
+          place$c += (((number$c << KTH_DIGIT) >> 16u) * (end_of(bounds[$c]) - place$c)) >> 16u;
         }
         bin$c = (place$c * scale) >> SCALE;
       }
@@ -184,7 +188,8 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
 #endfor
     workgroupBarrier();
     if (counts.x <= select(FULLEST + spare, CROWDED, turn == 0u)) { break; }
-    turn += select(1u, 2u, counts.x == counts.y);
+    most = FULLEST;
+    if (turn == 0u) { most = select(PLACES, max(FULLEST, counts.y / 4u), counts.x > counts.y / 4u); }
   }
   return bounds;
 }
