@@ -11,8 +11,7 @@
 //   SPILLED  1 where that list is the sink's, for want of workgroup memory
 //   PLACES   of the list, over k and params.longest at least, which is sorted uncut
 //   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
-#import workgroup/survivors
-#import thread/subset_bests
+#import workgroup/choose_bests
 #import io/sink
 #import workgroup/kth
 #import workgroup/counted_digit
@@ -44,43 +43,10 @@ fn reserve(sequence: u32, places: u32) -> u32 {
 
 fn enlist(sequence: u32, place: u32, pair: Pair) {
   if (digit.counted) {
-    count_pair(pair);
+    if (!count_pair(pair)) { atomicAdd(&listed, 1u); }
   } else if (place < PLACES) {
     set_in_list(sequence, place, pair);
   }
-}
-
-fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
-
-// Subsets whose best passes; of those whose other loads cannot pass, the best one's load alone.
-fn choose_all(items: ptr<function, Items>, first: u32, threshold: Pair) {
-  var subsets = 0u;  // a bit each
-#if SECONDS
-  var loads = 0u;
-#endif
-#for i in OWN
-  if (passes(threshold, (*items)[$i])) {
-#if SECONDS
-    if (before(threshold, nexts[$i])) { loads |= $[1 << i]u; } else { subsets |= $[1 << i]u; }
-#else
-    subsets |= $[1 << i]u;
-#endif
-  }
-#endfor
-  if (subsets != 0u) {
-    var place = places_for_subsets(countOneBits(subsets));
-#for i in OWN
-    if ((subsets & $[1 << i]u) != 0u) { chosen[place] = first + $iu * WORKGROUP; place++; }
-#endfor
-  }
-#if SECONDS
-  if (loads != 0u) {
-    var place = places_for_loads(countOneBits(loads));
-#for i in OWN
-    if ((loads & $[1 << i]u) != 0u) { chosen[place] = best_loads[$i]; place++; }
-#endfor
-  }
-#endif
 }
 
 // An invocation's part of the list, or nothing.
@@ -113,8 +79,10 @@ fn length_of_list(local: u32) -> u32 {
 // Whether many of what is chosen may have the last key: the first subset's best has it, and none
 // precedes that. All call it together.
 fn are_alike(local: u32, items: ptr<function, Items>, last: Pair) -> bool {
-  least = vec3<u32>(atomicLoad(&kth_least), 0u, 0u);
-  if (local == 0u) { shared_length = select(0u, 1u, key_equal((*items)[0].key, last.key) && words_of(last).x == least.x); }
+  if (local == 0u) {
+    let first = words_of(last).x == atomicLoad(&kth_least);
+    shared_length = select(0u, 1u, key_equal((*items)[0].key, last.key) && first);
+  }
   return workgroupUniformLoad(&shared_length) != 0u;
 }
 
@@ -122,17 +90,29 @@ fn are_alike(local: u32, items: ptr<function, Items>, last: Pair) -> bool {
 fn list_chosen(sequence: u32, row: Row, local: u32, alike: bool, last: ptr<function, Pair>) -> u32 {
   var length = select(0u, MOST_LISTED + 1u, alike);
   var rank = params.k;  // of pairs from `least` on
+  // Most of what is too much has the last key, if not all of the first k come before.
+  var tied = true;
+  least = words_of(*last);
+  least[KEY_WORDS] = 0u;
   loop {
     let counts = length > MOST_LISTED;
     if (counts) { begin_counts(*last); }
     read_chosen(sequence, row, local, *last);
+    let reserved = length_of_list(local);
     if (counts) {
+      let sooner = tied && reserved >= rank;
+      rank -= select(0u, reserved, tied && !sooner);
       let place = kth_bin(local, rank);
-      *last = narrowed(*last, place.x);
-      rank -= place.y;
-      length = params.k - rank + place.z;
+      if (sooner) {
+        least = vec3<u32>(atomicLoad(&kth_least), 0u, 0u);
+      } else {
+        *last = narrowed(*last, place.x);
+        rank -= place.y;
+        length = params.k - rank + place.z;
+      }
+      tied = false;
     } else {
-      length = length_of_list(local);
+      length = reserved;
       if (length <= MOST_LISTED) { break; }
     }
   }

@@ -106,6 +106,17 @@ def test_more_wanted_than_stands_out(forced, turn, name):
         check(direction, x.astype(name), k=k, device=device, case=(n, k))
 
 
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["float16", "int64"])))
+def test_any_number_that_stands_out(forced, turn, name):
+    """From none of a row to more than k; the others are equal, and the first of those are found."""
+    device, _ = forced()
+    n, k = 2000, 64
+    places = np.random.default_rng(turn).permuted(np.broadcast_to(np.arange(n), (k + 9, n)), axis=1)
+    x = np.where(places < np.arange(k + 9)[:, None], 1 + places, 0)
+    for base in (0, -5000):
+        check(DIRECTIONS[turn % 2], np.where(turn % 2, -1, 1) * (x + base).astype(name), k=k, device=device, case=base)
+
+
 @pytest.mark.parametrize(("turn", "name"), list(enumerate(["float16", "float32", "float64", "int64"])))
 def test_lists_that_fall_into_one_bucket(forced, turn, name):
     """One item far from all others: their first bits say nothing, and they are dealt out again."""

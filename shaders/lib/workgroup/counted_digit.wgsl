@@ -16,9 +16,12 @@ fn begin_counts(threshold: Pair) {
   digit = Digit(true, word, word_of(least, word), max(bits, KTH_DIGIT) - KTH_DIGIT);
 }
 
-fn count_pair(pair: Pair) {
+// Counts a pair from `least` on. Returns whether it is.
+fn count_pair(pair: Pair) -> bool {
   let words = words_of(pair);
-  if (!words_before(words, least)) { atomicAdd(&kth_bins[(word_of(words, digit.word) - digit.least) >> digit.shift], 1u); }
+  if (words_before(words, least)) { return false; }
+  atomicAdd(&kth_bins[(word_of(words, digit.word) - digit.least) >> digit.shift], 1u);
+  return true;
 }
 
 // The last pair with the digit of a bin, and the first as `least`.
