@@ -184,6 +184,12 @@ def test_random_problems_are_judged() -> None:
     judged = [*summary._any_shape(results, False)]
     assert np.allclose([check["value"] for check in judged], [(3.9 * 9) ** 0.1, 0.9, 9.0, 6.0, 0.4])
     assert [check["met"] for check in judged] == [True, True, False, True, False]
+    # Other kinds of data are held against random ones of the same problem.
+    table = [facts | {"data": "random", "curve": ""} for facts in results]
+    table += [facts | {"data": "sparse", "device_us": facts["device_us"] * (1 + n / 9)} for n, facts in enumerate(table)]
+    document = {"preset": "any", "figures_hold": False, "adapter": {"adapter_type": "DiscreteGPU"}, "cases": table}
+    (spread,) = (check for check in summary.checks(document) if check["name"] == "slowest to fastest kind of data")
+    assert spread["value"] == pytest.approx(2) and spread["detail"] == "3 of 10; worst c9, slowest sparse"
 
 
 def test_cases_of_other_types(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def checks(document: dict[str, Any]) -> list[Check]:
     random = [r for r in table if r["data"] == "random"]
     figures_hold = document["figures_hold"]
     if document["preset"] == "any":
-        return [*_any_shape(random, document["adapter"]["adapter_type"] == "CPU"), *_host(document)]
+        return [*_any_shape(random, document["adapter"]["adapter_type"] == "CPU"), *_spread(table), *_host(document)]
     goals = [(f"{r['case']} {r['data']}", r["ratio_to_goal"]) for r in table if r.get("ratio_to_goal")]
     large = [r for r in random if r["operator"] == "argmax" and math.prod(r["shape"]) >= _LARGE]
     reading = [(r["case"], r["share_of_ceiling"]) for r in large]
