@@ -11,6 +11,7 @@ import pytest
 from checks import check, strided_tensor
 from test_every_algorithm import rows
 
+import wgdml
 from wgdml import shaders
 from wgdml.plan import Machine, Planner
 
@@ -29,7 +30,7 @@ def test_every_width_and_kind_of_data(select, turn, name):
     device, _ = select(True)
     direction = ("largest", "smallest")[turn % 2]  # each is kernels of its own
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
-        for shape, k in (((3, 1003), 40), ((70, 203), 9), ((3, 61), 33)):
+        for shape, k in (((3, 1003), 40), ((70, 503), 7), ((3, 61), 33)):
             check(f"top_k-{direction}", data.make(kind, name, shape, number), k=k, device=device, case=kind)
 
 
@@ -38,7 +39,7 @@ def test_each_way(select):
     device, plans = select(True)
     for shape, k, expected in (
         ((3, 60), 60, "serial/rank"),
-        ((70, 300), 9, "serial/lists"),
+        ((70, 1000), 9, "serial/lists"),
         ((3, 300), 100, "serial/threshold serial/rank"),
         ((3, 3000), 20, "serial/reduce serial/threshold serial/filter serial/rank"),
     ):
@@ -123,11 +124,46 @@ def test_reduce(forced, turn, name):
         check("argmax-last", x, given=tensor, device=device, case=offset)
 
 
+@pytest.mark.parametrize(
+    ("name", "k", "shape", "axis"),
+    [
+        ("float32", 8, (70, 501), 1),
+        ("int32", 9, (2, 1000, 35), 1),
+        ("float32", 16, (70, 1003), 1),
+        ("int64", 17, (33, 4095), 1),
+        ("float16", 32, (1, 1001, 140), 1),
+        ("uint8", 33, (1000, 140), 1),
+        ("float32", 64, (2000, 67), 1),
+    ],
+)
+def test_sorted_lists(select, name, k, shape, axis):
+    """Lists of each size, of all data that may fill them: in order, equal, NaN."""
+    device, plans = select(True)
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        x = data.make(kind, name, shape, number)
+        check(f"top_k-{('largest', 'smallest')[k % 2]}", x, axis=axis, k=k, device=device, case=kind)
+    assert "serial/lists" in kernels(plans)
+
+
+@pytest.mark.parametrize(("name", "k"), [("float32", 8), ("int64", 33)])
+def test_sorted_lists_of_ragged_rows(select, name, k):
+    device, plans = select(True)
+    rng = np.random.default_rng(k)
+    x = rng.integers(0, 50, (1200, 110)).astype(name)
+    lengths = rng.integers(0, 111, 1200)
+    lengths[:3] = 0, 1, k
+    indices = np.asarray(wgdml.top_k(x, k, lengths=lengths, device=device).indices)
+    for row, length, found in zip(x, lengths, indices, strict=True):
+        first = np.argsort(-row[:length], kind="stable")[:k]
+        assert found.tolist() == [*first, *[-1] * (k - len(first))]
+    assert "serial/lists" in kernels(plans)
+
+
 @pytest.mark.parametrize(("name", "value"), [("float32", np.nan), ("uint32", 2**32 - 1), ("int64", 2**63 - 1)])
 def test_lists_of_the_last_key(select, name, value):
     # Only the index tells such an item from nothing.
     device, plans = select(True)
-    x = np.full((100, 40), value, name)
+    x = np.full((1000, 40), value, name)
     x[::2, 5] = 1
     check("top_k-smallest", x, k=3, device=device)
     assert "serial/lists" in kernels(plans)

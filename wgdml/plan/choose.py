@@ -424,6 +424,12 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
         "two reads or a few in one dispatch",
     ),
     Rule(
+        "serial_select",
+        lambda p, a: a["serial_select"].lists(p),
+        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16, 64 of 2^17",
+        "one read, and lists in registers",
+    ),
+    Rule(
         "row_sort_bitonic",
         lambda p, a: _serial_sort(p),
         "k over half of 65 to 256 items (16 bits: 128), and over 10 p^1.5 / items of the next power of two p; 65536 in all; of "

@@ -26,8 +26,11 @@ _RANKED = 64
 _DELEGATES = 32
 #: Longest list that is placed by counting in any case, and most comparisons for longer ones.
 _RANKED_LIST, _COMPARISONS = 600, 4 << 20
-#: Sorted lists in registers, one an invocation: longest row and column, and fewest.
-_LIST_LENGTH, _LIST_COLUMN, _LIST_SEQUENCES = 4096, 96, 64
+#: Sorted lists in registers, one an invocation: longest row and column, and fewest sequences, which
+#: run together (benchmarks/LOG.md#lists-on-software-adapters-2026-11-28-46343b0).
+_LIST_ROW, _LIST_COLUMN, _LIST_SEQUENCES = 4096, 1024, 8
+#: Each list of so many is a kernel, for so many items in all at least (the same figures).
+_LISTS = {8: 1 << 15, 16: 1 << 16, 32: 1 << 17, 64: 1 << 17}
 #: Comparisons that hostile data may cost before lists are cut by a second threshold.
 _HOSTILE = 1 << 20
 
@@ -46,8 +49,9 @@ class SerialSelectPolicy:
     reach: float = number(0.45, 0.1, 4.0)
     #: This many invocations read a subset again.
     slices: int = number(8, 1, 64, powers=True)
-    #: Sorted lists in registers, one an invocation, serve k up to this.
-    list_k: int = number(16, 1, 32)
+    #: Sorted lists in registers, one an invocation, serve k up to this
+    #: (benchmarks/LOG.md#lists-on-software-adapters-2026-11-28-46343b0).
+    list_k: int = number(64, 1, 64)
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,11 @@ class SerialSelect(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         source, sequences, k = problem.source, problem.sequences, problem.k
+        if self.lists(problem):
+            self._list(program, problem, sink)
+            return
         if problem.length <= _RANKED and 4 * k >= problem.length:
             self._rank(program, source, sequences, k, None, sink)
-            return
-        if self._lists(problem):
-            self._list(program, problem, sink)
             return
         subsets = self._subsets(problem)
         if subsets is None:
@@ -110,12 +114,17 @@ class SerialSelect(Algorithm):
         else:
             self.radix_sort.build(program, replace(problem, source=replace(chosen.pairs, counts=chosen.counts)), sink)
 
-    def _lists(self, problem: Problem) -> bool:
-        """Do sorted lists in registers take less than thresholds?"""
-        p, source = self.policy, problem.source
+    def lists(self, problem: Problem) -> bool:
+        """Do sorted lists in registers take less than thresholds, and are they worth compiling?"""
+        source, k, length, sequences = problem.source, problem.k, problem.length, problem.sequences
         # Items of long columns lie in a page each.
-        longest = _LIST_LENGTH if source.rows else _LIST_COLUMN if source.columns else 0
-        return problem.k <= p.list_k and problem.length <= longest and problem.sequences >= _LIST_SEQUENCES
+        longest = _LIST_ROW if source.rows else _LIST_COLUMN if source.columns else 0
+        short = length <= longest and sequences >= _LIST_SEQUENCES
+        return short and k <= self.policy.list_k and sequences * length >= _LISTS[self._places(k)]
+
+    @staticmethod
+    def _places(k: int) -> int:
+        return next(places for places in _LISTS if places >= k)
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
         """The first k of each sequence by one invocation."""
@@ -129,7 +138,7 @@ class SerialSelect(Algorithm):
             sequences,
             source=source,
             sink=ordered,
-            constants=whole.constants(source) | {"K": max(8, ceil_div(k, 4) * 4)},
+            constants=whole.constants(source) | {"K": self._places(k)},
             params={"k": k, "least": k},
             workgroup=16,
         )
