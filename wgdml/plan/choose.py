@@ -426,7 +426,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule(
         "serial_select",
         lambda p, a: a["serial_select"].lists(p),
-        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16, 64 of 2^17",
+        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16, 32 of 2^17",
         "one read, and lists in registers",
     ),
     Rule(

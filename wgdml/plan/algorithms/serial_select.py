@@ -51,7 +51,7 @@ class SerialSelectPolicy:
     slices: int = number(8, 1, 64, powers=True)
     #: Sorted lists in registers, one an invocation, serve k up to this
     #: (benchmarks/LOG.md#lists-on-software-adapters-2026-11-28-46343b0).
-    list_k: int = number(64, 1, 64)
+    list_k: int = number(32, 1, 64)
 
 
 @dataclass(frozen=True)
