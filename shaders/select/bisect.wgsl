@@ -23,7 +23,7 @@ var<workgroup> open_teams: array<atomic<u32>, 2>;  // by turns
 var<workgroup> shared_open: u32;
 var<workgroup> listed: array<atomic<u32>, TEAMS>;
 
-const LOOKS: u32 = 3u;  // of four guesses, before one of the bits left: most data ends sooner
+const LOOKS: u32 = 3u;  // Every third look, of four guesses each, begins with two of all bits left.
 
 // What passes: keys before `key`, and those equal to it at positions before `end`; so many pairs.
 struct Threshold { key: Key, end: u32, passing: u32 }

@@ -31,6 +31,8 @@ fn set_in_list(sequence: u32, place: u32, pair: Pair) { list[place] = held_of(pa
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 #endif
 
+const ALIKE: u32 = 1u;
+const REAL: u32 = 2u;
 const MOST_LISTED: u32 = 2u * PLACES;  // Of more, counting leaves the right ones sooner.
 
 var<workgroup> listed: atomic<u32>;
@@ -76,24 +78,27 @@ fn length_of_list(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_length);
 }
 
-// Whether many of what is chosen may have the last key: the first subset's best has it, and none
-// precedes that. All call it together.
-fn are_alike(local: u32, items: ptr<function, Items>, last: Pair) -> bool {
+// What is known of a threshold, a bit each: many of what is chosen may have its key, as the first
+// subset's best has it and none precedes that; and it is a real pair. All call it together.
+fn look_at(local: u32, items: ptr<function, Items>, last: Pair) -> u32 {
   if (local == 0u) {
     let first = words_of(last).x == atomicLoad(&kth_least);
-    shared_length = select(0u, 1u, key_equal((*items)[0].key, last.key) && first);
+    shared_length = select(0u, ALIKE, first && key_equal((*items)[0].key, last.key)) | select(0u, REAL, last.index != NO_INDEX);
   }
-  return workgroupUniformLoad(&shared_length) != 0u;
+  return workgroupUniformLoad(&shared_length);
 }
 
 // Lists what is up to `last`, or to a nearer pair where that is far more than there is room for.
-fn list_chosen(sequence: u32, row: Row, local: u32, alike: bool, last: ptr<function, Pair>) -> u32 {
-  var length = select(0u, MOST_LISTED + 1u, alike);
-  var rank = params.k;  // of pairs from `least` on
-  // Most of what is too much has the last key, if not all of the first k come before.
-  var tied = true;
-  least = words_of(*last);
-  least[KEY_WORDS] = 0u;
+fn list_chosen(sequence: u32, row: Row, local: u32, look: u32, last: ptr<function, Pair>) -> u32 {
+  var length = select(0u, MOST_LISTED + 1u, (look & ALIKE) != 0u);
+  var rank = params.k;  // of pairs from `least` on, once those before are counted
+  // Most of what is too much has the last key, if that is real and fewer than k are before it.
+  var tied = (look & REAL) != 0u;
+  least = vec3<u32>(atomicLoad(&kth_least), 0u, 0u);
+  if (tied) {
+    least = words_of(*last);
+    least[KEY_WORDS] = 0u;
+  }
   loop {
     let counts = length > MOST_LISTED;
     if (counts) { begin_counts(*last); }
@@ -135,13 +140,13 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
       length = length_of_list(local);
       break;
     }
-    var alike = false;
+    var look = 0u;
     if (!chosen_before) {
       choose_all(items, local, *last);
-      alike = are_alike(local, items, *last);
+      look = look_at(local, items, *last);
     }
     // A nearer threshold lists fewer, so counting comes before the first list alone.
-    length = list_chosen(sequence, row, local, alike, last);
+    length = list_chosen(sequence, row, local, look, last);
     if (length <= params.longest) { break; }
     hold_list(sequence, local, min(length, PLACES), items);
     slack = min(slack, params.longest - params.k);

@@ -2,7 +2,7 @@
 //
 // Bins part the range of all pairs' numbers. Where one is crowded, each deals its pairs out over as
 // many places as it has, by where they lie in its own range, so that exponents do not matter
-// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998). A bin with a quarter of all, as
+// (Neubert, "The Flashsort1 algorithm", Dr. Dobb's Journal, 1998). A bin with over a quarter, as
 // of equal keys, deals them out by the range of the first word of theirs that differs. So do all
 // buckets that more than FULLEST still share, again until few share one: outliers take a turn more.
 //   CARRIED  pairs of an invocation, up to 16, which stay in its registers
@@ -20,7 +20,8 @@ alias Carried = array<Held, CARRIED>;
 alias Numbers = array<u32, CARRIED>;
 
 var<workgroup> fullest: atomic<u32>;
-var<workgroup> shared_counts: vec2<u32>;  // pairs of the fullest bin, and of all
+// The range of first words, and then pairs of the fullest bin, and of all.
+var<workgroup> shared_counts: vec2<u32>;
 
 fn is_carried(held: Held) -> bool { return pair_held(held).index != NO_INDEX; }
 

@@ -1,8 +1,8 @@
 // The threshold of each team, a pair no earlier than its k-th: delegates -> `thresholds`.
 //
-// A team's delegates, one an invocation, fall into params.team_bests groups, a power of two from 32
-// to params.team. The k-th of the groups' bests is the threshold: the first k of those have subsets
-// of their own. Counting those before each finds it.
+// A team's delegates, or pairs of its list, one an invocation, fall into params.team_bests groups,
+// a power of two from 32 to params.team. The k-th of the groups' bests is the threshold: the first
+// k of those have subsets of their own. Counting those before each finds it.
 #import workgroup/team
 
 const COUNTED_TOGETHER: u32 = 8u;  // Pairs that an invocation compares at once: no wait for each.
