@@ -144,8 +144,8 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
   let range = workgroupUniformLoad(&shared_counts);
   let least = range.x;
   let shift = min(countLeadingZeros(range.y - least), 31u);
-  // Pairs alike in their first word are one bucket to begin with.
   var most = FULLEST;  // Of more pairs a bucket's own range tells, where any has more.
+  // Pairs alike in their first word are one bucket to begin with.
   for (var turn = select(0u, 1u, range.x == range.y); ; turn++) {
     if (turn > 0u) { kth_clear(local); }
     if (turn > 0u && most < PLACES) {
