@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..selection import FORMATS, AxisDim, BatchDim, ElementFormat, Order, Selection
-from .algorithms.parts import loads_again, pair_bytes, parts_for_loads
+from .algorithms.parts import bins_of, loads_again, pair_bytes, parts_for_loads
 from .cut import Pieces, views_of
 from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from .program import Plan, Program
@@ -156,7 +156,7 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
             "WORKGROUP": size,
             "COLLECTED": min(_COLLECTED // key_words, longest),
             "EACH": ceil_div(places, size),
-            "KTH_DIGIT": max(8, size.bit_length() - 1),
+            **bins_of(max(8, size.bit_length() - 1), size),
             "PLACES": longest,
             "LONGEST": longest,
             "HELD": power_of_two_above(ceil_div(k, size)),

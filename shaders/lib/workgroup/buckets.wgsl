@@ -95,17 +95,15 @@ fn place_in(bounds: u32, spare: u32, words: vec3<u32>) -> u32 {
 // where none is crowded, and how many pairs there are.
 fn begin_bins(local: u32) -> vec2<u32> {
   workgroupBarrier();
-  var count = 0u;
-  for (var b = 0u; b < KTH_EACH; b++) { count += atomicLoad(&kth_bins[local * KTH_EACH + b]); }
   if (local == 0u) { atomicStore(&fullest, 0u); }
-  var begin = inclusive_sum(local, count) - count;
+  var own = own_bins(local);
+  var begin = before_bins(local, &own);
   var most = 0u;
-  for (var b = local * KTH_EACH; b < (local + 1u) * KTH_EACH; b++) {
-    let own = atomicLoad(&kth_bins[b]);
-    atomicStore(&kth_bins[b], begin);
-    most = max(most, select(0u, own, begin < params.k));
-    begin += own;
-  }
+#for b in KTH_EACH
+  atomicStore(&kth_bins[local * KTH_EACH + $bu], begin);
+  most = max(most, select(0u, own[$b], begin < params.k));
+  begin += own[$b];
+#endfor
   if (most > CROWDED) { atomicMax(&fullest, most); }
   workgroupBarrier();
   if (local == WORKGROUP - 1u) { shared_counts = vec2<u32>(atomicLoad(&fullest), begin); }

@@ -14,7 +14,7 @@ from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .columns import Columns
-from .parts import KTH_BYTES, loads_again, pair_bytes, threshold_workgroup
+from .parts import KTH_BYTES, bins_of, loads_again, pair_bytes, threshold_workgroup
 from .row_sort_rank import RowSortRank
 from .select_from_delegates import SelectFromDelegates
 
@@ -273,7 +273,7 @@ class Delegates(Algorithm):
                 "EACH": each,
                 "MERGED": max(1, shape.bests // (each * threads)),
                 "COLLECTED": appended if appends else 0,
-                "KTH_DIGIT": 11,
+                **bins_of(11, threads),
             },
             params={
                 "k": k,
@@ -291,7 +291,7 @@ class Delegates(Algorithm):
     def _order(self, program: Program, problem: Problem, shape: _Shape, lists: Pairs, bind: dict[str, Region], sink: Sink) -> None:
         """Cuts lists that are too long, and puts what is left in order."""
         k, sequences, capacity, threads = problem.k, problem.sequences, shape.capacity, shape.threads
-        constants = {"WORKGROUP": threads, "EACH": _at_least(capacity // threads), "KTH_DIGIT": 11}
+        constants = {"WORKGROUP": threads, "EACH": _at_least(capacity // threads), **bins_of(11, threads)}
         params = {
             "k": k,
             "least": self._least(problem, shape),

@@ -106,6 +106,11 @@ def word_lists(k: int, batch: int) -> dict[str, int]:
     }
 
 
+def bins_of(digit: int, workgroup: int) -> dict[str, int]:
+    """The constants of ``lib/workgroup/bins.wgsl``, for digits with as many values or more."""
+    return {"KTH_DIGIT": digit, "KTH_EACH": (1 << digit) // workgroup}
+
+
 #: Bytes of ``lib/workgroup/kth.wgsl`` with 2048 counters, besides two words an invocation.
 KTH_BYTES = 8448
 

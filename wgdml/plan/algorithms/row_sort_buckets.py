@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import held_bytes
+from .parts import bins_of, held_bytes
 
 _WORDS = 4  # of keys that an invocation carries: more of them wait for each other in its registers
 _WORKGROUP = 64  # invocations at least
@@ -81,7 +81,7 @@ class RowSortBuckets(Algorithm):
                 "LOADS": shape.loads,
                 "PLACES": shape.places,
                 "CARRIED": shape.places // shape.workgroup,
-                "KTH_DIGIT": shape.digit,
+                **bins_of(shape.digit, shape.workgroup),
             },
             params={"k": problem.k},
         )

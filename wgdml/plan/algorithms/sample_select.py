@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, pair_bytes
+from .parts import bins_of, class_above, held_bytes, loads_again, pair_bytes
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
 _DIGIT = 9  # bits of a digit: a bin for each invocation
@@ -121,7 +121,7 @@ class SampleSelect(Algorithm):
             bind=bind,
             constants={
                 "WORKGROUP": shape.workgroup,
-                "KTH_DIGIT": _DIGIT,
+                **bins_of(_DIGIT, shape.workgroup),
                 "SAMPLED": sample.loads,
                 "TAKEN": sample.taken,
                 "APART": per_load // sample.taken,
@@ -142,7 +142,7 @@ class SampleSelect(Algorithm):
             bind=bind,
             constants={
                 "WORKGROUP": shape.sorting,
-                "KTH_DIGIT": _DIGIT,
+                **bins_of(_DIGIT, shape.sorting),
                 "PLACES": shape.sorted_at_once,
                 "CARRIED": ceil_div(shape.sorted_at_once, shape.sorting),
                 "AGAIN": again,

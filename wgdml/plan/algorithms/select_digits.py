@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again
+from .parts import bins_of, class_above, held_bytes, loads_again
 from .row_sort_radix import RowSortRadix
 
 _LARGEST_K = 8192
@@ -93,8 +93,9 @@ class SelectDigits(Algorithm):
             raise Unserved("select_digits takes elements along one axis")
         self.check_first(problem)
         workgroup = self._workgroup(problem)
-        # A sample needs few bins. Of whole rows large digits spare reads.
-        fewest, digit = _digit(_FEW_BINS * workgroup), _digit(_BINS * workgroup)
+        # A sample needs few bins. Of whole rows large digits spare reads, but each bin takes as long
+        # as an item.
+        fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
         sampled, every = self._sampled(problem, workgroup, _SAMPLE)
         deviation = _deviation(k, every)
@@ -185,7 +186,7 @@ class SelectDigits(Algorithm):
             bind={"lengths": counts} if counts else None,
             constants={
                 "WORKGROUP": shape.workgroup,
-                "KTH_DIGIT": shape.digit,
+                **bins_of(shape.digit, shape.workgroup),
                 "SPILLED": int(shape.spilled),
                 "PLACES": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),

@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
-from .parts import class_above, held_bytes, loads_again, threshold_workgroup
+from .parts import bins_of, class_above, held_bytes, loads_again, threshold_workgroup
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -214,7 +214,7 @@ class SelectRadix(Algorithm):
                 "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
                 "AGAIN": loads_again(self.occupancy, problem.source) if again > 1 else 1,
-                "KTH_DIGIT": self._digit(workgroup),
+                **bins_of(self._digit(workgroup), workgroup),
                 "IN_ORDER": 1,
             },
             params={
