@@ -93,8 +93,8 @@ class SelectDigits(Algorithm):
             raise Unserved("select_digits takes elements along one axis")
         self.check_first(problem)
         workgroup = self._workgroup(problem)
-        # A sample needs few bins. Of whole rows large digits spare reads, but each bin takes as long
-        # as an item.
+        # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as
+        # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).
         fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
         sampled, every = self._sampled(problem, workgroup, _SAMPLE)
