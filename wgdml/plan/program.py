@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Protocol
+
+import numpy as np
 
 from .. import shaders
 from ..selection import BESIDES, BatchDim, Beside, Selection
@@ -416,7 +418,7 @@ def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:
 
 def pack(values: Mapping[str, int], dims: Sequence[BatchDim] = (), view: View | None = None) -> bytes:
     """The parameter block of ``lib/io/params.wgsl``, by the names of its fields."""
-    words = [values.get(name, 0) for name in shaders.layout()]
+    words = list(map(values.get, shaders.layout(), repeat(0)))
     words += [0] * (-len(words) % 4)
     batch = list(reversed(dims))
     words += [w for d in batch for w in (d.size, d.input_stride, d.value_stride, d.index_stride)]
@@ -425,4 +427,4 @@ def pack(values: Mapping[str, int], dims: Sequence[BatchDim] = (), view: View | 
     words += [w for size, axis, step in axes for w in (size, axis.stride, step, axis.size)]
     words += [0] * (4 * (8 - len(axes)))
     words += [d.besides[3] for d in batch] + [0] * (8 - len(batch))
-    return struct.pack(f"<{len(words)}I", *(w & 0xFFFFFFFF for w in words))
+    return np.array(words, np.int64).astype("<u4").tobytes()

@@ -101,12 +101,12 @@ class View:
     def one_axis(self) -> bool:
         return len(self.selection.axes) == 1
 
-    @property
+    @cached_property
     def rows(self) -> bool:
         """The axis is one contiguous run."""
         return self.one_axis and self.selection.axes[0].stride == 1
 
-    @property
+    @cached_property
     def columns(self) -> bool:
         """Neighbouring sequences lie side by side in memory."""
         return not self.rows and bool(self.selection.batch) and self.selection.batch[-1].input_stride == 1
@@ -121,12 +121,12 @@ class View:
         """Items of one load of contiguous elements."""
         return self.load_words * 4 // self.selection.format.bytes
 
-    @property
+    @cached_property
     def per_load(self) -> int:
         """Items of a sequence that one load brings."""
         return self.row_items if self.rows else 1
 
-    @property
+    @cached_property
     def skewed(self) -> bool:
         """Sequences may begin inside loads."""
         if self.selection.starts is not None:
@@ -139,7 +139,7 @@ class View:
         """Loads that cover a sequence that begins with one."""
         return ceil_div(self.length, self.per_load)
 
-    @property
+    @cached_property
     def most_loads(self) -> int:
         """The most loads that cover a sequence, wherever it begins."""
         return ceil_div(self.length + (self.per_load - 1 if self.skewed else 0), self.per_load)
