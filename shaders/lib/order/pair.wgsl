@@ -13,6 +13,9 @@ fn before(a: Pair, b: Pair) -> bool {
   return key_less(a.key, b.key) || (key_equal(a.key, b.key) && a.index < b.index);
 }
 
+// Is a pair, which may be nothing, up to a threshold?
+fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
+
 // A pair as it lies in workgroup memory: one load brings all of it.
 #if KEY_WORDS == 1
 alias Stored = vec2<u32>;

@@ -44,13 +44,13 @@ struct Limit { threshold: Pair, loads: u32 }
 fn limit_of(row: Row, threshold: Pair) -> Limit { return Limit(threshold, row.loads); }
 fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return true; }
 fn near_by_keys(v: u32, data: Load, limit: Limit, tell: bool) -> u32 {
-  return select(0u, 1u, data.index != NO_INDEX && !before(limit.threshold, data));
+  return select(0u, 1u, passes(limit.threshold, data));
 }
 #endif
 
 fn is_near(row: Row, v: u32, data: Load, c: u32, limit: Limit) -> bool {
   let pair = item(row, v, data, c);
-  return pair.index != NO_INDEX && !before(limit.threshold, pair);
+  return passes(limit.threshold, pair);
 }
 
 // A bit for each item that is near.

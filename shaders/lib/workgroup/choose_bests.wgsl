@@ -2,8 +2,6 @@
 #import workgroup/survivors
 #import thread/subset_bests
 
-fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
-
 // Subsets whose best passes; of those whose other loads cannot pass, the best one's load alone.
 fn choose_all(items: ptr<function, Items>, first: u32, threshold: Pair) {
   var subsets = 0u;  // a bit each

@@ -27,7 +27,7 @@ fn list_items(row: Row, start: u32, v: u32, threshold: Pair) {
 #for c in PER_LOAD
   {
     let candidate = item(row, v, data, $cu);
-    if (candidate.index != NO_INDEX && !before(threshold, candidate)) {
+    if (passes(threshold, candidate)) {
       put_listed(start, atomicAdd(&filled, 1u), candidate);
     }
   }
@@ -70,7 +70,7 @@ fn keep_first(local: u32, start: u32, count: u32) -> Pair {
   storageBarrier();
   workgroupBarrier();
 #for i in EACH
-  if (items[$i].index != NO_INDEX && !before(last, items[$i])) { put_listed(start, atomicAdd(&kept, 1u), items[$i]); }
+  if (passes(last, items[$i])) { put_listed(start, atomicAdd(&kept, 1u), items[$i]); }
 #endfor
   storageBarrier();
   workgroupBarrier();

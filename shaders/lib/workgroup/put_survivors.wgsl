@@ -13,7 +13,7 @@ fn keep_near(team: Team, local: u32, count: u32) -> u32 {
   let threshold = find_threshold(team, local, mine);
   if (team.lane == 0u) { atomicStore(&counts[team.slot], 0u); }
   workgroupBarrier();
-  if (mine.index != NO_INDEX && !before(threshold, mine)) { list[home + atomicAdd(&counts[team.slot], 1u)] = store_of(mine); }
+  if (passes(threshold, mine)) { list[home + atomicAdd(&counts[team.slot], 1u)] = store_of(mine); }
   workgroupBarrier();
   return atomicLoad(&counts[team.slot]);
 }

@@ -12,6 +12,6 @@ fn select_of_team(team: Team, local: u32) {
   let found = delegate_of(team.row, scan_loads(team.row, team.begin + team.lane, team.end, team.stride));
   choose_none(team, local);
   let threshold = find_threshold(team, local, found);
-  if (found.index != NO_INDEX && !before(threshold, found)) { choose(team, team.begin + team.lane); }
+  if (passes(threshold, found)) { choose(team, team.begin + team.lane); }
   put_survivors(team, local, threshold);
 }
