@@ -53,8 +53,8 @@ fn find_bounds(local: u32, row: Row, length: u32, part: u32) {
 }
 
 fn collect(there: bool, pair: Pair, low: Pair, high: Pair) -> u32 {
-  let precedes = comes_first(pair, low);
-  if (there & !precedes & comes_first(pair, high)) {
+  let precedes = before(pair, low);
+  if (there & !precedes & before(pair, high)) {
     let at = atomicAdd(&collected_count, 1u);
     if (at < ROOM) { collected[at] = store_of(pair); }
   }

@@ -67,7 +67,7 @@ fn collect_sample(row: Row, local: u32) -> u32 {
 #for i in SAMPLED
 #for t in TAKEN
   items[$[i * TAKEN + t]] = item(row, v$i, data$i, $[t * APART]u);
-  if (comes_first(items[$[i * TAKEN + t]], bests[0])) { bests[0] = items[$[i * TAKEN + t]]; }
+  if (before(items[$[i * TAKEN + t]], bests[0])) { bests[0] = items[$[i * TAKEN + t]]; }
 #endfor
 #endfor
   var rank = params.sample_rank;
@@ -76,7 +76,7 @@ fn collect_sample(row: Row, local: u32) -> u32 {
     let last = kth_of(&bests, local, rank, 0u);
     var near = 0u;  // a bit an item
 #for i in ITEMS
-    near |= select(0u, $[1 << i]u, items[$i].index != NO_INDEX && !comes_first(last, items[$i]));
+    near |= select(0u, $[1 << i]u, passes(last, items[$i]));
 #endfor
     if (near != 0u) {
       var at = atomicAdd(&found_count, countOneBits(near));
@@ -117,7 +117,7 @@ fn split(local: u32, count: u32) {
 fn bucket_of(pair: Pair) -> u32 {
   var bucket = 0u;
   for (var step = params.buckets / 2u; step > 0u; step /= 2u) {
-    bucket += select(0u, step, comes_first(pair_of(splitters[bucket + step - 1u]), pair));
+    bucket += select(0u, step, before(pair_of(splitters[bucket + step - 1u]), pair));
   }
   return bucket;
 }

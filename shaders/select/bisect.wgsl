@@ -57,7 +57,7 @@ fn any_open(local: u32, mine: bool, turn: u32) -> bool {
 fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
   var count = 0u;
 #for i in KEYS
-  count += select(0u, 1u, precedes((*keys)[$i], key));
+  count += select(0u, 1u, key_less((*keys)[$i], key));
 #endfor
   return count;
 }
@@ -65,7 +65,7 @@ fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
 fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
   var count = 0u;
 #for i in KEYS
-  count += select(0u, 1u, equals((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
+  count += select(0u, 1u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
 #endfor
   return count;
 }
@@ -132,8 +132,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let threshold = find_threshold(row, local, &keys, lanes);
   var passing: array<u32, 2>;  // a bit an item
 #for i in KEYS
-  let equal$i = equals(keys[$i], threshold.key) & (position_of(row, $iu, lane) < threshold.end);
-  passing[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, precedes(keys[$i], threshold.key) | equal$i);
+  let equal$i = key_equal(keys[$i], threshold.key) & (position_of(row, $iu, lane) < threshold.end);
+  passing[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, key_less(keys[$i], threshold.key) | equal$i);
 #endfor
   let home = (local - lane) * ITEMS_PER_THREAD;
 #if PLACED

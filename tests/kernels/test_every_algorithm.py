@@ -32,8 +32,6 @@ EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
 KS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049)
 #: Lengths at the edge of every tile, and long ones.
 LENGTHS = (*(n + d for n in (1 << b for b in range(4, 15)) for d in (-1, 0, 1)), 50_003, 300_007)
-#: Longest rows of an algorithm: SwiftShader takes over 8 GB for a sample of 32 items an invocation.
-LONGEST = {"sample_select": 50_003}
 #: Where algorithms are looked for that serve a type or a layout: length and ranks.
 SERVED = ((1003, 17), (1003, 40), (203, 9), (1003, 250), (301, 300), (5003, 100), (90, 2), (1003, 1))
 #: Cases that each algorithm must serve at least.
@@ -224,7 +222,6 @@ def served(algorithm: str, planner: Planner) -> list[Served]:
     if EVERYTHING or "reduce" in algorithm:
         cases += two_axes(EVERYTHING or algorithm == "reduce_axes")
     # A part of others' plans is looked for in those that have it for some of the cases.
-    cases = [case for case in cases if case.length <= LONGEST.get(algorithm, case.length)]
     ways = [by for by in ALGORITHMS if forced(algorithm, by, planner, cases[::7])] if step else [algorithm]
     found = [one for by in ways for one in forced(algorithm, by, planner, cases)]
     left = layouts_left(algorithm, (one.case for one in found))

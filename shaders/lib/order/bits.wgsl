@@ -1,5 +1,5 @@
-// Bits of keys, from the first on, and comparisons without short circuits: no branch an item.
-#import order/pair
+// Bits of keys, from the first on.
+#import order/compare
 
 #if KEY_WORDS == 1
 
@@ -10,8 +10,6 @@ fn next_bit(bit: Key) -> Key { return bit >> 1u; }
 // A bit, if there is one, and those behind it.
 fn up_to_bit(bit: Key) -> Key { return select(0u, bit | (bit - 1u), bit != 0u); }
 fn any_bit(bit: Key) -> bool { return bit != 0u; }
-fn precedes(a: Key, b: Key) -> bool { return a < b; }
-fn equals(a: Key, b: Key) -> bool { return a == b; }
 
 #else
 
@@ -28,10 +26,5 @@ fn up_to_bit(bit: Key) -> Key {
   return Key(0u, select(0u, bit.y | (bit.y - 1u), bit.y != 0u));
 }
 fn any_bit(bit: Key) -> bool { return (bit.x | bit.y) != 0u; }
-fn precedes(a: Key, b: Key) -> bool { return (a.x < b.x) | ((a.x == b.x) & (a.y < b.y)); }
-fn equals(a: Key, b: Key) -> bool { return (a.x == b.x) & (a.y == b.y); }
 
 #endif
-
-// As `before`, without a branch.
-fn comes_first(a: Pair, b: Pair) -> bool { return precedes(a.key, b.key) | (equals(a.key, b.key) & (a.index < b.index)); }

@@ -1,7 +1,7 @@
 // A pair as workgroup memory and registers hold it: in one word where key and index find room.
 //   PACKED      1 where the key has so few bits that the index fits below them
 //   HELD_WORDS  words that hold a pair; 1 too where a word has its place instead
-#import order/bits
+#import order/pair
 
 #if HELD_WORDS == 1
 
@@ -31,9 +31,9 @@ alias Held = Stored;
 fn held_of(pair: Pair) -> Held { return store_of(pair); }
 fn pair_held(held: Held) -> Pair { return pair_of(held); }
 fn held_before(a: Held, b: Held) -> bool { return before(pair_of(a), pair_of(b)); }
-fn first_held(a: Held, b: Held) -> Held { return select(a, b, comes_first(pair_of(b), pair_of(a))); }
-fn last_held(a: Held, b: Held) -> Held { return select(b, a, comes_first(pair_of(b), pair_of(a))); }
-fn one_held(a: Held, b: Held, first: bool) -> Held { return select(a, b, comes_first(pair_of(b), pair_of(a)) == first); }
+fn first_held(a: Held, b: Held) -> Held { return select(a, b, before(pair_of(b), pair_of(a))); }
+fn last_held(a: Held, b: Held) -> Held { return select(b, a, before(pair_of(b), pair_of(a))); }
+fn one_held(a: Held, b: Held, first: bool) -> Held { return select(a, b, before(pair_of(b), pair_of(a)) == first); }
 fn word_held(held: Held, w: u32) -> u32 { return held[w]; }
 fn with_word_held(held: Held, w: u32, word: u32) -> Held {
   var changed = held;

@@ -10,11 +10,11 @@ const NO_INDEX: u32 = 0xffffffffu;
 fn last_pair() -> Pair { return Pair(LAST_KEY, NO_INDEX); }
 
 fn before(a: Pair, b: Pair) -> bool {
-  return key_less(a.key, b.key) || (key_equal(a.key, b.key) && a.index < b.index);
+  return key_less(a.key, b.key) | (key_equal(a.key, b.key) & (a.index < b.index));
 }
 
 // Is a pair, which may be nothing, up to a threshold?
-fn passes(threshold: Pair, pair: Pair) -> bool { return pair.index != NO_INDEX && !before(threshold, pair); }
+fn passes(threshold: Pair, pair: Pair) -> bool { return (pair.index != NO_INDEX) & !before(threshold, pair); }
 
 // A pair as it lies in workgroup memory: one load brings all of it.
 #if KEY_WORDS == 1

@@ -26,11 +26,11 @@ fn limit_of(row: Row, threshold: Pair) -> Limit {
 }
 
 // Whether keys alone tell of a load's items: not at a sequence's ends, nor beside the threshold.
-fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return first_whole(row) <= v && v < limit.end_whole && v != limit.load; }
+fn keys_tell(row: Row, v: u32, limit: Limit) -> bool { return (first_whole(row) <= v) & (v < limit.end_whole) & (v != limit.load); }
 
 // A bit for each item that is near, or, where keys do not tell, may be.
 fn near_by_keys(v: u32, data: Load, limit: Limit, tell: bool) -> u32 {
-  let last = select(limit.last, limit.earlier, tell && v > limit.load);
+  let last = select(limit.last, limit.earlier, tell & (v > limit.load));
   var near = 0u;
 #for c in PER_LOAD
   near |= select($[1 << c]u, 0u, key_less(last, loose_of(bits_of(data, $cu))));

@@ -19,7 +19,7 @@ fn scan_whole(row: Row, first: u32, stride: u32, items: ptr<function, Items>) {
     let data$i = load(row, min(v$i, row.loads - 1u));
 #endfor
 #for i in OWN
-    let least$i = select(LAST_KEY, least_in(data$i), begin <= v$i && v$i < end);
+    let least$i = select(LAST_KEY, least_in(data$i), (begin <= v$i) & (v$i < end));
 #if SECONDS
     nexts[$i].key = key_min(nexts[$i].key, key_max((*items)[$i].key, least$i));
 #endif

@@ -1,6 +1,6 @@
 // Pairs that a workgroup has collected, in any order, and how many of them precede one.
 //   ROOM  for so many, a multiple of eight
-#import order/bits
+#import order/pair
 
 const SPARE: u32 = 8u;  // Places behind the last pair, which counting looks at too.
 
@@ -20,7 +20,7 @@ fn count_collected(count: u32, mine: Pair, slice: u32, slices: u32) -> u32 {
     let other$u = collected[j + $uu];
 #endfor
 #for u in 8
-    place += select(0u, 1u, comes_first(pair_of(other$u), mine));
+    place += select(0u, 1u, before(pair_of(other$u), mine));
 #endfor
   }
   return place;

@@ -13,7 +13,7 @@ fn count_all_before(begin: u32, end: u32, held: Held) -> u32 {
     let other$u = list[min(other + $uu, end - 1u)];
 #endfor
 #for u in 4
-    count += select(0u, 1u, other + $uu < end && held_before(other$u, held));
+    count += select(0u, 1u, (other + $uu < end) & held_before(other$u, held));
 #endfor
   }
   return count;

@@ -20,7 +20,7 @@ fn put_by_counting(team: Team, count: u32, largest: u32) {
     let other$u = list[home + min(j$u, params.places - 1u)];
 #endfor
 #for u in 4
-    place += select(0u, 1u, j$u < count && before(pair_of(other$u), mine));
+    place += select(0u, 1u, (j$u < count) & before(pair_of(other$u), mine));
 #endfor
   }
   if (step > 1u) {
