@@ -57,6 +57,14 @@ def test_no_float_anywhere(file):
     assert found is None, f"shaders/{file} uses {found[0]!r}: elements are ordered as integers only"
 
 
+@pytest.mark.parametrize("file", ["lib/order/compare.wgsl", "lib/order/held.wgsl", "lib/order/pair.wgsl", "lib/order/words.wgsl"])
+def test_comparisons_have_no_short_circuits(file):
+    # Kernels have one for each of many items, and a driver took over 8 GB to compile their branches
+    # (docs/driver-bugs.md).
+    found = re.search(r"&&|\|\|", code_of((FOLDER / file).read_text(encoding="utf-8")))
+    assert found is None, f"shaders/{file} uses {found[0]!r}, which is a branch: `&` and `|` are none"
+
+
 @pytest.mark.parametrize(
     "line",
     [
