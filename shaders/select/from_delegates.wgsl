@@ -50,7 +50,7 @@ fn listed_before(slot: u32) -> u32 { return min(atomicLoad(&alone_counts[slot]),
 
 // Lists a delegate, or chooses its subset where that is not all, or the list is full.
 fn list_or_choose(team: Team, subset: u32, delegate: Delegate, threshold: Pair) {
-  if (delegate.pair.index == NO_INDEX || before(threshold, delegate.pair)) { return; }
+  if (!passes(threshold, delegate.pair)) { return; }
   if (before(threshold, delegate.next)) {
     let place = atomicAdd(&alone_counts[team.slot], 1u);
     if (place < params.places) {

@@ -75,7 +75,7 @@ def slices(part: Selection, count: int) -> list[Selection]:
 def _sub_batch(s: Selection, d: int, first: int, size: int) -> Selection:
     dim = s.batch[d]
     if size == dim.size > 1:
-        return s
+        return s  # Mostly nothing is cut.
     kept = () if size == 1 else (replace(dim, size=size),)
     besides: dict[str, Any] = {
         name: replace(beside, offset=beside.offset + first * stride)

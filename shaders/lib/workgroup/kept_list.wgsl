@@ -27,9 +27,7 @@ fn list_items(row: Row, start: u32, v: u32, threshold: Pair) {
 #for c in PER_LOAD
   {
     let candidate = item(row, v, data, $cu);
-    if (passes(threshold, candidate)) {
-      put_listed(start, atomicAdd(&filled, 1u), candidate);
-    }
+    if (passes(threshold, candidate)) { put_listed(start, atomicAdd(&filled, 1u), candidate); }
   }
 #endfor
 }

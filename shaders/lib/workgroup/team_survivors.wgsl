@@ -61,7 +61,7 @@ fn append_pending(team: Team, v: u32, data: Load, items: u32, threshold: Pair) -
 #for c in PER_LOAD
   if ((pending & (1u << $cu)) != 0u) {
     let candidate = item(team.row, v, data, $cu);
-    if (candidate.index == NO_INDEX || before(threshold, candidate)) {
+    if (!passes(threshold, candidate)) {
       pending &= ~(1u << $cu);
     } else {
       let place = atomicAdd(&counts[team.slot], 1u);

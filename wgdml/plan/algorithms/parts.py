@@ -107,7 +107,10 @@ def word_lists(k: int, batch: int) -> dict[str, int]:
 
 
 def bins_of(digit: int, workgroup: int) -> dict[str, int]:
-    """The constants of ``lib/workgroup/bins.wgsl``, for digits with as many values or more."""
+    """The constants of ``lib/workgroup/bins.wgsl``.
+
+    A digit has a value for each invocation, or more.
+    """
     return {"KTH_DIGIT": digit, "KTH_EACH": (1 << digit) // workgroup}
 
 
