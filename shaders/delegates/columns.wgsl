@@ -84,7 +84,7 @@ fn put_rows(local: u32, first_load: u32, column: u32, part: u32, span: u32) {
       let key$u = select(LAST_KEY, other$u.key, inside$u);
       second = select(second, key_min(second, team_seconds[place$u]), inside$u);
       second = key_min(second, key_max(key$u, best.key));
-      if (inside$u && before(other$u, best)) { best = other$u; }
+      if (inside$u & before(other$u, best)) { best = other$u; }
 #endfor
     }
     if (has_column(at, column + t)) {

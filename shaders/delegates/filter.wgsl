@@ -110,7 +110,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let row = row_of(sequence);
   var passing = 0u;  // a bit a subset
 #for o in OWN
-  passing |= select(0u, $[1 << o]u, live && passes(threshold, own[$o]));
+  passing |= select(0u, $[1 << o]u, live & passes(threshold, own[$o]));
 #endfor
   if (passing != 0u) {
     var place = places_for_subsets(countOneBits(passing));

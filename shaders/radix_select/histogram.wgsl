@@ -47,7 +47,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
           let both = (candidate.key ^ wanted.key) & key_mask;
           let differing = both.x | both.y | ((candidate.index ^ wanted.index) & index_mask);
 #endif
-          if (differing == 0u && candidate.index != NO_INDEX) {
+          if ((differing == 0u) & (candidate.index != NO_INDEX)) {
             atomicAdd(&bins[digit_in(word_of_pair(candidate, params.digit_word))], 1u);
           }
         }

@@ -41,7 +41,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     }
     workgroupBarrier();
 #for i in 8
-    if (live && begin + $iu < params.groups) { groups[group_at(sequence, begin + $iu, digit)] = sum; }
+    if (live & (begin + $iu < params.groups)) { groups[group_at(sequence, begin + $iu, digit)] = sum; }
     sum += count$i;
 #endfor
   }

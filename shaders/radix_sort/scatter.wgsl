@@ -124,7 +124,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   {
     let slot = $iu * WORKGROUP + local;
     let rank = starts[words[$i] >> 16u] + slot;
-    if (slot < count && rank < params.ranks) { put_to(to, rank, sorted[$i]); }
+    if ((slot < count) & (rank < params.ranks)) { put_to(to, rank, sorted[$i]); }
   }
 #endfor
 }

@@ -56,7 +56,7 @@ fn count_digits(words: ptr<function, Words>, warp: Warp, start: u32, wide: bool)
     let peers = match_any(digit, warp, wide);
     let exclusive = countOneBits(peers & warp.earlier);
     var counted = 0u;
-    if (mine && exclusive == 0u) {
+    if (mine & (exclusive == 0u)) {
       counted = atomicAdd(&room[counters + digit % HALF_BINS], countOneBits(peers) << half);
     }
     let earlier = from_leader(counted, peers, warp);
@@ -159,7 +159,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     pair.index = index_at(row, first + pair.index);
 #endif
     let rank = starts[digit_of(pair)] + slot;
-    if (slot < count && rank < params.ranks) { put_to(to, rank, pair); }
+    if ((slot < count) & (rank < params.ranks)) { put_to(to, rank, pair); }
   }
 #endfor
 }

@@ -19,7 +19,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     let data = load(row, v);
 #for c in PER_LOAD
     let pair$c = item(row, v, data, $cu);
-    count += select(1u, 0u, pair$c.index == NO_INDEX || is_nan(pair$c.key));
+    count += select(1u, 0u, (pair$c.index == NO_INDEX) | is_nan(pair$c.key));
 #endfor
   }
   atomicAdd(&counted, count);

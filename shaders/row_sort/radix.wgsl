@@ -177,7 +177,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let positions = positions_of(&words);
   let to = target_of(sequence);
 #for i in ITEMS_PER_THREAD
-  if (sequence < params.sequences && $iu * TEAM + t < params.k) {
+  if ((sequence < params.sequences) & ($iu * TEAM + t < params.k)) {
     put_to(to, $iu * TEAM + t, Pair(sorted[$i], index_at(row, positions[$i])));
   }
 #endfor

@@ -28,7 +28,7 @@ fn best_of_group(row: Row, q: u32, end: u32, loads: Loads) -> Pair {
 #for u in UNROLL
   if (q + $uu * team_size() < end) {
     let candidate = item(row, q + $uu * team_size(), loads[$u], 0u);
-    if (key_less(candidate.key, best.key) || best.index == NO_INDEX) { best = candidate; }
+    if (key_less(candidate.key, best.key) | (best.index == NO_INDEX)) { best = candidate; }
   }
 #endfor
   return best;
@@ -47,7 +47,7 @@ fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
       let best = best_of_group(row, first + $gu * UNROLL * team_size(), end, loads$g);
       if (key_less(best.key, (*list)[K - 1u].key)) {
         insert_in_order(list, best);
-      } else if (key_equal(best.key, LAST_KEY) && best.index != NO_INDEX) {
+      } else if (key_equal(best.key, LAST_KEY) & (best.index != NO_INDEX)) {
         // Only the index tells a pair with the last key from nothing.
         insert(list, best);
       }
@@ -63,7 +63,7 @@ fn others_before(row: Row, q: u32, end: u32, loads: Loads, position: u32, bound:
   var pending = 0u;
 #for u in UNROLL
   let comes$u = before(item(row, q + $uu * team_size(), loads[$u], 0u), bound);
-  pending |= select(0u, $[1 << u]u, comes$u && q + $uu * team_size() < end);
+  pending |= select(0u, $[1 << u]u, comes$u & (q + $uu * team_size() < end));
 #endfor
   return pending & ~(1u << ((position >> firstTrailingBit(team_size())) % UNROLL));
 }

@@ -57,7 +57,7 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
     let place$[f * PER_LOAD + c] = v$f * PER_LOAD + $cu;
     let bits$[f * PER_LOAD + c] = packed(packing, key_at(row, place$[f * PER_LOAD + c], again$f, $cu) >> UNUSED);
     let rest$[f * PER_LOAD + c] = select(NO_WORD, ((bits$[f * PER_LOAD + c] & PLACES) << PLACE_BITS) | place$[f * PER_LOAD + c],
-        alike(bits$[f * PER_LOAD + c], last) && is_inside(row, place$[f * PER_LOAD + c]));
+        alike(bits$[f * PER_LOAD + c], last) & is_inside(row, place$[f * PER_LOAD + c]));
 #endfor
 #endfor
 #for i in AGAIN
@@ -83,12 +83,12 @@ fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function
   var settled = K;
   if (any_doubts(local, doubtful)) {
 #for i in K
-    settled -= select(0u, 1u, doubtful && alike(last, (*words)[$i]));
+    settled -= select(0u, 1u, doubtful & alike(last, (*words)[$i]));
 #endfor
     // Zeros hold the places of the words before, in one list of the team's.
     var rest: Words;
 #for i in KEEP
-    rest[$i] = select(NO_WORD, 0u, lane == 0u && $iu < settled);
+    rest[$i] = select(NO_WORD, 0u, (lane == 0u) & ($iu < settled));
 #endfor
     merge_rest(row, lane, packing, last, &rest);
     merge_team(&rest, local);

@@ -78,7 +78,7 @@ fn rank_in(list: u32, count: u32, pair: Pair) -> u32 {
     let other$u = pair_of(lists[list + i + $uu]);
 #endfor
 #for u in 8
-    rank += select(0u, 1u, i + $uu < count && before(other$u, pair));
+    rank += select(0u, 1u, (i + $uu < count) & before(other$u, pair));
 #endfor
   }
   return rank;

@@ -32,7 +32,7 @@ fn list_survivors(part: Part, local: u32, keys: ptr<function, Keys>, packing: Pa
   var at = local;
 #for c in PER_LOAD
   let inside$c = is_inside(part, place_in(part, 0u, $cu));
-  at = list_item(at, packing, (*keys)[$c], place_in(part, 0u, $cu), (*keys)[$c] <= bound && inside$c);
+  at = list_item(at, packing, (*keys)[$c], place_in(part, 0u, $cu), ((*keys)[$c] <= bound) & inside$c);
 #endfor
 #for l in LOADS
 #if $l > 0
@@ -48,7 +48,7 @@ fn list_survivors(part: Part, local: u32, keys: ptr<function, Keys>, packing: Pa
 #for c in PER_LOAD
     let key$c = (*keys)[$[LOADS * PER_LOAD + c]];
     let place$c = part.whole * PER_LOAD + $cu;
-    at = list_item(at, packing, key$c, place$c, key$c <= bound && place$c < part.end);
+    at = list_item(at, packing, key$c, place$c, (key$c <= bound) & (place$c < part.end));
 #endfor
   }
   return (at - local) / WORKGROUP;
@@ -87,12 +87,12 @@ fn settle(part: Part, local: u32, count: u32, largest: u32, packing: Packing, wo
   var settled = K;
   if (any_doubts(local, doubtful)) {
 #for i in K
-    settled -= select(0u, 1u, doubtful && alike(last, (*words)[$i], packing.places));
+    settled -= select(0u, 1u, doubtful & alike(last, (*words)[$i], packing.places));
 #endfor
     // Zeros hold the places of the words before, in one list of the team's.
     var rest: Words;
 #for i in KEEP
-    rest[$i] = select(NO_WORD, 0u, part.lane == 0u && $iu < settled);
+    rest[$i] = select(NO_WORD, 0u, (part.lane == 0u) & ($iu < settled));
 #endfor
     merge_rest(part.row, local, select(0u, count, doubtful), packing, last, &rest);
     merge_team(&rest, local, part.size, largest);

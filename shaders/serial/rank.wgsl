@@ -32,6 +32,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   }
 #for i in ITEMS
-  if (first + $iu < length && rank$i < params.k) { put(sequence, rank$i, mine$i); }
+  if ((first + $iu < length) & (rank$i < params.k)) { put(sequence, rank$i, mine$i); }
 #endfor
 }

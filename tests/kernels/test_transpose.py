@@ -73,6 +73,75 @@ def test_slices(forced, monkeypatch, shape):
     assert sum(rows) == x.nbytes and max(rows) <= x.nbytes // 3
 
 
+@pytest.fixture
+def turned(forced, monkeypatch):
+    """A device that puts results down columns by tiles, however few they are."""
+    monkeypatch.setattr(transpose, "_FEWEST_RESULTS", 1)
+    device, plans = forced()
+
+    def checked(*args, **named):
+        check(*args, device=device, **named)
+        assert any(dispatch.kernel == "util/turn" for dispatch in plans[-1].dispatches)
+
+    return device, checked
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "int32", "float64"])
+@pytest.mark.parametrize(
+    ("shape", "axis", "k"), [((66, 40), 0, 65), ((3, 65, 31), 1, 65), ((2, 97, 33), 1, 96), ((2, 2, 129, 2, 67), 2, 70)]
+)
+def test_results_by_tiles(turned, name, shape, axis, k):
+    """Fewer and more columns and ranks than a tile, values that share words with other columns'."""
+    for mode in ("largest", "smallest"):
+        turned[1](f"top_k-{mode}", data.make("few_distinct", name, shape, k), k=k, axis=axis)
+
+
+@pytest.mark.parametrize("kind", ["nan_payloads", "signed_zeros"])
+def test_results_by_tiles_have_their_own_bits(turned, kind):
+    turned[1]("top_k-smallest", data.make(kind, "float16", (90, 50), 5), k=80, axis=0)
+
+
+def test_results_by_tiles_amid_others(turned):
+    """Outputs with gaps between items, from odd elements on: what lies between is left alone."""
+    device, _ = turned
+    x = data.make("few_distinct", "uint8", (90, 37), 7)
+    tensor = wgdml.asarray(x, device=device)
+    held = wgdml.asarray(np.full(90 * 50 + 11, 7, np.uint8), device=device)
+    index = wgdml.asarray(np.full(90 * 41 + 5, 7, np.int64), device=device)
+    values = wgdml.Tensor.from_buffer(held.buffer, "uint8", (80, 37), (50, 1), 3, device=device)
+    indices = wgdml.Tensor.from_buffer(index.buffer, "int64", (80, 37), (41, 1), 8 * 2, device=device)
+    wgdml.top_k(tensor, 80, axis=0, out=(values, indices))
+    order = np.argsort(~x, axis=0, kind="stable")[:80]
+    wanted, places = held.numpy(), index.numpy()
+    assert np.array_equal(indices.numpy(), order)
+    assert np.array_equal(values.numpy(), np.take_along_axis(x, order, 0))
+    for memory, first, step in ((wanted, 3, 50), (places, 2, 41)):
+        between = np.ones(len(memory), bool)
+        between[(first + step * np.arange(80)[:, None] + np.arange(37)).ravel()] = False
+        assert (memory[between] == 7).all()
+
+
+def test_results_by_tiles_of_spans(turned):
+    """Ranks without an item have index -1."""
+    x = data.make("few_distinct", "float32", (2, 100, 18), 8)
+    lengths = np.random.default_rng(8).integers(0, 101, (2, 18))
+    values, indices = wgdml.top_k(x, 90, axis=1, lengths=lengths, device=turned[0])
+    for b, c in np.ndindex(2, 18):
+        items = x[b, : lengths[b, c], c]
+        order = np.argsort(-items, kind="stable")[:90]
+        assert np.array_equal(indices[b, : len(order), c], order)
+        assert np.array_equal(values[b, : len(order), c], items[order])
+        assert (indices[b, len(order) :, c] == -1).all()
+
+
+def test_results_by_tiles_take_no_more_scratch_than_pairs(forced):
+    device, plans = forced()
+    for name, pair in (("uint8", 8), ("float32", 8), ("int64", 12)):
+        x = data.make("random", name, (600, 1100), 9)
+        check("argsort-ascending", x, axis=0, device=device, case=name)
+        assert plans[-1].scratch_size <= 1.03 * pair * x.size
+
+
 def test_more_than_a_binding(forced):
     """Pieces of the axis are copied and merged."""
     device, plans = forced(limits={"max_storage_buffer_binding_size": 1 << 16})

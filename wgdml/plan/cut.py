@@ -63,12 +63,16 @@ def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
 
 
 def slices(part: Selection, count: int) -> list[Selection]:
-    """A part cut into so many, or fewer, along its longest batch dimension."""
+    """A part cut into so many along the outermost batch dimension that gives them, or into fewer.
+
+    So neighbours in memory stay together.
+    """
     if count == 1 or not part.batch:
         return [part]
-    d = max(range(len(part.batch)), key=lambda d: part.batch[d].size)
-    size = part.batch[d].size
-    step = ceil_div(size, count)
+    sizes = [d.size for d in part.batch]
+    longest = sizes.index(max(sizes))
+    d = next((d for d, size in enumerate(sizes) if ceil_div(size, ceil_div(size, count)) == count), longest)
+    size, step = sizes[d], ceil_div(sizes[d], count)
     return [_sub_batch(part, d, first, min(step, size - first)) for first in range(0, size, step)]
 
 

@@ -15,6 +15,11 @@ from .machine import Machine, ceil_div
 from .problem import Problem
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View
 
+#: Results down columns take tiles where so many columns are neighbours (64 bytes of indices).
+_FEWEST_BESIDE = 16
+_TILE_RANKS = 32  # of a tile: pairs are read by lines
+_TILE_EACH = 4  # pairs of an invocation
+
 
 @dataclass(frozen=True)
 class Binding:
@@ -339,14 +344,22 @@ class Program:
             if sequences == 1:
                 source, start = found.window(first, count, self.selection.format.key_words), 0
             for sink in sinks:
-                self.dispatch(
-                    "util/emit",
-                    ceil_div(sequences * count, self.machine.workgroup),
-                    source=source,
-                    sink=replace(sink, first_rank=first),
-                    params={"length": count, "first_rank": start},
-                    ranks=count,
-                )
+                self._emit(source, sequences, replace(sink, first_rank=first), start, count)
+
+    def turns(self, sink: Outputs) -> bool:
+        """Are pairs put to a sink by tiles, as neighbours in memory are results of one rank?"""
+        return sink.beside >= _FEWEST_BESIDE and not self.machine.software
+
+    def _emit(self, source: Pairs, sequences: int, sink: Outputs, first: int, ranks: int) -> None:
+        """Some ranks of each sequence, by tiles where neighbours in the outputs are of several."""
+        kernel, workgroups = "util/emit", ceil_div(sequences * ranks, self.machine.workgroup)
+        constants, params = {}, {"length": ranks, "first_rank": first}
+        if self.turns(sink) and not source.columns:
+            kernel, constants = "util/turn", {"TILE_RANKS": _TILE_RANKS, "EACH": _TILE_EACH}
+            params["tiles"] = ceil_div(ranks, _TILE_RANKS)
+            across = ceil_div(sink.beside, _TILE_EACH * self.machine.workgroup // _TILE_RANKS)
+            workgroups = sequences // sink.beside * across * params["tiles"]
+        self.dispatch(kernel, workgroups, source=source, sink=sink, constants=constants, params=params, ranks=ranks)
 
 
 def make_dispatch(

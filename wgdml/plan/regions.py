@@ -202,6 +202,15 @@ class Outputs:
     view: View
     first_rank: int = 0
 
+    @property
+    def beside(self) -> int:
+        """Sequences whose results of one rank are neighbours in memory; 1 where ranks are."""
+        s = self.view.selection
+        inner = s.batch[-1] if s.batch else None
+        outputs = ((s.has_values, "value_stride", s.value_step), (s.has_indices, "index_stride", s.index_step))
+        apart = all(inner and getattr(inner, stride) == 1 and step > 1 for wanted, stride, step in outputs if wanted)
+        return inner.size if inner and apart else 1
+
 
 Source = View | Pairs
 Sink = Pairs | Outputs

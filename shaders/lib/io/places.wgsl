@@ -21,7 +21,7 @@ fn common_of(words: vec3<u32>, differing: vec3<u32>) -> vec3<u32> {
 #for w in 3
   let leading$w = countLeadingZeros(differing[$w]);
   shared_bits[$w] = select(words[$w] & ~select(0u, 0xffffffffu >> leading$w, leading$w < 32u), 0u, differs);
-  differs = differs || leading$w < 32u;
+  differs |= leading$w < 32u;
 #endfor
   return shared_bits;
 }

@@ -1,4 +1,4 @@
-// The first k pairs of sequences that a workgroup has in order -> sink, side by side.
+// Ranks of sequences that a workgroup has in order -> sink, side by side.
 //
 // The kernel's `ranked(slot, rank)` is the pair at a rank of the slot-th of its sequences. Values
 // narrower than a word share words: one invocation writes all of a word, and only the first and the
@@ -8,10 +8,10 @@
 #import io/quotient
 #import io/sink
 
-fn put_one_by_one(sequence: u32, count: u32, local: u32) {
+fn put_one_by_one(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
   for (var slot = 0u; slot < count; slot++) {
     let to = target_of(sequence + slot);
-    for (var rank = local; rank < params.k; rank += WORKGROUP) { put_to(to, rank, ranked(slot, rank)); }
+    for (var rank = first + local; rank < end; rank += WORKGROUP) { put_to(to, rank, ranked(slot, rank)); }
   }
 }
 
@@ -19,8 +19,9 @@ fn put_one_by_one(sequence: u32, count: u32, local: u32) {
 
 // Runs of values that lie one after the other. A run begins with the ranks of a sequence, or, where
 // neighbours are `down` columns, with the sequences at a rank. It has `period` of those, and then
-// as many of the next sequence or rank. All sequences of a run lie along one dimension.
-struct ValueRuns { sequence: u32, slot: u32, down: bool, count: u32, length: u32, period: u32 }
+// as many of the next sequence or rank. All sequences of a run lie along one dimension. `rank` is
+// the first run's first.
+struct ValueRuns { sequence: u32, slot: u32, rank: u32, down: bool, count: u32, length: u32, period: u32 }
 
 // The values of one word: those of a run from `first` on, which the run may not have. `to` is the
 // run's first sequence.
@@ -33,7 +34,7 @@ fn put_word(runs: ValueRuns, run: u32, to: Target, place: u32, first: u32, perio
     let periods$c = quotient(at$c, period);
     let within$c = at$c - periods$c * runs.period;
     let beside$c = target_beside(to, select(periods$c, within$c, runs.down));
-    let rank$c = select(within$c, run + periods$c, runs.down);
+    let rank$c = runs.rank + select(within$c, run + periods$c, runs.down);
     let result$c = result_of(beside$c, rank$c, ranked(runs.slot + select(run + periods$c, within$c, runs.down), rank$c));
     mask |= bits_for_word($cu, 0xffffffffu);
     word |= bits_for_word($cu, result$c.bits);
@@ -50,24 +51,26 @@ fn put_runs(runs: ValueRuns, local: u32) {
   for (var w = local; w < runs.count * words; w += WORKGROUP) {
     let run = quotient(w, run_words);
     let to = target_of(runs.sequence + select(run, 0u, runs.down));
-    let start = to.offsets.y + select(0u, run * params.value_step, runs.down);
+    let start = to.offsets.y + (runs.rank + select(0u, run, runs.down)) * params.value_step;
     let skew = start % WORD_RANKS;
     let first = (w - run * words) * WORD_RANKS;
     if (first < runs.length + skew) { put_word(runs, run, to, (start - skew + first) / WORD_RANKS, first - skew, period); }
   }
 }
 
-// All invocations call it together, for `count` sequences from one on.
-fn put_ranks(sequence: u32, count: u32, local: u32) {
+// The ranks from `first` to before `end` of `count` sequences from one on. All invocations call it
+// together.
+fn put_some_ranks(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
+  let ranks = end - first;
   if (params.value_step == 1u) {
     // All values are one run where a sequence's follow the last one's.
-    let one_run = params.batch_dims == 1u && params.batch[0].z == params.k;
-    let length = select(params.k, count * params.k, one_run);
-    put_runs(ValueRuns(sequence, 0u, false, select(count, min(count, 1u), one_run), length, params.k), local);
+    let one_run = params.batch_dims == 1u && params.batch[0].z == ranks;
+    let length = select(ranks, count * ranks, one_run);
+    put_runs(ValueRuns(sequence, 0u, first, false, select(count, min(count, 1u), one_run), length, ranks), local);
     return;
   }
   if (count <= 1u || params.batch[0].z != 1u) {
-    put_one_by_one(sequence, count, local);
+    put_one_by_one(sequence, count, first, end, local);
     return;
   }
   let columns = params.batch[0].x;
@@ -75,33 +78,37 @@ fn put_ranks(sequence: u32, count: u32, local: u32) {
     let beside = min(count - slot, columns - (sequence + slot) % columns);
     // All values are one run where a rank's columns follow the last one's.
     let one_run = params.value_step == beside;
-    let length = select(beside, params.k * beside, one_run);
-    put_runs(ValueRuns(sequence + slot, slot, true, select(params.k, 1u, one_run), length, beside), local);
+    let length = select(beside, ranks * beside, one_run);
+    put_runs(ValueRuns(sequence + slot, slot, first, true, select(ranks, 1u, one_run), length, beside), local);
     slot += beside;
   }
 }
 
 #else
 
-// All invocations call it together, for `count` sequences from one on.
-fn put_ranks(sequence: u32, count: u32, local: u32) {
+// As above.
+fn put_some_ranks(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
   let columns = params.batch[0].x;
+  let ranks = end - first;
   // Neighbours put neighbouring ranks, or those of neighbouring columns.
   let down = ranks_lie_apart();
-  if (count <= 1u || (params.k >= WORKGROUP && !down) || sequence % columns + count > columns) {
-    put_one_by_one(sequence, count, local);
+  if (count <= 1u || (ranks >= WORKGROUP && !down) || sequence % columns + count > columns) {
+    put_one_by_one(sequence, count, first, end, local);
     return;
   }
-  let beside = select(params.k, count, down);
-  let divisor = divisor_for(beside, count * params.k);
+  let beside = select(ranks, count, down);
+  let divisor = divisor_for(beside, count * ranks);
   let to = target_of(sequence);
-  for (var e = local; e < count * params.k; e += WORKGROUP) {
+  for (var e = local; e < count * ranks; e += WORKGROUP) {
     let apart = quotient(e, divisor);
     let within = e - apart * beside;
     let slot = select(apart, within, down);
-    let rank = select(within, apart, down);
+    let rank = first + select(within, apart, down);
     put_to(target_beside(to, slot), rank, ranked(slot, rank));
   }
 }
 
 #endif
+
+// The first k.
+fn put_ranks(sequence: u32, count: u32, local: u32) { put_some_ranks(sequence, count, 0u, params.k, local); }

@@ -29,7 +29,7 @@ fn settled(row: Row, best: Pair) -> Pair {
     let data = load(row, best.index);
 #for c in PER_LOAD
     let item$c = item(row, best.index, data, $cu);
-    if (key_equal(item$c.key, best.key) && item$c.index < found.index) { found = item$c; }
+    if (key_equal(item$c.key, best.key) & (item$c.index < found.index)) { found = item$c; }
 #endfor
   }
   return found;

@@ -163,7 +163,7 @@ fn last_met(row: Row) -> Pair {
 #for w in 3
   if (leads) { atomicMax(&tops[$w], words[$w]); }
   workgroupBarrier();
-  leads = leads && words[$w] == atomicLoad(&tops[$w]);
+  leads &= words[$w] == atomicLoad(&tops[$w]);
 #endfor
   var last = last_pair();
   if (leads) {

@@ -54,7 +54,7 @@ fn kth_bin(local: u32, rank: u32) -> vec3<u32> {
   var own = own_bins(local);
   var sum = before_bins(local, &own);
 #for b in KTH_EACH
-  if (sum < rank && rank <= sum + own[$b]) { kth_found = vec3<u32>(local * KTH_EACH + $bu, sum, own[$b]); }
+  if ((sum < rank) & (rank <= sum + own[$b])) { kth_found = vec3<u32>(local * KTH_EACH + $bu, sum, own[$b]); }
   sum += own[$b];
 #endfor
   kth_clear(local);

@@ -149,7 +149,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
     if (turn > 0u && most < PLACES) {
       clear_ranges(local);
 #for c in CARRIED
-      if (is_carried((*carried)[$c]) && is_full(bounds[$c], most)) {
+      if (is_carried((*carried)[$c]) & is_full(bounds[$c], most)) {
         let words$c = ordered_words((*carried)[$c]);
         for (var w = 0u; w < WORDS; w++) {
           widen_range(begin_of(bounds[$c]) / FULLEST, w, word_of(words$c, w), word_of(words$c, w));

@@ -71,7 +71,7 @@ fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
 #endfor
       var below = scan(local, sum).exclusive;
 #for b in EACH_BINS
-      if (below < prefix.rank && prefix.rank <= below + count$b) {
+      if ((below < prefix.rank) & (prefix.rank <= below + count$b)) {
         found_digit = local * EACH_BINS + $bu;
         found_earlier = below;
         found_count = count$b;

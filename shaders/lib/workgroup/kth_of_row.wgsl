@@ -24,7 +24,7 @@ var<private> with_zero: u32;
 fn count_digit(pair: Pair, digit: Digit) {
   let words = words_of(pair);
   let differing = (words ^ digit.prefix) & digit.above;
-  if ((differing.x | differing.y | differing.z) == 0u && pair.index != NO_INDEX) {
+  if (((differing.x | differing.y | differing.z) == 0u) & (pair.index != NO_INDEX)) {
     let word = word_of(words, digit.word);
     atomicAdd(&kth_bins[(word >> digit.shift) & ones(digit.size)], 1u);
     with_one |= word;
@@ -33,14 +33,9 @@ fn count_digit(pair: Pair, digit: Digit) {
 }
 
 fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
-#if PER_LOAD > 8
-  // SwiftShader takes over 14 GB to compile a copy for each of so many items.
-  for (var c = 0u; c < PER_LOAD; c++) { count_digit(item(row, v, data, c), digit); }
-#else
 #for c in PER_LOAD
   count_digit(item(row, v, data, $cu), digit);
 #endfor
-#endif
 }
 
 fn count_row(row: Row, local: u32, digit: Digit) {
@@ -74,7 +69,7 @@ fn kth_of_row(row: Row, local: u32, k: u32, slack: u32) -> Pair {
     let settled = bin.z - rank <= slack;
     let placed = (bin.x << high) | select(0u, ones(high), settled);
 #for w in 3
-    prefix[$w] |= select(select(0u, 0xffffffffu, settled && word < $wu), placed, word == $wu);
+    prefix[$w] |= select(select(0u, 0xffffffffu, settled & (word < $wu)), placed, word == $wu);
 #endfor
     if (settled) { break; }
     let bits = differing_bits(local, with_one, with_zero);

@@ -14,7 +14,7 @@ fn out_of_reach(local: u32) -> u32 {
 #for bit in 7
 #if TEAM > $[1 << bit]
   let number$bit = subgroupShuffleXor(local, $[1 << bit]u);
-  bits |= select($[1 << bit]u, 0u, size > $[1 << bit]u && number$bit == (local ^ $[1 << bit]u));
+  bits |= select($[1 << bit]u, 0u, (size > $[1 << bit]u) & (number$bit == (local ^ $[1 << bit]u)));
 #endif
 #endfor
   return bits;

@@ -59,7 +59,7 @@ fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
   let words = words_of(pair);
   var slot = 0u;
   if (any(above != vec3<u32>())) { slot = slot_of(words & above); }
-  if (all(slots[slot].xyz == (words & above)) && pair.index != NO_INDEX) {
+  if (all(slots[slot].xyz == (words & above)) & (pair.index != NO_INDEX)) {
     let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
 #if MATCHES
     if (digit.bits == 0u) {
@@ -72,14 +72,9 @@ fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
 }
 
 fn count_load(row: Row, v: u32, data: Load, digit: Digit, above: vec3<u32>) {
-#if PER_LOAD > 8
-  // SwiftShader takes over 14 GB to compile a copy for each of so many items.
-  for (var c = 0u; c < PER_LOAD; c++) { count_pair(item(row, v, data, c), digit, above); }
-#else
 #for c in PER_LOAD
   count_pair(item(row, v, data, $cu), digit, above);
 #endfor
-#endif
 }
 
 // Counts the loads first, first + stride, ... of a sequence.
@@ -125,7 +120,7 @@ fn resolve(local: u32, sequence: u32, digit: Digit, slack: u32) {
   var below = scan(local, sum).exclusive;
   var bin = vec3<u32>();  // its number, the pairs before it, those in it
 #for b in EACH_BINS
-  bin = select(bin, vec3<u32>(first + $bu, below, count$b), below < left && left <= below + count$b);
+  bin = select(bin, vec3<u32>(first + $bu, below, count$b), (below < left) & (left <= below + count$b));
   below += count$b;
 #endfor
   if (bin.z > 0u) {

@@ -6,7 +6,7 @@
 fn sort_carried(local: u32, length: u32, carried: ptr<function, Carried>) {
   var bounds = list_by_buckets(local, length, carried);
 #for c in CARRIED
-  if (is_carried((*carried)[$c]) && begin_of(bounds[$c]) < params.k) {
+  if (is_carried((*carried)[$c]) & (begin_of(bounds[$c]) < params.k)) {
     bounds[$c] = begin_of(bounds[$c]) + count_all_before(begin_of(bounds[$c]), end_of(bounds[$c]), (*carried)[$c]);
   } else {
     bounds[$c] = PLACES;

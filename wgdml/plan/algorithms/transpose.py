@@ -16,6 +16,11 @@ _SECTOR = 32  # bytes: a row of a tile is as many, or a multiple, so that memory
 _LINE = 256  # bytes of a tile's columns side by side, at most
 #: Bytes of scratch. Larger inputs take a quarter of their size, a slice after the other.
 _SLICE = 64 << 20
+#: Results of one column go from scratch to the outputs by tiles where there are so many, or half of
+#: it, and in all so many: a workgroup a column writes each to a line of memory of its own
+#: (benchmarks/LOG.md#results-down-columns-by-tiles-2026-11-28-0000000).
+_DENSE_RANKS, _FEWEST_RESULTS = 512, 1 << 19
+_SHORT_RANKS = 64  # Up to so many are of short rows: a workgroup has several, side by side.
 
 
 class Transpose(Algorithm):
@@ -36,6 +41,11 @@ class Transpose(Algorithm):
         most = min(max(_SLICE, sequences * step // 4), m.max_storage_buffer_binding_size)
         # Pairs of a slice would lie apart.
         count = ceil_div(sequences * step, most) if isinstance(sink, Outputs) else 1
+        turned = isinstance(sink, Outputs) and self._turns(problem)
+        if turned:
+            # A copy and pairs take no more scratch than a pair an item.
+            pair = 4 * problem.key_words + 4
+            count = max(count, ceil_div(step + problem.k * pair, view.covered * pair))
         kept, outer = program.arena.used, program.spans
         for part in slices(view.selection, count):
             program.arena.used = kept
@@ -44,8 +54,20 @@ class Transpose(Algorithm):
             columns = replace(view, selection=part)
             rows = _rows_of(columns, step, program.arena.take(part.sequences * step))
             self._copy(program, columns, part.sequences, rows)
-            program.run(rows, part.sequences, problem.k, replace(sink, view=rows) if isinstance(sink, Outputs) else sink)
+            results = replace(sink, view=rows) if isinstance(sink, Outputs) else sink
+            if isinstance(results, Outputs) and turned and program.turns(results):
+                ordered = program.pairs(part.sequences, problem.k)
+                program.run(rows, part.sequences, problem.k, ordered)
+                program.emit(ordered, part.sequences, problem.k, [results], problem.k)
+            else:
+                program.run(rows, part.sequences, problem.k, results)
         program.sequences, program.spans = sequences, outer
+
+    @staticmethod
+    def _turns(problem: Problem) -> bool:
+        """Are results so many that to turn them takes less than to scatter them?"""
+        dense = problem.k >= _DENSE_RANKS or (problem.k > _SHORT_RANKS and 2 * problem.k >= problem.length)
+        return dense and problem.sequences * problem.k >= _FEWEST_RESULTS
 
     def _copy(self, program: Program, columns: View, sequences: int, rows: View) -> None:
         form, inner = columns.selection.format, 1
