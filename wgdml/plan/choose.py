@@ -100,7 +100,8 @@ def _short(p: Problem) -> bool:
     if p.sequences <= 2048 and p.length <= min(128, 16 * p.k):
         return True
     if p.columns:
-        return p.length <= min(256 // p.key_words, 8 * p.k)
+        share = 4 if p.format.bytes == 4 and p.length > 128 else 8
+        return p.length <= min(256 // p.key_words, share * p.k)
     return (p.length <= 64 and p.k > 20) or (p.length <= 128 // p.key_words and p.k > 28)
 
 
@@ -124,15 +125,18 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
     return p.k <= 256 and p.listed >= 2 * p.k and p.loads >= p.k
 
 
-def _few_of_columns(p: Problem) -> bool:
-    """Are so few wanted that a copy of narrow columns, or delegates of longer ones, take less?"""
-    if not p.columns or p.k > 8 or p.sequences * p.length <= 1 << 19:
-        return False
-    return p.format.bytes < 4 or (p.length >= max(512, 64 * p.k) and not _side_by_side(p, 16))
+def _copied(p: Problem) -> bool:
+    """Do a copy of columns and what rows take, or delegates, take less than a bisection of columns?
+
+    (benchmarks/LOG.md#columns-with-k-up-to-a-hundred-2026-11-28-0000000)
+    """
+    few = p.k < 32 if p.key_words == 1 else p.k <= 10  # Rows have a network, or a threshold in loads.
+    large = p.sequences * p.length > (1 << 19 if few else 1 << 22)
+    return p.columns and large and (few or p.format.bytes == 1)
 
 
 def _select_bisect(p: Problem, a: Algorithms) -> bool:
-    if not (p.along or p.columns) or _few_of_columns(p):
+    if not (p.along or p.columns) or _copied(p):
         return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
     shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, 1024 + 2 * p.k)
@@ -146,7 +150,7 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 
 #: A sort in workgroup memory takes less where more than so much of a row is wanted, by the bytes of
 #: an element (benchmarks/LOG.md#rows-of-1024-to-8192-items-2026-11-26-f54f09a).
-_DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.5, 8: 1 / 2.25}
+_DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.25, 8: 1 / 2.125}
 
 
 #: A threshold from a sample takes less than delegates from this k on, by the bytes of an element,
@@ -208,8 +212,9 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     if few and p.length < 1 << 16:
         return False
     large = not few or p.sequences * p.length > 1 << 23
-    share = 16 if p.format.bytes > 2 else 128  # A copy of narrow columns takes less.
-    return p.k <= (512 if large else 64) and p.length >= max(share * p.k, 2 * p.k**2)
+    # The narrower columns are, the less a copy of them takes.
+    share = 48 if p.format.bytes > 2 else 128
+    return (p.format.bytes > 1 or few) and p.k <= (512 if large else 64) and p.length >= max(share * p.k, 2 * p.k**2)
 
 
 def _long_columns(p: Problem) -> bool:
@@ -225,7 +230,9 @@ def _few_neighbours(p: Problem) -> bool:
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
     large = p.k > 32 or p.sequences * p.length > 1 << 19
-    return p.columns and large and (p.length <= 1 << 14 or 4 * p.k <= p.length)
+    # Results of few columns are not put by tiles (lib/io/put_ranks), and lie apart as of a sort.
+    few = p.length > 1 << 14 and 4 * p.k > p.length and _side_by_side(p, 15)
+    return p.columns and large and not few
 
 
 # The tables
@@ -269,7 +276,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "row_sort_bitonic",
         lambda p, a: _short(p),
         "rows of up to 64 items with k over 20, of 128 with k over 28 (not of 64 bits); columns of up to 256 (64 bits: 128) and "
-        "8 k; up to 2048 of either, of up to 128 and 16 k",
+        "8 k (of 32 bits over 128: 4 k); up to 2048 of either, of up to 128 and 16 k",
         "all in order in one read, and neighbours by one workgroup",
     ),
     Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
@@ -277,7 +284,8 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_bisect",
         _select_bisect,
         "640 rows or columns and more of 129 items (8 and 16 bits: 257, rows of 64: 65) to 1024, of 32 bits to 1024 and 2 k; "
-        "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 8 that a copy or delegates take",
+        "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 31 (64 bits: 10), and of 8 bits of "
+        "over 2^22, which a copy or delegates take",
         "bits of keys in registers take less than a sort",
     ),
     Rule(
@@ -303,7 +311,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_digits",
         _select_digits,
         "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th and 512 on (16 "
-        "and 64 bits: 256), up to two fifths (16 bits: 2/7, 64: 4/9, 8: none); from a sixteenth on where a sort of all has no "
+        "and 64 bits: 256), up to 4/9 (16 bits: 2/7, 64: 8/17, 8: none); from a sixteenth on where a sort of all has no "
         "room; longer ones with a sample and 32 k items at most, where a list of k has no room",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
@@ -328,8 +336,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 16 k items (8 and 16 bits: 128 k) and 2 k^2 and more, k up to 512; of few neighbours from 65536 on, of 2^23 "
-        "in all k up to 64",
+        "columns of 48 k items (16 bits: 128 k; of 8 bits few neighbours) and 2 k^2 and more, k up to 512; of few neighbours from "
+        "65536 on, of 2^23 in all k up to 64",
         "one read that coalesces",
     ),
     Rule(
@@ -347,7 +355,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "transpose",
         _transpose,
-        "columns with k over 32 or 2^19 items in all, but for k over a quarter of more than 16384",
+        "columns with k over 32 or 2^19 items in all, but up to 15 neighbours with k over a quarter of more than 16384",
         "rows have faster ways than a copy takes",
     ),
     Rule(
