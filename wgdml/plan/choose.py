@@ -128,9 +128,10 @@ def _select_teams(p: Problem, a: Algorithms) -> bool:
 def _copied(p: Problem) -> bool:
     """Do a copy of columns and what rows take, or delegates, take less than a bisection of columns?
 
-    (benchmarks/LOG.md#columns-with-k-up-to-a-hundred-2026-11-28-0000000)
+    (benchmarks/LOG.md#columns-with-k-up-to-a-hundred-2026-11-28-37a28cc)
     """
-    few = p.k < 32 if p.key_words == 1 else p.k <= 10  # Rows have a network, or a threshold in loads.
+    # Rows have a network for so few, or a threshold among their loads.
+    few = p.k < 32 if p.key_words == 1 else p.k <= 10
     large = p.sequences * p.length > (1 << 19 if few else 1 << 22)
     return p.columns and large and (few or p.format.bytes == 1)
 
@@ -229,10 +230,10 @@ def _few_neighbours(p: Problem) -> bool:
 
 
 def _transpose(p: Problem, a: Algorithms) -> bool:
-    large = p.k > 32 or p.sequences * p.length > 1 << 19
-    # Results of few columns are not put by tiles (lib/io/put_ranks), and lie apart as of a sort.
-    few = p.length > 1 << 14 and 4 * p.k > p.length and _side_by_side(p, 15)
-    return p.columns and large and not few
+    if not p.columns or (p.k <= 32 and p.sequences * p.length <= 1 << 19):
+        return False
+    # Results of fewer neighbours are not put by tiles.
+    return p.length <= 1 << 14 or 4 * p.k <= p.length or not _side_by_side(p, 15)
 
 
 # The tables

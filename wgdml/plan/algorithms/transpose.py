@@ -18,7 +18,7 @@ _LINE = 256  # bytes of a tile's columns side by side, at most
 _SLICE = 64 << 20
 #: Results of one column go from scratch to the outputs by tiles where there are so many, or half of
 #: it, and in all so many: a workgroup a column writes each to a line of memory of its own
-#: (benchmarks/LOG.md#results-down-columns-by-tiles-2026-11-28-0000000).
+#: (benchmarks/LOG.md#results-down-columns-by-tiles-2026-11-28-47b932e).
 _DENSE_RANKS, _FEWEST_RESULTS = 512, 1 << 19
 _SHORT_RANKS = 64  # Up to so many are of short rows: a workgroup has several, side by side.
 
