@@ -1,5 +1,6 @@
 // The first k pairs of each sequence's list, by counting those before: an invocation places ITEMS.
 // source, counts of pairs -> sink
+//   IN_ORDER  1 where pairs come in order of index: keys alone tell which are before
 #import io/source
 #import io/sink
 #if SOURCE_PAIRS
@@ -9,11 +10,11 @@
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
+  // Neighbours place the same items of different sequences, so that their loops are as long.
   let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
-  let teams = (params.length + ITEMS - 1u) / ITEMS;
-  let sequence = id / teams;
-  if (sequence >= params.sequences) { return; }
-  let first = (id - sequence * teams) * ITEMS;
+  let team = id / params.sequences;
+  let sequence = id - team * params.sequences;
+  let first = team * ITEMS;
   let row = row_of(sequence);
 #if SOURCE_PAIRS
   let length = length_of(sequence);
@@ -25,12 +26,38 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var rank$i = 0u;
   let mine$i = load(row, min(first + $iu, length - 1u));
 #endfor
+#if IN_ORDER
+  for (var at = 0u; at < first; at++) {
+    let other = load(row, at).key;
+#for i in ITEMS
+    rank$i += select(1u, 0u, key_less(mine$i.key, other));
+#endfor
+  }
+#for i in ITEMS
+#for j in ITEMS
+#if $i > $j
+  {
+    let later = key_less(mine$i.key, mine$j.key);
+    rank$i += select(1u, 0u, later);
+    rank$j += select(0u, 1u, later & (first + $iu < length));
+  }
+#endif
+#endfor
+#endfor
+  for (var at = first + ITEMS; at < length; at++) {
+    let other = load(row, at).key;
+#for i in ITEMS
+    rank$i += select(0u, 1u, key_less(other, mine$i.key));
+#endfor
+  }
+#else
   for (var at = 0u; at < length; at++) {
     let other = load(row, at);
 #for i in ITEMS
     rank$i += select(0u, 1u, before(other, mine$i));
 #endfor
   }
+#endif
 #for i in ITEMS
   if ((first + $iu < length) & (rank$i < params.k)) { put(sequence, rank$i, mine$i); }
 #endfor

@@ -187,13 +187,6 @@ def _serial_digits(p: Problem, a: Algorithms) -> bool:
     return bool(p.length >= share * p.k)
 
 
-def _serial_sort(p: Problem) -> bool:
-    """Does a network, as of a power of two, take less than counting, and is it worth compiling?"""
-    short = 64 < p.length <= 64 * p.format.bytes and p.sequences * p.length >= 1 << 16
-    words = p.format.bytes < 4 or (p.along and p.format.bytes == 4)  # A comparison is of one word.
-    return short and words and 2 * p.k > p.length and p.k * p.length > 10 * power_of_two_above(p.length) ** 1.5
-
-
 def _narrow_sort(p: Problem, a: Algorithms) -> bool:
     """Has the key one digit, and would a workgroup each leave most of the machine idle?"""
     few = 4 * p.sequences <= a["radix_sort"].occupancy.processors
@@ -405,11 +398,12 @@ def _ordered(p: Problem) -> bool:
 def _serial_select(p: Problem, a: Algorithms) -> bool:
     """Does counting among k take less than a pass for each byte of all?
 
-    (benchmarks/LOG.md#most-of-short-rows-on-software-adapters-2026-11-27-aa3fdf7)
+    (benchmarks/LOG.md#counting-by-keys-alone-on-software-adapters-2026-11-28-0000000)
     """
-    most = a["serial_select"].policy.counted * p.format.bytes**2 * p.length
-    short = p.k * p.length <= p.format.bytes * (10_000 + 32 * p.length)
-    return short or (2 * p.k <= p.length and p.k**2 <= most)
+    size, work = p.format.bytes, p.k**2
+    if p.length <= 4096 and (p.length <= 1024 or p.sequences >= 32) and work <= size * (20_000 + 50 * p.length):
+        return True
+    return bool(2 * p.k <= p.length and work <= a["serial_select"].policy.counted * size**2 * p.length)
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
@@ -439,16 +433,10 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
         "one read, and lists in registers",
     ),
     Rule(
-        "row_sort_bitonic",
-        lambda p, a: _serial_sort(p),
-        "k over half of 65 to 256 items (16 bits: 128), and over 10 p^1.5 / items of the next power of two p; 65536 in all; of "
-        "rows, or columns of 16 bits",
-        "a network in registers, where passes over all have scratch",
-    ),
-    Rule(
         "serial_select",
         _serial_select,
-        "k up to half and to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64), or up to 32 bytes + 10000 bytes / length",
+        "k^2 up to 20000 bytes + 50 bytes x items, up to 1024 of them, or 4096 of 32 sequences and more; else k up to half and "
+        "to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64)",
         "one read and a little",
     ),
     Rule(

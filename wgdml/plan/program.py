@@ -19,6 +19,9 @@ from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, Vie
 _FEWEST_BESIDE = 16
 _TILE_RANKS = 32  # of a tile: pairs are read by lines
 _TILE_EACH = 4  # pairs of an invocation
+#: Software adapters put results by runs, so that an invocation divides once for many: workgroups of
+#: so many invocations, results of a run at most, and runs where there are fewer results.
+_SERIAL, _RUN, _RUNS = 64, 16, 1 << 10
 
 
 @dataclass(frozen=True)
@@ -332,8 +335,8 @@ class Program:
         key_words = self.selection.format.key_words
         return [(sink.window(first, length, key_words), first, length) for first, length in cuts]
 
-    def emit(self, found: Pairs, sequences: int, k: int, sinks: list[Outputs], ranks: int) -> None:
-        """The first k pairs of each sequence to the outputs, at most ``ranks`` at a time."""
+    def emit(self, found: Pairs, sequences: int, k: int, sinks: Sequence[Sink], ranks: int) -> None:
+        """The first k pairs of each sequence to the sinks, at most ``ranks`` at a time."""
         if sequences == 1:
             # Windows start where bindings may.
             ranks = min(ranks, self.pairs_a_binding())
@@ -344,21 +347,29 @@ class Program:
             if sequences == 1:
                 source, start = found.window(first, count, self.selection.format.key_words), 0
             for sink in sinks:
-                self._emit(source, sequences, replace(sink, first_rank=first), start, count)
+                self._emit(source, sequences, replace(sink, first_rank=first) if isinstance(sink, Outputs) else sink, start, count)
 
     def turns(self, sink: Outputs) -> bool:
         """Are pairs put to a sink by tiles, as neighbours in memory are results of one rank?"""
         return sink.beside >= _FEWEST_BESIDE and not self.machine.software
 
-    def _emit(self, source: Pairs, sequences: int, sink: Outputs, first: int, ranks: int) -> None:
-        """Some ranks of each sequence, by tiles where neighbours in the outputs are of several."""
-        kernel, workgroups = "util/emit", ceil_div(sequences * ranks, self.machine.workgroup)
-        constants, params = {}, {"length": ranks, "first_rank": first}
-        if self.turns(sink) and not source.columns:
+    def _emit(self, source: Pairs, sequences: int, sink: Sink, first: int, ranks: int) -> None:
+        """Some ranks of each sequence."""
+        kernel, size, results = "util/emit", self.machine.workgroup, sequences * ranks
+        params, constants = {"length": ranks, "first_rank": first}, {"WORKGROUP": size}
+        workgroups = ceil_div(results, size)
+        beside = sink.beside if isinstance(sink, Outputs) else 1
+        if self.machine.software:
+            kernel, size = "serial/emit", min(size, _SERIAL)
+            line = sink.line(sequences, ranks) if isinstance(sink, Outputs) else results
+            run = max(1, min(_RUN, results // _RUNS, line))
+            params |= {"line": line, "run": run, "neighbours": beside}
+            constants = {"WORKGROUP": size, "INPUT_WORDS": 1}
+            workgroups = ceil_div(results // line * ceil_div(line, run), size)
+        elif isinstance(sink, Outputs) and self.turns(sink) and not source.columns:
             kernel, constants = "util/turn", {"TILE_RANKS": _TILE_RANKS, "EACH": _TILE_EACH}
             params["tiles"] = ceil_div(ranks, _TILE_RANKS)
-            across = ceil_div(sink.beside, _TILE_EACH * self.machine.workgroup // _TILE_RANKS)
-            workgroups = sequences // sink.beside * across * params["tiles"]
+            workgroups = sequences // beside * ceil_div(beside, _TILE_EACH * size // _TILE_RANKS) * params["tiles"]
         self.dispatch(kernel, workgroups, source=source, sink=sink, constants=constants, params=params, ranks=ranks)
 
 

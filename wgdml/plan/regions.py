@@ -211,6 +211,20 @@ class Outputs:
         apart = all(inner and getattr(inner, stride) == 1 and step > 1 for wanted, stride, step in outputs if wanted)
         return inner.size if inner and apart else 1
 
+    def line(self, sequences: int, ranks: int) -> int:
+        """Results that are neighbours in memory, or as good: one rank's, one sequence's, or all.
+
+        Narrow values of which none are give 1.
+        """
+        s = self.view.selection
+        if self.beside > 1:
+            return self.beside
+        narrow = s.has_values and s.format.bytes < 4
+        if narrow and s.value_step > 1:
+            return 1
+        one = len(s.batch) <= 1 and all(d.value_stride == ranks for d in s.batch if narrow)
+        return sequences * ranks if one else ranks
+
 
 Source = View | Pairs
 Sink = Pairs | Outputs

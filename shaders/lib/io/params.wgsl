@@ -56,6 +56,8 @@ struct Params {
   segments: u32,          // Such segments of each sequence.
   chosen: u32,            // Subsets of a sequence that may be chosen.
   slices: u32,            // Invocations that share a chosen subset.
+  line: u32,              // Results that are neighbours in memory.
+  run: u32,               // As many of a line as an invocation puts, at most.
   key_bits: u32,          // Bits of a key.
   index_bits: u32,        // Bits of an index.
   // Radix select and radix sort.

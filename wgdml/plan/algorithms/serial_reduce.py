@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
-from .serial_subsets import Subsets, emit, reduce_subsets
+from .serial_subsets import Subsets, reduce_subsets
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SerialReduce(Algorithm):
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink
             reduce_subsets(program, source, sequences, found, subsets, {"least": 1})
             if isinstance(found, Pairs) and found is not sink:
-                emit(program, found, sequences, 1, sink)
+                program.emit(found, sequences, 1, [sink], 1)
             return
         while subsets.count > 1:
             found = program.pairs(sequences, subsets.count, side_by_side=source.columns and sequences > 1)

@@ -14,14 +14,14 @@ from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
-from .serial_subsets import Subsets, dispatch_invocations, emit, reduce_subsets, words_of
+from .serial_subsets import Subsets, dispatch_invocations, reduce_subsets, words_of
 
-_ITEMS = 8  # pairs that an invocation places
+_ITEMS = 16  # pairs that an invocation places
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
 _LANES = 32  # invocations that keep a few processors at work
 
 #: Longest sequence of which all items are placed by counting, where a quarter of them is wanted.
-_RANKED = 64
+_RANKED = 256
 #: Fewest delegates of a sequence.
 _DELEGATES = 32
 #: Longest list that is placed by counting in any case, and most comparisons for longer ones.
@@ -93,7 +93,7 @@ class SerialSelect(Algorithm):
         if self.lists(problem):
             self._list(program, problem, sink)
             return
-        if problem.length <= _RANKED and 4 * k >= problem.length:
+        if problem.length <= _RANKED and 4 * k >= 3 * problem.length:
             self._rank(program, source, sequences, k, None, sink)
             return
         subsets = self._subsets(problem)
@@ -142,7 +142,7 @@ class SerialSelect(Algorithm):
             params={"k": k, "least": k},
             workgroup=16,
         )
-        emit(program, ordered, sequences, k, sink)
+        program.emit(ordered, sequences, k, [sink], k)
 
     def _segment(self, problem: Problem) -> int:
         """The most items that an invocation chooses from, up to half of them.
@@ -207,6 +207,8 @@ class SerialSelect(Algorithm):
                 },
                 workgroup=16,
             )
+            # What a segment has no item for lies amid the list of several.
+            listed = replace(listed, in_order=segments == 1 and program.in_order(source))
             source, counts = listed, None
         return _Chosen(replace(listed, length=places - 1), chosen_counts, list_counts, thresholds, numbered)
 
@@ -234,6 +236,7 @@ class SerialSelect(Algorithm):
         return replace(chosen, pairs=listed, counts=chosen.list_counts)
 
     def _rank(self, program: Program, listed: Source, sequences: int, k: int, counts: Region | None, sink: Sink) -> None:
+        in_order = listed.in_order if isinstance(listed, Pairs) else program.in_order(listed)
         ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
         dispatch_invocations(
             program,
@@ -242,8 +245,8 @@ class SerialSelect(Algorithm):
             source=listed,
             sink=ordered,
             bind={"counts": counts or program.words(1)},
-            constants={"ITEMS": _ITEMS, "SOURCE_ROWS": 0, "PER_LOAD": 1},
+            constants={"ITEMS": _ITEMS, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(in_order)},
             params={"k": k, "counted": int(counts is not None)},
         )
         if ordered is not sink:
-            emit(program, ordered, sequences, k, sink)
+            program.emit(ordered, sequences, k, [sink], k)

@@ -138,8 +138,3 @@ def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
         params=runs.params(source, sequences),
     )
     return pairs
-
-
-def emit(program: Program, ordered: Pairs, sequences: int, k: int, sink: Sink) -> None:
-    """Pairs in order to the outputs. Kernels that fill pairs alone are the same for all types."""
-    dispatch_invocations(program, "util/emit", sequences * k, source=ordered, sink=sink, params={"length": k, "first_rank": 0})
