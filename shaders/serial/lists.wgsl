@@ -1,11 +1,43 @@
 // The first k of each short sequence, in order: source -> pairs (sink_keys, sink_indices).
 //
 // An invocation serves a sequence, and keeps a sorted list in registers. Items come in the order of
-// their indices, so an item goes behind all of the list whose keys are not greater. Of the last key
-// only the index tells an item from nothing.
-//   K  places of the list, at least k
+// their indices, so an item goes behind all of the list whose keys are not greater. A narrow key
+// and an item's place are one word, so that minima and maxima insert it.
+//   K       places of the list, at least k
+//   LOADS   that are looked at together
+//   NARROW_KEYS  1 where keys have up to 16 bits; places have the others
 #import io/subsets
 #import io/sink
+
+#if NARROW_KEYS
+
+alias Best = u32;
+const NOTHING: Best = 0xffffffffu;  // It comes after every word.
+const PLACES: u32 = 0xffffu;
+
+fn best_of(row: Row, v: u32, data: Load, c: u32) -> Best {
+  let pair = item(row, v, data, c);
+  return select(NOTHING, (pair.key & ~PLACES) | (v * PER_LOAD + c), pair.index != NO_INDEX);
+}
+fn is_item(best: Best) -> bool { return true; }  // Nothing precedes nothing.
+fn precedes(next: Best, last: Best) -> bool { return next < last; }
+fn pair_of_best(row: Row, best: Best) -> Pair {
+  if (best == NOTHING) { return last_pair(); }
+  return Pair(best & ~PLACES, index_at(row, (best & PLACES) - row.skew));
+}
+
+#else
+
+// Of the last key only the index tells an item from nothing.
+alias Best = Pair;
+const NOTHING: Best = Best(LAST_KEY, NO_INDEX);
+
+fn best_of(row: Row, v: u32, data: Load, c: u32) -> Best { return item(row, v, data, c); }
+fn is_item(best: Best) -> bool { return best.index != NO_INDEX; }
+fn precedes(next: Best, last: Best) -> bool { return key_less(next.key, last.key) | (last.index == NO_INDEX); }
+fn pair_of_best(row: Row, best: Best) -> Pair { return best; }
+
+#endif
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -14,22 +46,41 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
 #for i in K
-  var best$i = last_pair();
+  var best$i = NOTHING;
 #endfor
-  for (var v = 0u; v < row.loads; v++) {
-    let data = load(row, v);
+  for (var v = 0u; v < row.loads; v += LOADS) {
     var passing = 0u;  // a bit an item
-    let full = best$[K - 1].index != NO_INDEX;
+#for l in LOADS
+    let data$l = load(row, min(v + $lu, row.loads - 1u));
+#endfor
+#for l in LOADS
 #for c in PER_LOAD
-    let item$c = item(row, v, data, $cu);
-    let precedes$c = key_less(item$c.key, best$[K - 1].key) | !full;
-    passing |= select(0u, 1u << $cu, precedes$c & (item$c.index != NO_INDEX));
+    {
+      let next = best_of(row, v + $lu, data$l, $cu);
+      passing |= select(0u, $[1 << l * PER_LOAD + c]u, precedes(next, best$[K - 1]) & is_item(next) & (v + $lu < row.loads));
+    }
+#endfor
 #endfor
     // A loop, not a branch: such a machine runs what stands in a branch, taken or not.
     for (; passing > 0u; passing &= passing - 1u) {
-      let next = item(row, v, data, firstTrailingBit(passing));
+      let place = firstTrailingBit(passing);
+#if LOADS > 1
+      let next = best_of(row, v + place / PER_LOAD, load(row, v + place / PER_LOAD), place % PER_LOAD);
+#else
+      let next = best_of(row, v, data0, place);
+#endif
+#if NARROW_KEYS
+      var above = 0u;
 #for i in K
-      let later$i = key_less(next.key, best$i.key) | (best$i.index == NO_INDEX);
+      {
+        let own = best$i;
+        best$i = max(above, min(next, own));
+        above = own;
+      }
+#endfor
+#else
+#for i in K
+      let later$i = precedes(next, best$i);
 #endfor
       var above = next;
       var shifts = false;
@@ -43,10 +94,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         shifts = later$i;
       }
 #endfor
+#endif
     }
   }
   let to = target_of(sequence);
 #for i in K
-  put_to(to, min($iu, params.k), best$i);
+  put_to(to, min($iu, params.k), pair_of_best(row, best$i));
 #endfor
 }

@@ -18,6 +18,7 @@ from .serial_subsets import Subsets, dispatch_invocations, reduce_subsets, words
 
 _ITEMS = 16  # pairs that an invocation places
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
+_LIST_LOADS = 4  # of one item, that a sorted list looks at together
 _LANES = 32  # invocations that keep a few processors at work
 
 #: Longest sequence of which all items are placed by counting, where a quarter of them is wanted.
@@ -138,7 +139,8 @@ class SerialSelect(Algorithm):
             sequences,
             source=source,
             sink=ordered,
-            constants=whole.constants(source) | {"K": self._places(k)},
+            constants=whole.constants(source)
+            | {"K": self._places(k), "LOADS": 1 if whole.per_load > 1 else _LIST_LOADS, "NARROW_KEYS": int(problem.format.bytes < 4)},
             params={"k": k, "least": k},
             workgroup=16,
         )
