@@ -398,7 +398,7 @@ def _ordered(p: Problem) -> bool:
 def _serial_select(p: Problem, a: Algorithms) -> bool:
     """Does counting among k take less than a pass for each byte of all?
 
-    (benchmarks/LOG.md#counting-by-keys-alone-on-software-adapters-2026-11-28-0000000)
+    (benchmarks/LOG.md#counting-by-keys-alone-on-software-adapters-2026-11-28-5f545f0)
     """
     size, work = p.format.bytes, p.k**2
     if p.length <= 4096 and (p.length <= 1024 or p.sequences >= 32) and work <= size * (20_000 + 50 * p.length):
