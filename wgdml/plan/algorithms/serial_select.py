@@ -140,7 +140,11 @@ class SerialSelect(Algorithm):
             source=source,
             sink=ordered,
             constants=whole.constants(source)
-            | {"K": self._places(k), "LOADS": 1 if whole.per_load > 1 else _LIST_LOADS, "NARROW_KEYS": int(problem.format.bytes < 4)},
+            | {
+                "K": self._places(k),
+                "LOADS": 1 if whole.per_load > 1 else _LIST_LOADS,
+                "NARROW_KEYS": int(problem.format.bytes < 4),
+            },
             params={"k": k, "least": k},
             workgroup=16,
         )
