@@ -159,6 +159,17 @@ def test_sorted_lists_of_ragged_rows(select, name, k):
     assert "serial/lists" in kernels(plans)
 
 
+@pytest.mark.parametrize(("name", "value"), [("float32", np.nan), ("float16", np.nan), ("uint32", 2**32 - 1), ("int64", 2**63 - 1)])
+@pytest.mark.parametrize("share", [0.3, 0.97, 1.0])
+def test_thresholds_of_the_first_key(select, name, value, share):
+    """More items than are wanted have the key of zeros: only the index tells which."""
+    device, plans = select(True)
+    x = data.make("random", name, (9, 700), 4)
+    x[np.random.default_rng(4).random(x.shape) < share] = value
+    check("top_k-largest", x, k=100, device=device)
+    assert "serial/threshold" in kernels(plans)
+
+
 @pytest.mark.parametrize(("name", "value"), [("float32", np.nan), ("uint32", 2**32 - 1), ("int64", 2**63 - 1)])
 def test_lists_of_the_last_key(select, name, value):
     # Only the index tells such an item from nothing.
