@@ -23,8 +23,10 @@ _LANES = 32  # invocations that keep a few processors at work
 
 #: Longest sequence of which all items are placed by counting, where a quarter of them is wanted.
 _RANKED = 256
-#: Fewest delegates of a sequence.
-_DELEGATES = 32
+#: Fewest delegates of a sequence, and fewest items for each that is wanted, or a threshold of all
+#: takes less, as its list is in order
+#: (benchmarks/LOG.md#counting-by-keys-alone-on-software-adapters-2026-11-28-5f545f0).
+_DELEGATES, _FEW = 32, 12
 #: Longest list that is placed by counting in any case, and most comparisons for longer ones.
 _RANKED_LIST, _COMPARISONS = 600, 4 << 20
 #: Sorted lists in registers, one an invocation: longest row and column, and fewest sequences, which
@@ -162,7 +164,7 @@ class SerialSelect(Algorithm):
         """A delegate costs each round of the search; few delegates cost more loads read again."""
         enough, longest = _enough(problem.k), self._segment(problem)
         fewest = max(_DELEGATES, 5 * enough // 2)
-        if 3 * fewest > problem.length:
+        if max(_FEW * enough, 3 * fewest) > problem.length:
             return None
         count = max(fewest, min(longest, int(self.policy.reach * math.sqrt(problem.length * enough))))
         subsets = Subsets.of(problem.source, count)
