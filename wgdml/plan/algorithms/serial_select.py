@@ -16,7 +16,7 @@ from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import Subsets, dispatch_invocations, reduce_subsets, words_of
 
-_ITEMS = 16  # pairs that an invocation places
+_ITEM_WORDS = 16  # of keys that an invocation places: their comparisons are compiled one by one
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
 _LIST_LOADS = 4  # of one item, that a sorted list looks at together
 _LANES = 32  # invocations that keep a few processors at work
@@ -244,16 +244,17 @@ class SerialSelect(Algorithm):
         return replace(chosen, pairs=listed, counts=chosen.list_counts)
 
     def _rank(self, program: Program, listed: Source, sequences: int, k: int, counts: Region | None, sink: Sink) -> None:
+        items = _ITEM_WORDS // program.selection.format.key_words
         in_order = listed.in_order if isinstance(listed, Pairs) else program.in_order(listed)
         ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
         dispatch_invocations(
             program,
             "serial/rank",
-            sequences * ceil_div(listed.length, _ITEMS),
+            sequences * ceil_div(listed.length, items),
             source=listed,
             sink=ordered,
             bind={"counts": counts or program.words(1)},
-            constants={"ITEMS": _ITEMS, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(in_order)},
+            constants={"ITEMS": items, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(in_order)},
             params={"k": k, "counted": int(counts is not None)},
         )
         if ordered is not sink:
