@@ -17,6 +17,7 @@ fn run_of(id: u32) -> Run {
   let flat = select(line * params.line + first, line, down);
   let outer = flat / params.length;
   let sequence = select(outer, outer * params.neighbours + first, down);
+  // None behind the last sequence.
   let count = select(0u, min(params.run, params.line - first), sequence < params.sequences);
   return Run(sequence, flat - outer * params.length, count, target_of(min(sequence, params.sequences - 1u)));
 }

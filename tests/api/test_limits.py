@@ -38,6 +38,22 @@ def free_memory() -> int:
 # Bindings and buffers ----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("software", [True, False])
+@pytest.mark.parametrize(("name", "k"), [("float64", 300), ("float16", 700)])
+def test_ranks_that_lie_far_apart(device, software, name, k):
+    """A binding has room for fewer ranks than lie between two places where bindings may begin."""
+    own, _ = planned_device(device, None, software, limits={"max_storage_buffer_binding_size": 1 << 16})
+    x = np.random.default_rng(k).standard_normal(1000).astype(name)
+    step = 1000 // x.itemsize
+    held = own.gpu_device.create_buffer(size=1000 * k, usage=STORAGE)
+    values = wgdml.Tensor.from_buffer(held, name, (k,), (step,), device=own)
+    indices = wgdml.empty((k,), "int64", device=own)
+    wgdml.top_k(wgdml.asarray(x, device=own), k, out=(values, indices))
+    order = np.argsort(-x, kind="stable")[:k]
+    assert np.array_equal(indices.numpy(), order)
+    oracle.assert_same(np.ascontiguousarray(values.numpy()), x[order])
+
+
 @pytest.mark.parametrize("over", [-4, 0, 4, 256])
 def test_around_one_binding(device, over):
     """Bytes as many as one binding reaches, a little less and a little more; the last one wins."""

@@ -136,10 +136,15 @@ def test_results_by_tiles_of_spans(turned):
 
 def test_results_by_tiles_take_no_more_scratch_than_pairs(forced):
     device, plans = forced()
-    for name, pair in (("uint8", 8), ("float32", 8), ("int64", 12)):
-        x = data.make("random", name, (600, 1100), 9)
-        check("argsort-ascending", x, axis=0, device=device, case=name)
+    for name, pair, shape in (("uint8", 8, (1, 600, 1100)), ("float32", 8, (1, 600, 1100)), ("int64", 12, (3, 600, 400))):
+        x = data.make("random", name, shape, 9)
+        check("argsort-ascending", x, axis=1, device=device, case=name)
         assert plans[-1].scratch_size <= 1.03 * pair * x.size
+
+
+def test_slices_keep_neighbours_together(turned, monkeypatch):
+    monkeypatch.setattr(transpose, "_SLICE", 24 << 10)  # three slices of four tables
+    turned[1]("top_k-largest", data.make("random", "int64", (4, 100, 20), 10), k=80, axis=1)
 
 
 def test_more_than_a_binding(forced):

@@ -435,7 +435,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule(
         "serial_select",
         _serial_select,
-        "k^2 up to 20000 bytes + 50 bytes x items, up to 1024 of them, or 4096 of 32 sequences and more; else k up to half and "
+        "k^2 up to (20000 + 50 items) bytes, up to 1024 items, or 4096 of 32 sequences and more; else k up to half and "
         "to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64)",
         "one read and a little",
     ),

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from ..selection import BESIDES, Beside, Selection
-from .machine import Machine, ceil_div
+from .machine import Machine
 from .regions import ALIGNMENT, View
 
 
@@ -63,16 +63,15 @@ def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
 
 
 def slices(part: Selection, count: int) -> list[Selection]:
-    """A part cut into so many along the outermost batch dimension that gives them, or into fewer.
+    """A part cut into so many or a few more, along the outermost batch dimension that has them.
 
-    So neighbours in memory stay together.
+    So neighbours in memory stay together. Where none has as many, along the longest into fewer.
     """
     if count == 1 or not part.batch:
         return [part]
     sizes = [d.size for d in part.batch]
-    longest = sizes.index(max(sizes))
-    d = next((d for d, size in enumerate(sizes) if ceil_div(size, ceil_div(size, count)) == count), longest)
-    size, step = sizes[d], ceil_div(sizes[d], count)
+    d = next((d for d, size in enumerate(sizes) if size >= count), sizes.index(max(sizes)))
+    size, step = sizes[d], max(1, sizes[d] // count)
     return [_sub_batch(part, d, first, min(step, size - first)) for first in range(0, size, step)]
 
 

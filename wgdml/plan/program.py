@@ -338,14 +338,14 @@ class Program:
     def emit(self, found: Pairs, sequences: int, k: int, sinks: Sequence[Sink], ranks: int) -> None:
         """The first k pairs of each sequence to the sinks, at most ``ranks`` at a time."""
         if sequences == 1:
-            # Windows start where bindings may.
             ranks = min(ranks, self.pairs_a_binding())
-            ranks = ranks if ranks >= k else ranks // ALIGNMENT * ALIGNMENT
+            ranks = ranks // ALIGNMENT * ALIGNMENT if ALIGNMENT <= ranks < k else ranks
         for first in range(0, k, ranks):
             count = min(ranks, k - first)
             source, start = found, first
             if sequences == 1:
-                source, start = found.window(first, count, self.selection.format.key_words), 0
+                start = first % ALIGNMENT  # Windows start where bindings may.
+                source = found.window(first - start, start + count, self.selection.format.key_words)
             for sink in sinks:
                 self._emit(source, sequences, replace(sink, first_rank=first) if isinstance(sink, Outputs) else sink, start, count)
 

@@ -212,9 +212,9 @@ class Outputs:
         return inner.size if inner and apart else 1
 
     def line(self, sequences: int, ranks: int) -> int:
-        """Results that are neighbours in memory, or as good: one rank's, one sequence's, or all.
+        """Results that an invocation may put one after the other: a rank's, a sequence's, or all.
 
-        Narrow values of which none are give 1.
+        Narrow values share words, so theirs are neighbours in memory; 1 where values lie apart.
         """
         s = self.view.selection
         if self.beside > 1:

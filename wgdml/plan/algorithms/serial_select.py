@@ -21,7 +21,7 @@ _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 
 _LIST_LOADS = 4  # of one item, that a sorted list looks at together
 _LANES = 32  # invocations that keep a few processors at work
 
-#: Longest sequence of which all items are placed by counting, where a quarter of them is wanted.
+#: Longest sequence of which all items are placed by counting, where three quarters are wanted.
 _RANKED = 256
 #: Fewest delegates of a sequence, and fewest items for each that is wanted, or a threshold of all
 #: takes less, as its list is in order
@@ -122,7 +122,7 @@ class SerialSelect(Algorithm):
         source, k, length, sequences = problem.source, problem.k, problem.length, problem.sequences
         # Items of long columns lie in a page each.
         longest = _LIST_ROW if source.rows else _LIST_COLUMN if source.columns else 0
-        short = length <= longest and sequences >= _LIST_SEQUENCES
+        short = length <= longest and sequences >= _LIST_SEQUENCES and isinstance(source, View)
         return short and k <= self.policy.list_k and sequences * length >= _LISTS[self._places(k)]
 
     @staticmethod
@@ -130,7 +130,7 @@ class SerialSelect(Algorithm):
         return next(places for places in _LISTS if places >= k)
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
-        """The first k of each sequence by one invocation."""
+        """The first k of each sequence by one invocation. A word has room for a narrow key's place."""
         source, sequences, k = problem.source, problem.sequences, problem.k
         whole = Subsets.of(source, 1, apart=False)
         # A place more takes what is beyond k.
