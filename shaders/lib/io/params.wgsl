@@ -36,7 +36,7 @@ struct Params {
   buckets: u32,           // Buckets between splitters from that sample, a power of two.
   sample_slack: u32,      // Items of the sample beyond sample_rank that may be up to it.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
-  first_rank: u32,        // First rank that this dispatch writes, or that it reads of ordered pairs.
+  first_rank: u32,        // First rank that this dispatch writes, or reads of ordered pairs.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
   rank_step: u32,         // 1 where each sequence has wanted ranks of its own, else 0.
   // Delegates and lists of survivors.

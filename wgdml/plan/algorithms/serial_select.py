@@ -120,7 +120,7 @@ class SerialSelect(Algorithm):
     def lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds, and are they worth compiling?"""
         source, k, length, sequences = problem.source, problem.k, problem.length, problem.sequences
-        # Items of long columns lie in a page each.
+        # Items of long columns lie in a page each. Narrow keys' places have 16 bits.
         longest = _LIST_ROW if source.rows else _LIST_COLUMN if source.columns else 0
         short = length <= longest and sequences >= _LIST_SEQUENCES and isinstance(source, View)
         return short and k <= self.policy.list_k and sequences * length >= _LISTS[self._places(k)]
@@ -130,7 +130,7 @@ class SerialSelect(Algorithm):
         return next(places for places in _LISTS if places >= k)
 
     def _list(self, program: Program, problem: Problem, sink: Sink) -> None:
-        """The first k of each sequence by one invocation. A word has room for a narrow key's place."""
+        """The first k of each sequence by one invocation."""
         source, sequences, k = problem.source, problem.sequences, problem.k
         whole = Subsets.of(source, 1, apart=False)
         # A place more takes what is beyond k.
