@@ -3,8 +3,8 @@
 // An invocation serves a sequence, and keeps a sorted list in registers. Items come in the order of
 // their indices, so an item goes behind all of the list whose keys are not greater. A narrow key
 // and an item's place are one word, so that minima and maxima insert it.
-//   K       places of the list, at least k
-//   LOADS   that are looked at together
+//   K            places of the list, at least k
+//   LOADS        that are looked at together
 //   NARROW_KEYS  1 where keys have up to 16 bits; places have the others
 #import io/subsets
 #import io/sink

@@ -349,24 +349,23 @@ class Program:
             for sink in sinks:
                 self._emit(source, sequences, replace(sink, first_rank=first) if isinstance(sink, Outputs) else sink, start, count)
 
-    def turns(self, sink: Outputs) -> bool:
+    def turns(self, sink: Sink) -> bool:
         """Are pairs put to a sink by tiles, as neighbours in memory are results of one rank?"""
         return sink.beside >= _FEWEST_BESIDE and not self.machine.software
 
     def _emit(self, source: Pairs, sequences: int, sink: Sink, first: int, ranks: int) -> None:
         """Some ranks of each sequence."""
         kernel, size, results = "util/emit", self.machine.workgroup, sequences * ranks
-        params, constants = {"length": ranks, "first_rank": first}, {"WORKGROUP": size}
-        workgroups = ceil_div(results, size)
-        beside = sink.beside if isinstance(sink, Outputs) else 1
+        workgroups, beside = ceil_div(results, size), sink.beside
+        params, constants = {"length": ranks, "first_rank": first}, {}
         if self.machine.software:
             kernel, size = "serial/emit", min(size, _SERIAL)
-            line = sink.line(sequences, ranks) if isinstance(sink, Outputs) else results
+            line = sink.line(sequences, ranks)
             run = max(1, min(_RUN, results // _RUNS, line))
             params |= {"line": line, "run": run, "neighbours": beside}
             constants = {"WORKGROUP": size, "INPUT_WORDS": 1}
             workgroups = ceil_div(results // line * ceil_div(line, run), size)
-        elif isinstance(sink, Outputs) and self.turns(sink) and not source.columns:
+        elif self.turns(sink) and not source.columns:
             kernel, constants = "util/turn", {"TILE_RANKS": _TILE_RANKS, "EACH": _TILE_EACH}
             params["tiles"] = ceil_div(ranks, _TILE_RANKS)
             workgroups = sequences // beside * ceil_div(beside, _TILE_EACH * size // _TILE_RANKS) * params["tiles"]

@@ -170,6 +170,7 @@ class Pairs:
     rows: ClassVar[bool] = False
     skewed: ClassVar[bool] = False
     per_load: ClassVar[int] = 1
+    beside: ClassVar[int] = 1  # As of a sink: ranks are neighbours, or as good.
 
     @property
     def columns(self) -> bool:
@@ -187,6 +188,10 @@ class Pairs:
     @property
     def usual_loads(self) -> int:
         return self.length
+
+    def line(self, sequences: int, ranks: int) -> int:
+        """As of a sink: an invocation may put all one after the other."""
+        return sequences * ranks
 
     def window(self, first: int, count: int, key_words: int) -> Pairs:
         """Items ``first`` to ``first + count`` of a single sequence, as pairs of their own."""

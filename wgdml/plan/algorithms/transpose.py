@@ -41,7 +41,7 @@ class Transpose(Algorithm):
         most = min(max(_SLICE, sequences * step // 4), m.max_storage_buffer_binding_size)
         # Pairs of a slice would lie apart.
         count = ceil_div(sequences * step, most) if isinstance(sink, Outputs) else 1
-        turned = isinstance(sink, Outputs) and self._turns(problem)
+        turned = program.turns(sink) and self._dense(problem)
         if turned:
             # A copy and pairs take no more scratch than a pair an item.
             pair = 4 * problem.key_words + 4
@@ -55,7 +55,8 @@ class Transpose(Algorithm):
             rows = _rows_of(columns, step, program.arena.take(part.sequences * step))
             self._copy(program, columns, part.sequences, rows)
             results = replace(sink, view=rows) if isinstance(sink, Outputs) else sink
-            if isinstance(results, Outputs) and turned and program.turns(results):
+            # A slice may have fewer neighbours.
+            if turned and program.turns(results):
                 ordered = program.pairs(part.sequences, problem.k)
                 program.run(rows, part.sequences, problem.k, ordered)
                 program.emit(ordered, part.sequences, problem.k, [results], problem.k)
@@ -64,7 +65,7 @@ class Transpose(Algorithm):
         program.sequences, program.spans = sequences, outer
 
     @staticmethod
-    def _turns(problem: Problem) -> bool:
+    def _dense(problem: Problem) -> bool:
         """Are results so many that to turn them takes less than to scatter them?"""
         dense = problem.k >= _DENSE_RANKS or (problem.k > _SHORT_RANKS and 2 * problem.k >= problem.length)
         return dense and problem.sequences * problem.k >= _FEWEST_RESULTS
