@@ -17,11 +17,13 @@
 var<workgroup> starts: array<u32, BRACKETS>;
 var<workgroup> origins: array<u32, COLLECTED>;  // brackets, and places among what those have
 
+var<workgroup> frames: array<Frame, BRACKETS>;
+
 fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return brackets[2u * BRACKETS * sequence + end].xyz; }
 
 fn put_listed(list: u32, place: u32, pair: Pair) {
   if (place >= params.places) { return; }
-  let listed = into_bracket(list, pair);
+  let listed = into_bracket(frames[list % BRACKETS], pair);
   list_keys[list * params.sink_step + place] = listed.key;
   list_indices[list * params.sink_step + place] = listed.index;
 }
@@ -67,6 +69,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let id = linear_workgroup(workgroup, grid);
   if (id / params.parts >= params.sequences) { return; }
   let sequence = id / params.parts;
+  if (local < BRACKETS) { frames[local] = frame_of(sequence * BRACKETS + local); }
   begin_brackets(local, sequence);
   let row = row_of(sequence);
   let stride = params.parts * WORKGROUP;

@@ -16,7 +16,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let end = linear_workgroup(workgroup, grid);
   if (end >= params.sequences * params.ranks) { return; }
-  let mine = estimates[end * params.parts + min(local, params.parts - 1u)].xyz;
+  let own = estimates[end * params.parts + min(local, params.parts - 1u)];
+  let mine = own.xyz;
   estimated[local] = mine;
   workgroupBarrier();
   var earlier = 0u;
@@ -30,5 +31,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   }
   let wanted = select(params.slack, params.parts - 1u - params.slack, end % 2u == 1u);
-  if (local < params.parts && earlier == wanted) { brackets[end] = vec4<u32>(mine, unused_bits(params.key_bits, params.index_bits)); }
+  if (local < params.parts && earlier == wanted) { brackets[end] = own; }
 }

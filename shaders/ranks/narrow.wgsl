@@ -1,10 +1,7 @@
 // The pairs of lists that have the first digit of a wanted one, behind each list.
 // source (lists), list_counters, ranks, bounds -> lists, narrowed, progress, missed
-#import workgroup/rank_slots
+#import workgroup/list_slots
 #import thread/listed_pairs
-#import io/list_counters
-#import io/ranks
-#import io/rank_groups
 
 @group(0) @binding(7) var<storage, read_write> list_counters: array<u32>;
 // [list][slot], once the first digit is found; then, of a list, its pairs.
@@ -13,8 +10,6 @@
 @group(0) @binding(10) var<storage, read_write> narrowed: array<atomic<u32>>;
 // [sequence], 0 before: whether a bracket has not all of its ranks, or its list not all pairs.
 @group(0) @binding(9) var<storage, read_write> missed: array<atomic<u32>>;
-
-var<workgroup> shared_missed: u32;
 
 fn counted(list: u32, slot: u32, bin: u32) -> u32 { return list_counters[list_counter(list, bin)]; }
 
@@ -35,20 +30,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (id / params.parts >= params.sequences) { return; }
   let list = id / params.parts;
   let part = id % params.parts;
-  let bracket = list % params.chosen;
-  let earlier = list_counters[list_counter(list, EARLIER)];
   let count = list_counters[list_counter(list, LISTED)];
-  let last = bounds[bracket + 1u] - 1u;
-  if (local == 0u) {
-    let lowest = rank_of(list / params.chosen, bounds[bracket]);
-    let highest = rank_of(list / params.chosen, last);
-    shared_missed = select(0u, 1u, count > params.places || lowest <= earlier || highest > earlier + count);
-    if (shared_missed == 1u && part == 0u) { atomicStore(&missed[list / params.chosen], 1u); }
-  }
-  if (local < RANKS) {
-    slots[local] = Slot(0u, 0u, 0u, rank_of(list / params.chosen, min(bounds[bracket] + local, last)) - earlier);
-  }
-  if (workgroupUniformLoad(&shared_missed) == 1u) {
+  if (!take_list(local, list, list_counters[list_counter(list, EARLIER)], count)) {
+    if (part == 0u && local == 0u) { atomicStore(&missed[list / params.chosen], 1u); }
     if (part == 0u && local < RANKS) { progress[list * (RANKS + 1u) + local] = Slot(); }
     return;
   }

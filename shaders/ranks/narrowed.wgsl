@@ -3,10 +3,8 @@
 //
 // It reads what lies behind a list, where the wanted ones are. Where there were too many, the list.
 #import workgroup/rank_rows
-#import io/brackets
+#import workgroup/put_slots
 #import io/list_counters
-#import io/rank_groups
-#import io/rank_pairs
 
 // As ranks/narrow leaves it. The rank of a slot of a list that was missed is 0.
 @group(0) @binding(8) var<storage, read_write> progress: array<vec4<u32>>;
@@ -34,8 +32,5 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   }
   if (workgroupUniformLoad(&crowds[0]) == SETTLED) { return; }
   search(0u, local, list, 0u);
-  let bracket = list % params.chosen;
-  let first = bounds[bracket];
-  let at = list / params.chosen * params.sink_step + params.first_rank + first + local;
-  if (local < min(bounds[bracket + 1u] - first, RANKS)) { put_pair(at, out_of_bracket(list, pair_from(slots[local].xyz))); }
+  put_slots(local, list);
 }

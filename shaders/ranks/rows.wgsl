@@ -1,9 +1,25 @@
 // The pairs at several ranks of each sequence, by a workgroup each: source, ranks -> pairs.
 //
 // It reads the sequence once a digit.
+//   GATE  1 where only those are looked at of which list_counters tells that a list missed a rank
 #import workgroup/rank_rows
 #import io/ranks
 #import io/rank_pairs
+#if GATE
+#import io/list_counters
+
+@group(0) @binding(7) var<storage, read_write> list_counters: array<u32>;
+
+var<workgroup> shared_missed: u32;
+
+fn any_missed(sequence: u32) -> u32 {
+  var missed = 0u;
+  for (var list = sequence * params.chosen; list < (sequence + 1u) * params.chosen; list++) {
+    missed |= select(0u, 1u, list_counters[list_counter(list, LISTED)] == MISSED);
+  }
+  return missed;
+}
+#endif
 
 fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) { count_row(row_of(sequence), local, WORKGROUP, digit); }
 
@@ -12,6 +28,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
         @builtin(local_invocation_index) local: u32) {
   let sequence = linear_workgroup(workgroup, grid);
   if (sequence >= params.sequences) { return; }
+#if GATE
+  if (local == 0u) { shared_missed = any_missed(sequence); }
+  if (workgroupUniformLoad(&shared_missed) == 0u) { return; }
+#endif
   if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
   if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }
   search(0u, local, sequence, 0u);

@@ -1,8 +1,7 @@
-// Estimates of brackets by samples of each row, a workgroup each: source, sampled -> estimates.
+// Estimates of brackets by samples of each row, a workgroup each: source, sampled -> brackets.
+// They lie [sequence][end][sample]. Where there is one sample, its estimates are the brackets.
+#import io/brackets
 #import workgroup/rank_sample
-
-// [sequence][end][sample]
-@group(0) @binding(7) var<storage, read_write> estimates: array<vec4<u32>>;
 
 fn count_items(part: u32, local: u32, sequence: u32, digit: Digit) {
   count_sample(local, part, row_of(sequence), digit, mask_above(digit));
@@ -19,5 +18,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }
   hold_sample(local, part, row_of(sequence));
   search(part, local, sequence, params.slack);
-  if (local < 2u * BRACKETS) { estimates[(sequence * 2u * BRACKETS + local) * params.parts + part] = slots[local]; }
+  if (local < 2u * BRACKETS) {
+    let at = (sequence * 2u * BRACKETS + local) * params.parts + part;
+    brackets[at] = slots[local];
+  }
 }

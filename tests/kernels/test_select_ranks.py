@@ -105,7 +105,7 @@ def test_rows_whose_samples_mislead(rower):
     skewed = wgdml.Tensor.from_buffer(tensor.buffer, "float32", (40, n), (n + 3, 1), 4, device=device)
     assert np.array_equal(wgdml.median(skewed, 1).numpy(), np.median(x, 1))
     kernels = {dispatch.kernel for plan in planned.plans for dispatch in plan.dispatches}
-    assert "ranks/rows_between" in kernels
+    assert {"ranks/between", "ranks/listed", "ranks/rows"} <= kernels
 
 
 def test_brackets_of_several_rows_and_of_views(sampler):
@@ -150,3 +150,14 @@ def test_several_brackets_of_rows(rower, name):
     oracle.assert_same(wgdml.argpartition(x, ranks, device=rower[0])[:, ranks], order[:, ranks])
     x[1] = x[1, 0]
     oracle.assert_same(wgdml.argpartition(x, ranks, device=rower[0])[1, ranks], np.array(ranks))
+
+
+def test_rows_have_a_workgroup_each(device):
+    """A sample misleads many rows, others are too short for one, and lists of long ones are cut."""
+    planned, plans = planned_device(device, software=False)
+    for rows, n in ((70, 10_000), (70, 3000), (1, 5000), (3, 700_000)):
+        x = np.random.default_rng(n).normal(size=(rows, n)).astype(np.float32)
+        x[0, np.arange(n) // 16 % 4 == 0] = -1
+        check(planned, x, (0, n // 2))
+    kernels = {dispatch.kernel for plan in plans.plans for dispatch in plan.dispatches}
+    assert {"ranks/listed", "ranks/narrowed", "ranks/rows"} <= kernels

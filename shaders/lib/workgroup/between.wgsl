@@ -7,8 +7,7 @@
 //   BRACKETS   of a sequence
 //   LAST       1 where the last pair is wanted, too
 //   AGAIN      loads under way at once, of up to 32 items
-//   COLLECTED  places that there is room for
-//   KEYED      1 where keys are collected, too. It takes memory, but later they come from far away.
+//   COLLECTED  places and keys that there is room for
 #import io/source
 #import order/loose
 #import order/words
@@ -28,9 +27,7 @@ var<private> top_load: u32;
 var<workgroup> sums: array<atomic<u32>, BRACKETS>;   // of all invocations
 var<workgroup> found: array<atomic<u32>, BRACKETS>;  // items of each bracket; the kernel's
 var<workgroup> collected: array<u32, COLLECTED>;     // places, from the row's first load on
-#if KEYED
 var<workgroup> collected_keys: array<Key, COLLECTED>;
-#endif
 var<workgroup> collected_count: atomic<u32>;
 
 #if LAST
@@ -95,13 +92,7 @@ fn count_keys(row: Row, v: u32, data: Load) -> u32 {
   return near;
 }
 
-fn pair_collected(row: Row, number: u32) -> Pair {
-#if KEYED
-  return pair_there(row, collected[number], collected_keys[number]);
-#else
-  return pair_there(row, collected[number], key_there(row, collected[number]));
-#endif
-}
+fn pair_collected(row: Row, number: u32) -> Pair { return pair_there(row, collected[number], collected_keys[number]); }
 
 // The bracket that a pair lies in, or BRACKETS. It has a bracket's key, or lies between its keys.
 // Where it has the first key but precedes the bracket, it is counted now.
@@ -138,9 +129,7 @@ fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
         let place = (q + bit / PER_LOAD * stride) * PER_LOAD + bit % PER_LOAD;
         if (at < COLLECTED) {
           collected[at] = place;
-#if KEYED
           collected_keys[at] = key_there(row, place);
-#endif
         } else {
           take_late(sequence, pair_there(row, place, key_there(row, place)));
         }

@@ -4,7 +4,7 @@
 // params.parts-th run.
 //   SAMPLED  loads of an invocation
 //   HELD     keys that an invocation holds
-//   ALONE    1 where a workgroup serves a row by itself, so that counting is most of its work
+//   ALONE    1 where a row has one sample: counting is most of the work of many rows
 #import workgroup/rank_rows
 
 @group(0) @binding(8) var<storage, read> sampled: array<u32>;  // [end of a bracket]

@@ -26,9 +26,8 @@ class Sample:
     deviations: float  #: Standard deviations of a sample that its ends lie to each side of a rank.
     margin: int  #: Elements of a sample that they lie further away.
     spread: float  #: Standard deviations that several samples' ends lie apart.
-    most: int  #: Items that may lie in all brackets together.
+    most: int  #: Places that the lists of all brackets may have together.
     together: int  #: Ranks that are found together, at most.
-    alone: bool  #: A workgroup serves a row by itself.
 
     def size(self, length: int) -> int:
         """Elements of one sample."""
@@ -132,8 +131,9 @@ def _add_brackets(table: _Table, length: int, found: Sequence[_Found], sample: S
     for *_, count in found:
         bounds.append(bounds[-1] + count)
     widths = [(min(high + apart, size) - max(low - apart, 0)) * length // size for low, high, apart, _ in found]
-    places = min(length, max(widths) * 5 // 4 + 4096)
-    if sum(widths) > sample.most:
+    # The fewer items, the more their number may differ from what is expected.
+    places = min(length, max(widths) * 5 // 4 + min(4096, max(widths) // 2 + 64))
+    if len(found) * places > sample.most:
         return None
     ends = [rank if 0 <= rank < size else _NONE for low, high, *_ in found for rank in (low, high)]
     return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sum(widths), sample)

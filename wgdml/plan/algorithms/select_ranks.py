@@ -30,12 +30,14 @@ _SHORT = 1024  # items of sequences that are put in order: one read, and no coun
 _GATED = 2  # workgroups a processor look for what was missed
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
+_MANY = 64  # sequences, each of which a workgroup serves by itself but for the first read
+_LISTED = 1 << 13  # places of a list, up to which it serves fewer by itself, too
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
 _ROW_HELD = 32  # words of keys that an invocation holds in registers
-_ROW_LENGTH = 8192  # of rows that are sampled, at least
+_ROW_LENGTH = 8192  # of rows that are sampled, at least; shorter ones have a workgroup each
 _ROW_DIGIT = 8  # bits
-_ROW_BINS = 2048  # counters of all ranks of a row, at most
-_ROW_MEMORY = 16 << 10  # bytes of workgroup memory, if so: three share a processor of an H200
+_ROW_DEVIATIONS = 4  # of thousands of rows hardly one is missed
+_ROW_BINS = 512  # counters of a workgroup that looks at a row's list: many share a processor
 
 
 @dataclass(frozen=True)
@@ -79,29 +81,23 @@ class SelectRanks(Step):
         return rank_table(view.length, ranks, self.together, propagates, sample)
 
     def _sample_of(self, view: View, sequences: int) -> Sample | None:
-        """What may be taken of rows, whether many workgroups serve each or one."""
+        """What may be taken of rows: many samples of a long one, else one."""
         length, per_load = view.length, view.per_load
         held = self._sampled(view) * self.machine.workgroup
-        if parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
-            long = length >= self.policy.sample_length
+        if length >= self.policy.sample_length and parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
             every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
-            return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.together, False) if long else None
+            return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.together)
         if self.machine.software or length < _ROW_LENGTH:
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
-        room = self._row_room(self.memory, _ROW_BINS, view.selection.format.key_words) * 7 // 8
-        return Sample(_ROW_RUN * per_load, every, 1, 3, 8, 0, room, self.machine.workgroup // _TEAM, True)
+        form = view.selection.format
+        room = length * form.bytes // (4 * form.key_words)  # lists fit where the rows do
+        return Sample(_ROW_RUN * per_load, every, 1, _ROW_DEVIATIONS, 8, 0, room, self.machine.workgroup // _TEAM)
 
     @staticmethod
     def _sampled(view: View) -> int:
         """Loads of a row's sample that an invocation holds."""
         return max(1, _ROW_HELD // (view.per_load * view.selection.format.key_words))
-
-    def _row_room(self, memory: int, bins: int, key_words: int) -> int:
-        """Items of a row's brackets that so much workgroup memory has room for."""
-        workgroup = self.machine.workgroup
-        besides = 4 * bins + 5 * workgroup + 1280
-        return min((memory - besides) // 4, _ROW_HELD // key_words * workgroup) // 64 * 64
 
     def own_rows(self, sequences: int, count: int, length: int) -> Ranks:
         """Ranks of which each sequence has a row."""
@@ -133,7 +129,8 @@ class SelectRanks(Step):
 
     def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         view = views[0]
-        alone = len(views) == 1 and parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+        parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        alone = len(views) == 1 and (parts == 1 or sequences >= _MANY or view.length <= _ROW_LENGTH)
         sources: list[Source] = list(views)
         if self.machine.software and (not view.one_axis or (alone and sequences * view.length <= _FEW_ITEMS)):
             # Kernels that read pairs are the same for all types, and each takes long to compile. To
@@ -143,13 +140,10 @@ class SelectRanks(Step):
         for part in ranks.parts:
             program.arena.used = start
             brackets = part.brackets if len(views) == 1 and view.rows else None
-            if brackets is not None and brackets.sample.alone:
-                self._rows_between(program, view, ranks, part, brackets, sink)
-            elif brackets is not None:
+            if brackets is not None:
                 self._between(program, view, sequences, ranks, part, brackets, sink)
             elif alone:
-                wanted = _wanted(view, ranks, part)
-                self._row(program, "ranks/rows", sources[0], view, sink, self._constants(part.count), wanted, ranks, {})
+                self._rows(program, sources[0], view, sink, part.count, ranks, _wanted(view, ranks, part), {})
             else:
                 whole = self._levels(program, sequences, part.count)
                 self._clear(program, start)
@@ -171,25 +165,28 @@ class SelectRanks(Step):
 
     # -- one workgroup a sequence --
 
-    def _row(
+    def _rows(
         self,
         program: Program,
-        kernel: str,
         source: Source,
         view: View,
         sink: Pairs,
-        constants: dict[str, int],
-        params: dict[str, int],
+        count: int,
         ranks: Ranks,
-        bind: dict[str, Region],
+        params: dict[str, int],
+        gate: dict[str, Region],
     ) -> None:
-        """A workgroup for each sequence of the view, whose items the source has."""
+        """A workgroup for each sequence of the view, whose items the source has.
+
+        ``gate``: counters of lists, where only those are served of which a list missed a rank.
+        """
+        constants = self._constants(count) | {"GATE": int(bool(gate)), "LIST_BINS": 0}
         program.dispatch(
-            kernel,
+            "ranks/rows",
             view.selection.sequences,
             source=source,
             sink=Outputs(view),
-            bind={"ranks": ranks.region} | _pairs_of(sink) | bind,
+            bind={"ranks": ranks.region} | _pairs_of(sink) | gate,
             constants=self._searching(constants),
             params=params | {"sink_step": sink.step},
         )
@@ -198,28 +195,6 @@ class SelectRanks(Step):
     def _searching(constants: dict[str, int]) -> dict[str, int]:
         """The constants of ``lib/workgroup/rank_rows.wgsl``."""
         return constants | {"DIGIT": constants["BINS"].bit_length() - 1, "MATCHES": 1}
-
-    def _rows_between(self, program: Program, view: View, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs) -> None:
-        count, key_words = brackets.count, program.selection.format.key_words
-        slots, workgroup = power_of_two_above(max(2 * count, part.wanted)), self.machine.workgroup
-        bins = max(workgroup, min(_ROW_BINS, slots << _ROW_DIGIT))
-        room = self._row_room(min(self.memory, _ROW_MEMORY), bins, key_words)
-        if brackets.between > room * 7 // 8:
-            room = self._row_room(self.memory, _ROW_BINS, key_words)
-        constants = self._slots(slots, workgroup, bins // slots) | self._brackets(view, part)
-        constants |= {
-            "COLLECTED": room,
-            "KEYED": 0,
-            "COLLECTED_EACH": ceil_div(room, workgroup),
-            "SAMPLED": self._sampled(view),
-            "HELD": _ROW_HELD // key_words,
-            "ALONE": 1,
-            "RUN": _ROW_RUN,
-        }
-        bind = {"sampled": brackets.sampled, "bounds": brackets.bounds_at}
-        params = _wanted(view, ranks, part) | {"slack": math.isqrt(brackets.sample.size(view.length)) // 4}
-        params |= {"every": brackets.sample.every}
-        self._row(program, "ranks/rows_between", view, view, sink, constants, params, ranks, bind)
 
     @staticmethod
     def _brackets(view: View, part: Part) -> dict[str, int]:
@@ -310,73 +285,125 @@ class SelectRanks(Step):
     def _between(
         self, program: Program, view: View, sequences: int, ranks: Ranks, part: Part, brackets: Brackets, sink: Pairs
     ) -> None:
-        start, count = program.arena.used, brackets.count
-        lists, listing = sequences * count, self._constants(brackets.most)
-        of_all = self._levels(program, sequences, part.wanted)
-        counters, missed = program.words(lists * (listing["BINS"] + 2)), program.words(sequences)
-        narrowed = program.words(lists)
+        """By one read that lists what lies in brackets, and by the lists."""
+        start, lists = program.arena.used, sequences * brackets.count
+        many = sequences >= _MANY or brackets.places <= _LISTED
+        bins = 0 if many else self._constants(brackets.most)["BINS"]
+        counters = program.words(lists * (bins + 2))
+        cleared = {} if many else {"missed": program.words(sequences), "narrowed": program.words(lists)}
+        of_all = None if many else self._levels(program, sequences, part.wanted)
         self._clear(program, start)
-        room = brackets.places // _NARROWED
+        room = 0 if many else brackets.places // _NARROWED
         pairs = replace(program.pairs(lists, brackets.places + room), length=brackets.places)
-        table, progress = program.words(8 * lists), program.words(4 * lists * (listing["RANKS"] + 1))
-
+        table = program.words(8 * lists)
         self._sample(program, view, sequences, brackets, table)
         told = {"brackets": table, "list_counters": counters}
-        self._list(program, view, sequences, part, brackets, pairs, listing["BINS"], told, sink)
-        params = {"sequences": lists, "chosen": count, "places": brackets.places, "longest": room}
+        self._list(program, view, sequences, part, brackets, pairs, bins, told, sink)
+        told |= {"bounds": brackets.bounds_at, "ranks": ranks.region}
+        params = {"sequences": lists, "chosen": brackets.count, "places": brackets.places}
+        wanted = _wanted(view, ranks, part)
+        if of_all is None:
+            self._listed(program, pairs, brackets, wanted | params, told, sink)
+            chosen = {"chosen": brackets.count}
+            self._rows(program, view, view, sink, part.wanted, ranks, wanted | chosen, {"list_counters": counters})
+        else:
+            self._narrow(program, pairs, brackets, wanted, params | {"longest": room}, told | cleared, sink)
+            self._find(program, of_all, [view], view, sink, part, 1, ranks, {"missed": cleared["missed"]})
+
+    def _listed(
+        self,
+        program: Program,
+        pairs: Pairs,
+        brackets: Brackets,
+        params: dict[str, int],
+        told: dict[str, Region],
+        sink: Pairs,
+    ) -> None:
+        """The pairs at the ranks of lists, by a workgroup each."""
+        slots = power_of_two_above(brackets.most)
+        workgroup = max(self.machine.workgroup, _TEAM * slots)
+        bins = max(workgroup, min(_ROW_BINS, power_of_two_below(self.memory // 8)))
+        program.dispatch(
+            "ranks/listed",
+            params["sequences"],
+            source=pairs,
+            bind=told | _pairs_of(sink),
+            constants=self._searching(self._slots(slots, workgroup, bins // slots)) | {"LIST_BINS": 0},
+            # How far a pair lies in its bracket has all bits.
+            params=params | {"key_bits": 64, "sink_step": sink.step},
+        )
+
+    def _narrow(
+        self,
+        program: Program,
+        pairs: Pairs,
+        brackets: Brackets,
+        wanted: dict[str, int],
+        params: dict[str, int],
+        told: dict[str, Region],
+        sink: Pairs,
+    ) -> None:
+        """The pairs at the ranks of few long lists, each by many workgroups as far as a digit."""
+        lists, constants = params["sequences"], self._constants(brackets.most)
+        constants["LIST_BINS"] = constants["BINS"]
+        progress = program.words(4 * lists * (constants["RANKS"] + 1))
         # As many pairs as counters, and more: each workgroup clears, adds up or scans those.
-        parts = max(1, min(parts_of_rows(self.machine, self.occupancy, pairs, lists), pairs.length // (4 * listing["BINS"])))
+        most = parts_of_rows(self.machine, self.occupancy, pairs, lists)
+        parts = max(1, min(most, pairs.length // (4 * constants["BINS"])))
         program.dispatch(
             "ranks/list_digits",
             lists * parts,
             source=pairs,
-            bind={"list_counters": counters},
-            constants={"BINS": listing["BINS"]},
+            bind={"list_counters": told["list_counters"]},
+            constants={name: constants[name] for name in ("BINS", "LIST_BINS")},
             params={"sequences": lists, "parts": parts},
         )
-        found = {"narrowed": narrowed, "progress": progress, "bounds": brackets.bounds_at}
         program.dispatch(
             "ranks/narrow",
             lists * parts,
             source=pairs,
-            bind=found | {"list_counters": counters, "ranks": ranks.region, "missed": missed},
-            constants=listing,
-            params=_wanted(view, ranks, part) | params | {"parts": parts},
+            bind={name: region for name, region in told.items() if name != "brackets"} | {"progress": progress},
+            constants=constants,
+            params=wanted | params | {"parts": parts},
         )
         program.dispatch(
             "ranks/narrowed",
             lists,
             source=pairs,
-            bind=found | {"brackets": table} | _pairs_of(sink),
-            constants=self._searching(listing),
+            bind={name: told[name] for name in ("narrowed", "bounds", "brackets")} | {"progress": progress} | _pairs_of(sink),
+            constants=self._searching(constants),
             # How far a pair lies in its bracket has all bits.
-            params=params | {"key_bits": 64, "index_bits": 32, "sink_step": sink.step, "first_rank": part.first},
+            params=params | {"key_bits": 64, "sink_step": sink.step, "first_rank": wanted["first_rank"]},
         )
-        self._find(program, of_all, [view], view, sink, part, 1, ranks, {"missed": missed})
 
     def _sample(self, program: Program, view: View, sequences: int, brackets: Brackets, table: Region) -> None:
         """Brackets from samples."""
         ends, sample, key_words = 2 * brackets.count, brackets.sample, program.selection.format.key_words
+        many = sample.samples > 1
         slots = power_of_two_above(ends)
         workgroup = max(self.machine.workgroup, _TEAM * slots)
         bins = max(workgroup, min(slots << _ROW_DIGIT, power_of_two_below(self.memory // 8)))
         held = self._sampled(view) * self.machine.workgroup // workgroup
-        estimates = {"estimates": program.words(4 * sequences * ends * sample.samples)}
+        # So few places away an end costs less than another digit does.
+        slack = max(1, math.isqrt(sample.size(view.length)) // (16 if many else 4))
+        estimates = program.words(4 * sequences * ends * sample.samples) if many else table
         program.dispatch(
             "ranks/sample",
             sequences * sample.samples,
             source=view,
-            bind=estimates | {"sampled": brackets.sampled},
+            bind={"brackets": estimates, "sampled": brackets.sampled},
             constants=self._searching(self._slots(slots, workgroup, bins // slots))
-            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words, "RUN": 1, "ALONE": 0},
-            params={"parts": sample.samples, "every": sample.every, "slack": max(1, math.isqrt(sample.size(view.length)) // 16)},
+            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words}
+            | {"RUN": sample.run // view.per_load, "ALONE": int(not many)},
+            params={"parts": sample.samples, "every": sample.every, "slack": slack},
         )
-        program.dispatch(
-            "ranks/brackets",
-            sequences * ends,
-            bind=estimates | {"brackets": table},
-            params={"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
-        )
+        if many:
+            program.dispatch(
+                "ranks/brackets",
+                sequences * ends,
+                bind={"estimates": estimates, "brackets": table},
+                params={"parts": sample.samples, "slack": _LEFT_OUT, "ranks": ends},
+            )
 
     def _list(
         self,
@@ -392,7 +419,7 @@ class SelectRanks(Step):
     ) -> None:
         """What lies in the brackets, and the last pair of all, by one read."""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        constants = self._brackets(view, part) | {"COLLECTED": _COLLECTED, "KEYED": 1, "BINS": bins}
+        constants = self._brackets(view, part) | {"COLLECTED": _COLLECTED, "LIST_BINS": bins}
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.
         items = constants["AGAIN"] * view.per_load * self.machine.workgroup

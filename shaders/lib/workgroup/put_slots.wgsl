@@ -1,0 +1,13 @@
+// The pairs of a list's slots as pairs of its sequence.
+#import workgroup/rank_slots
+#import io/brackets
+#import io/rank_groups
+#import io/rank_pairs
+
+fn put_slots(local: u32, list: u32) {
+  let first = bounds[list % params.chosen];
+  let at = list / params.chosen * params.sink_step + params.first_rank + first + local;
+  if (local < min(bounds[list % params.chosen + 1u] - first, RANKS)) {
+    put_pair(at, out_of_bracket(frame_of(list), pair_from(slots[local].xyz)));
+  }
+}
