@@ -44,6 +44,14 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 def pytest_addoption(parser):
     parser.addoption("--plan-as", metavar="KIND", help="plan as for this kind of adapter: discrete, integrated or software")
+    parser.addoption("--reverse", action="store_true", help="number the invocations of workgroups from the last one on")
+
+
+def reverse(text):
+    """A kernel whose invocations have each other's numbers, the first the last one's."""
+    given = "@builtin(local_invocation_index) local: u32) {"
+    assert text.count(given) == 1
+    return text.replace(given, given.replace("local:", "forward:") + "\n  let local = WORKGROUP - 1u - forward;")
 
 
 def pytest_configure(config):
@@ -54,6 +62,13 @@ def pytest_configure(config):
 
         machine = Context.machine
         Context.machine = lambda self: replace(machine(self), kind=kind)
+    if config.getoption("--reverse"):
+        from wgdml import shaders
+
+        # Software adapters run invocations one after the other from barrier to barrier. Where a
+        # barrier is missing, later ones find what earlier ones have left: now it is the other way.
+        assemble = shaders.assemble
+        shaders.assemble = lambda name, constants: reverse(assemble(name, constants))
 
 
 @pytest.fixture(scope="session")
