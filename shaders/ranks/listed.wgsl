@@ -7,6 +7,7 @@
 
 @group(0) @binding(7) var<storage, read_write> list_counters: array<u32>;
 
+// What kind of items it is, as `search` has it, is how many pairs a list has.
 fn count_items(count: u32, local: u32, list: u32, digit: Digit) {
   var row = row_of(list);
   row.loads = count;

@@ -1,12 +1,17 @@
 """Ranks by brackets of a sample: exact whatever the sample tells, and where it tells nothing."""
 
+from itertools import product
+
 import data
 import numpy as np
 import oracle
 import pytest
-from planning import planned_device
+from planning import GPU, planned_device, planner
+from variants import selection
 
 import wgdml
+from wgdml.plan.ranks import rank_words, ranks_plan
+from wgdml.selection import Order
 
 N = 1 << 20
 
@@ -161,3 +166,30 @@ def test_rows_have_a_workgroup_each(device):
         check(planned, x, (0, n // 2))
     kernels = {dispatch.kernel for plan in plans.plans for dispatch in plan.dispatches}
     assert {"ranks/listed", "ranks/narrowed", "ranks/rows"} <= kernels
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("software", [False, True])
+def test_the_last_rank_of_sequences_over_a_binding(device, software, rows):
+    """Several views have no brackets, and so no last pair beside them."""
+    limits = {"max_storage_buffer_binding_size": 1 << 18, "max_compute_invocations_per_workgroup": 256}
+    planned = planned_device(device, software=software, limits=limits, select_ranks={"sample_length": 1 << 14})[0]
+    x = data.make("random", "float32", (rows, 100_000), 1)
+    x[-1, 777] = np.nan
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(wgdml.median(x, 1, device=planned), np.median(x, 1), equal_nan=True)
+    ranks = [*range(50_000, 50_016), 99_999]
+    found = wgdml.quantile(x, [r / 99_999 for r in ranks], 1, method="nearest", device=planned)
+    assert np.array_equal(found, np.quantile(x, [r / 99_999 for r in ranks], 1, method="nearest"), equal_nan=True)
+
+
+@pytest.mark.parametrize("element", ["float32", "float64", "uint8", "float16"])
+def test_scratch(element):
+    """At most a pair an element and 3%, for any number of rows and ranks, and a little for meetings."""
+    own = planner(GPU)
+    for rows, n, count in product((1, 10, 63, 64, 1000), (1025, 9000, 20_000, 50_000, 200_000, 1_000_000), (1, 3, 10, 16, 32)):
+        wanted = selection(element, (rows, n), (1,), count, Order.ASCENDING, "both")
+        known = rank_words(own, wanted, [n * i // (count + 1) for i in range(1, count + 1)], False, True)[1]
+        plan = ranks_plan(own, wanted, known, vectors=True, shared_input=False)
+        pairs = 4 * (2 if element != "float64" else 3) * rows * n
+        assert plan.scratch_size <= 1.03 * pairs + (1 << 15), (rows, n, count, plan.scratch_size / pairs)

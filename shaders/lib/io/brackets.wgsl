@@ -13,20 +13,21 @@ fn frame_of(bracket: u32) -> Frame {
   let high = pair_from(brackets[2u * bracket + 1u].xyz);
   let width = key_minus(high.key, low.key);
   let one_key = key_equal(low.key, high.key);
-  return Frame(low, select(key_zeros(width), countLeadingZeros(high.index - low.index), one_key), one_key);
+  let zeros = select(key_zeros(width), countLeadingZeros((high.index - low.index) | 1u), one_key);
+  return Frame(low, zeros, one_key);
 }
 
 #if KEY_WORDS == 1
 fn key_minus(a: Key, b: Key) -> Key { return a - b; }
 fn key_plus(a: Key, b: Key) -> Key { return a + b; }
-fn key_zeros(key: Key) -> u32 { return min(31u, countLeadingZeros(key)); }
+fn key_zeros(key: Key) -> u32 { return countLeadingZeros(key | 1u); }
 fn shifted_up(key: Key, bits: u32) -> Key { return key << bits; }
 fn shifted_down(key: Key, bits: u32) -> Key { return key >> bits; }
 fn number_key(number: u32) -> Key { return number; }
 #else
 fn key_minus(a: Key, b: Key) -> Key { return Key(a.x - b.x - select(0u, 1u, a.y < b.y), a.y - b.y); }
 fn key_plus(a: Key, b: Key) -> Key { return Key(a.x + b.x + select(0u, 1u, a.y + b.y < b.y), a.y + b.y); }
-fn key_zeros(key: Key) -> u32 { return select(countLeadingZeros(key.x), 32u + min(31u, countLeadingZeros(key.y)), key.x == 0u); }
+fn key_zeros(key: Key) -> u32 { return select(countLeadingZeros(key.x), 32u + countLeadingZeros(key.y | 1u), key.x == 0u); }
 fn shifted_up(key: Key, bits: u32) -> Key {
   let moved = select(key, Key(key.y, 0u), bits >= 32u);
   return (moved << Key(bits & 31u)) | Key((moved.y >> 1u) >> (31u - (bits & 31u)), 0u);
@@ -38,8 +39,8 @@ fn shifted_down(key: Key, bits: u32) -> Key {
 fn number_key(number: u32) -> Key { return Key(number, 0u); }
 #endif
 
-// A pair of a bracket with a key that tells how far in it lies, its first bit the bracket's halves;
-// and the pair again. So digits of keys tell pairs apart, whatever keys a bracket lies between.
+// A pair of a bracket, its key in place of how far in the bracket it lies, the first bit telling the
+// halves; and the pair again. So digits tell pairs apart, even where a bracket has one key.
 fn into_bracket(frame: Frame, pair: Pair) -> Pair {
   if (frame.one_key) { return Pair(number_key((pair.index - frame.low.index) << frame.zeros), pair.index); }
   return Pair(shifted_up(key_minus(pair.key, frame.low.key), frame.zeros), pair.index);

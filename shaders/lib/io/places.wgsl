@@ -14,18 +14,6 @@ fn mask_above(digit: Digit) -> vec3<u32> {
                 words < vec3<u32>(digit.word));
 }
 
-// The words' bits before the first of those that differ.
-fn common_of(words: vec3<u32>, differing: vec3<u32>) -> vec3<u32> {
-  var shared_bits = vec3<u32>();
-  var differs = false;
-#for w in 3
-  let leading$w = countLeadingZeros(differing[$w]);
-  shared_bits[$w] = select(words[$w] & ~select(0u, 0xffffffffu >> leading$w, leading$w < 32u), 0u, differs);
-  differs |= leading$w < 32u;
-#endfor
-  return shared_bits;
-}
-
 // The first digit, of up to so many bits, of those that differ in any bit that is used.
 fn first_digit(differing: vec3<u32>, most: u32) -> Digit {
   var word = 0u;

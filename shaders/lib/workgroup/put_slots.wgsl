@@ -1,4 +1,7 @@
 // The pairs of a list's slots as pairs of its sequence.
+//   params.chosen      lists of a sequence, one a bracket
+//   params.sink_step   pairs of a sequence
+//   params.first_rank  the first of them
 #import workgroup/rank_slots
 #import io/brackets
 #import io/rank_groups

@@ -2,9 +2,9 @@
 //
 // It is runs of RUN loads, one in params.every. Of several samples of a row, one has every
 // params.parts-th run.
-//   SAMPLED  loads of an invocation
-//   HELD     keys that an invocation holds
-//   ALONE    1 where a row has one sample: counting is most of the work of many rows
+//   SAMPLED   loads of an invocation
+//   HELD      keys that an invocation holds
+//   UNROLLED  1 where the time counts, as of many rows, and not what it takes to compile
 #import workgroup/rank_rows
 
 @group(0) @binding(8) var<storage, read> sampled: array<u32>;  // [end of a bracket]
@@ -40,11 +40,11 @@ fn hold_sample(local: u32, part: u32, row: Row) {
 
 fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>) {
   let end = sampled_end();
-#if ALONE
-  // Unrolled: registers have no numbers that a variable could give.
+#if UNROLLED
+  // Registers have no numbers that a variable could give.
 #for u in SAMPLED
   let v$u = load_sampled(local, part, $uu);
-  if (v$u < end) {
+  if ((v$u >= first_whole(row)) & (v$u < end)) {
 #for c in PER_LOAD
     count_held(Pair(held[$[u * PER_LOAD + c]], index_in(row.span, v$u * PER_LOAD + $cu - row.skew)), digit, above);
 #endfor
@@ -54,7 +54,8 @@ fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>)
   for (var u = 0u; u < SAMPLED; u++) {
     let v = load_sampled(local, part, u);
     if (v >= end) { return; }
-    for (var c = 0u; c < PER_LOAD; c++) {
+    // A load that begins before the row is left out.
+    for (var c = select(PER_LOAD, 0u, v >= first_whole(row)); c < PER_LOAD; c++) {
       count_held(Pair(held[u * PER_LOAD + c], index_in(row.span, v * PER_LOAD + c - row.skew)), digit, above);
     }
   }

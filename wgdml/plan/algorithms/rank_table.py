@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..regions import ALIGNMENT, Region
 
 _MOST_BRACKETS = 16
+_DEVIATIONS = 5  # standard ones, by which more may lie in a bracket of one sample than is expected
 _NONE = 0xFFFFFFFF  # a rank before the first of a sample, or behind its last
 
 
@@ -26,12 +27,18 @@ class Sample:
     deviations: float  #: Standard deviations of a sample that its ends lie to each side of a rank.
     margin: int  #: Elements of a sample that they lie further away.
     spread: float  #: Standard deviations that several samples' ends lie apart.
-    most: int  #: Places that the lists of all brackets may have together.
+    most: int  #: Places that the lists of all brackets of a row may have together.
     together: int  #: Ranks that are found together, at most.
 
     def size(self, length: int) -> int:
         """Elements of one sample."""
         return length // (self.run * self.every) // self.samples * self.run
+
+    def slack(self, width: int, length: int) -> int:
+        """Items by which more may lie in a bracket than the ``width`` that is expected."""
+        if self.samples > 1:
+            return width // 4 + 4096
+        return math.ceil(_DEVIATIONS * math.sqrt(width * length / self.size(length))) + 64
 
 
 @dataclass(frozen=True)
@@ -116,9 +123,12 @@ def rank_table(
             parts.append(Part(first, brackets.bounds[-1], brackets))
         if last and parts:
             parts[-1] = replace(parts[-1], count=parts[-1].count + 1, last=True)
-    if not parts:
-        parts = [Part(first, min(together, len(ranks) - first)) for first in range(0, len(ranks), together)]
-    return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts), False, propagates)
+    return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts) or plain_parts(len(ranks), together), False, propagates)
+
+
+def plain_parts(count: int, together: int) -> tuple[Part, ...]:
+    """So many ranks, found digit by digit."""
+    return tuple(Part(first, min(together, count - first)) for first in range(0, count, together))
 
 
 #: (low, high) ranks in a sample, how far samples lie apart, the number of wanted ranks between.
@@ -131,11 +141,11 @@ def _add_brackets(table: _Table, length: int, found: Sequence[_Found], sample: S
     for *_, count in found:
         bounds.append(bounds[-1] + count)
     widths = [(min(high + apart, size) - max(low - apart, 0)) * length // size for low, high, apart, _ in found]
-    # The fewer items, the more their number may differ from what is expected.
-    places = min(length, max(widths) * 5 // 4 + min(4096, max(widths) // 2 + 64))
+    places = min(length, max(widths) + sample.slack(max(widths), length))
     if len(found) * places > sample.most:
         return None
-    ends = [rank if 0 <= rank < size else _NONE for low, high, *_ in found for rank in (low, high)]
+    # A skewed row's sample lacks what its first load has of it.
+    ends = [rank if 0 <= rank < size - sample.run else _NONE for low, high, *_ in found for rank in (low, high)]
     return Brackets(tuple(bounds), table.add(ends), table.add(bounds), places, sum(widths), sample)
 
 

@@ -15,7 +15,7 @@ from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .digits import digits_of
 from .parts import parts_of_rows
-from .rank_table import Brackets, Part, Ranks, Sample, rank_table
+from .rank_table import Brackets, Part, Ranks, Sample, plain_parts, rank_table
 from .serial_subsets import pairs_of
 
 _TEAM = 16  # invocations that scan the counters of a rank, at least
@@ -30,11 +30,13 @@ _SHORT = 1024  # items of sequences that are put in order: one read, and no coun
 _GATED = 2  # workgroups a processor look for what was missed
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
-_MANY = 64  # sequences, each of which a workgroup serves by itself but for the first read
-_LISTED = 1 << 13  # places of a list, up to which it serves fewer by itself, too
+_PARTS = 8  # of a sequence, up to which one workgroup does the work of all
+_ALONE = 1 << 15  # items, up to which it does in any case
+_LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
+_MANY, _LISTED = 64, 1 << 16  # so many lists have, of up to so many places
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
 _ROW_HELD = 32  # words of keys that an invocation holds in registers
-_ROW_LENGTH = 8192  # of rows that are sampled, at least; shorter ones have a workgroup each
+_ROW_LENGTH = 8192  # of rows that are sampled, at least
 _ROW_DIGIT = 8  # bits
 _ROW_DEVIATIONS = 4  # of thousands of rows hardly one is missed
 _ROW_BINS = 512  # counters of a workgroup that looks at a row's list: many share a processor
@@ -42,9 +44,9 @@ _ROW_BINS = 512  # counters of a workgroup that looks at a row's list: many shar
 
 @dataclass(frozen=True)
 class SelectRanksPolicy:
-    """Where a sample of a long row pays."""
+    """Where many samples of a long row pay."""
 
-    #: A sample is taken of rows of this many items and more.
+    #: Many samples are taken of few rows of this many items and more.
     sample_length: int = number(1 << 22, 4096, 1 << 32)
 
 
@@ -90,8 +92,8 @@ class SelectRanks(Step):
         if self.machine.software or length < _ROW_LENGTH:
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
-        form = view.selection.format
-        room = length * form.bytes // (4 * form.key_words)  # lists fit where the rows do
+        keys = 4 * view.selection.format.key_words * sequences
+        room = min(length // 2, self.machine.max_storage_buffer_binding_size // keys)
         return Sample(_ROW_RUN * per_load, every, 1, _ROW_DEVIATIONS, 8, 0, room, self.machine.workgroup // _TEAM)
 
     @staticmethod
@@ -101,8 +103,8 @@ class SelectRanks(Step):
 
     def own_rows(self, sequences: int, count: int, length: int) -> Ranks:
         """Ranks of which each sequence has a row."""
-        parts = [Part(first, min(self.together, count - first)) for first in range(0, count, self.together)]
-        return Ranks(count, length - 1, Region(0, 4 * sequences * count, "ranks"), tuple(parts), own=True)
+        parts = plain_parts(count, self.together)
+        return Ranks(count, length - 1, Region(0, 4 * sequences * count, "ranks"), parts, own=True)
 
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
@@ -129,25 +131,30 @@ class SelectRanks(Step):
 
     def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         view = views[0]
-        parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        alone = len(views) == 1 and (parts == 1 or sequences >= _MANY or view.length <= _ROW_LENGTH)
+        alone = len(views) == 1 and self._alone(view, sequences)
         sources: list[Source] = list(views)
         if self.machine.software and (not view.one_axis or (alone and sequences * view.length <= _FEW_ITEMS)):
             # Kernels that read pairs are the same for all types, and each takes long to compile. To
             # find an element by several axes is a loop, of which lavapipe ends long ones.
             sources = [pairs_of(program, each, sequences) for each in views]
         start = program.arena.used
-        for part in ranks.parts:
+        # Of sequences in several pieces nothing is sampled, and their last pair is as any other.
+        whole_rows = len(views) == 1 and view.rows
+        for part in ranks.parts if whole_rows else plain_parts(ranks.count, self.together):
             program.arena.used = start
-            brackets = part.brackets if len(views) == 1 and view.rows else None
-            if brackets is not None:
-                self._between(program, view, sequences, ranks, part, brackets, sink)
+            if part.brackets is not None:
+                self._between(program, view, sequences, ranks, part, part.brackets, sink)
             elif alone:
                 self._rows(program, sources[0], view, sink, part.count, ranks, _wanted(view, ranks, part), {})
             else:
                 whole = self._levels(program, sequences, part.count)
                 self._clear(program, start)
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
+
+    def _alone(self, view: View, sequences: int) -> bool:
+        """Does a workgroup serve each sequence by itself? Tables of counters are as large as rows."""
+        parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        return parts == 1 or (not self.machine.software and (parts <= _PARTS or view.length <= _ALONE))
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
@@ -287,7 +294,7 @@ class SelectRanks(Step):
     ) -> None:
         """By one read that lists what lies in brackets, and by the lists."""
         start, lists = program.arena.used, sequences * brackets.count
-        many = sequences >= _MANY or brackets.places <= _LISTED
+        many = view.length <= _LISTED_LENGTH or (sequences >= _MANY and brackets.places <= _LISTED)
         bins = 0 if many else self._constants(brackets.most)["BINS"]
         counters = program.words(lists * (bins + 2))
         cleared = {} if many else {"missed": program.words(sequences), "narrowed": program.words(lists)}
@@ -394,7 +401,7 @@ class SelectRanks(Step):
             bind={"brackets": estimates, "sampled": brackets.sampled},
             constants=self._searching(self._slots(slots, workgroup, bins // slots))
             | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words}
-            | {"RUN": sample.run // view.per_load, "ALONE": int(not many)},
+            | {"RUN": sample.run // view.per_load, "UNROLLED": int(not many)},
             params={"parts": sample.samples, "every": sample.every, "slack": slack},
         )
         if many:
