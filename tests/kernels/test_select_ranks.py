@@ -185,7 +185,7 @@ def test_the_last_rank_of_sequences_over_a_binding(device, software, rows):
 
 @pytest.mark.parametrize("element", ["float32", "float64", "uint8", "float16"])
 def test_scratch(element):
-    """At most a pair an element and 3%, for any number of rows and ranks, and a little for meetings."""
+    """At most a pair an element and 3%, for any rows and ranks, and a little for meetings."""
     own = planner(GPU)
     for rows, n, count in product((1, 10, 63, 64, 1000), (1025, 9000, 20_000, 50_000, 200_000, 1_000_000), (1, 3, 10, 16, 32)):
         wanted = selection(element, (rows, n), (1,), count, Order.ASCENDING, "both")

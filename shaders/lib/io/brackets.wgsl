@@ -39,8 +39,8 @@ fn shifted_down(key: Key, bits: u32) -> Key {
 fn number_key(number: u32) -> Key { return Key(number, 0u); }
 #endif
 
-// A pair of a bracket, its key in place of how far in the bracket it lies, the first bit telling the
-// halves; and the pair again. So digits tell pairs apart, even where a bracket has one key.
+// A pair of a bracket, its key being how far in that it lies: the first bit tells the halves.
+// And the pair again. So digits tell pairs apart, even where a bracket has one key.
 fn into_bracket(frame: Frame, pair: Pair) -> Pair {
   if (frame.one_key) { return Pair(number_key((pair.index - frame.low.index) << frame.zeros), pair.index); }
   return Pair(shifted_up(key_minus(pair.key, frame.low.key), frame.zeros), pair.index);

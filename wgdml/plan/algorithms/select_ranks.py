@@ -152,7 +152,7 @@ class SelectRanks(Step):
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
     def _alone(self, view: View, sequences: int) -> bool:
-        """Does a workgroup serve each sequence by itself? Tables of counters are as large as rows."""
+        """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
         return parts == 1 or (not self.machine.software and (parts <= _PARTS or view.length <= _ALONE))
 
