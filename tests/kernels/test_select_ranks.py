@@ -187,9 +187,27 @@ def test_the_last_rank_of_sequences_over_a_binding(device, software, rows):
 def test_scratch(element):
     """At most a pair an element and 3%, for any rows and ranks, and a little for meetings."""
     own = planner(GPU)
-    for rows, n, count in product((1, 10, 63, 64, 1000), (1025, 9000, 20_000, 50_000, 200_000, 1_000_000), (1, 3, 10, 16, 32)):
-        wanted = selection(element, (rows, n), (1,), count, Order.ASCENDING, "both")
+    lengths = (1025, 9000, 20_000, 50_000, 200_000, 1_000_000)
+    for rows, n, count, axis in product((1, 10, 63, 64, 1000), lengths, (1, 3, 10, 16, 32), (0, 1)):
+        wanted = selection(element, (rows, n) if axis else (n, rows), (axis,), count, Order.ASCENDING, "both")
         known = rank_words(own, wanted, [n * i // (count + 1) for i in range(1, count + 1)], False, True)[1]
         plan = ranks_plan(own, wanted, known, vectors=True, shared_input=False)
         pairs = 4 * (2 if element != "float64" else 3) * rows * n
-        assert plan.scratch_size <= 1.03 * pairs + (1 << 15), (rows, n, count, plan.scratch_size / pairs)
+        assert plan.scratch_size <= 1.03 * pairs + (1 << 15), (rows, n, count, axis, plan.scratch_size / pairs)
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "float64", "float16"])
+def test_columns_are_copied_to_rows(device, name):
+    """One axis and a middle one, few neighbours and many, one row of ranks and own ones."""
+    planned, plans = planned_device(device)
+    for shape, axis in (((9001, 70), 0), ((3, 1500, 5), 1), ((20_000, 2), 0), ((1025, 33), 0)):
+        x = data.make("random", name, shape, 1)
+        check(planned, x, (0, shape[axis] // 2, shape[axis] - 1), axis)
+        ranks = [1, shape[axis] // 3, shape[axis] - 1]
+        found = np.take(wgdml.argpartition(x, ranks, axis, device=planned), ranks, axis)
+        assert np.array_equal(found, np.take(oracle.argsort(x, axis), ranks, axis))
+        if oracle.is_float(x.dtype):
+            x[np.random.default_rng(1).random(shape) < 0.3] = np.nan
+            found = wgdml.quantile(x, [0.2, 0.9], axis, method="lower", nan="omit", device=planned)
+            assert np.array_equal(found, np.nanquantile(x, [0.2, 0.9], axis, method="lower"), equal_nan=True)
+    assert all(any(d.kernel == "util/transpose" for d in plan.dispatches) for plan in plans.plans if len(plan.dispatches) > 4)

@@ -5,10 +5,11 @@ long.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Source, View
@@ -17,6 +18,7 @@ from .digits import digits_of
 from .parts import parts_of_rows
 from .rank_table import Brackets, Part, Ranks, Sample, plain_parts, rank_table
 from .serial_subsets import pairs_of
+from .transpose import Transpose, rows_of
 
 _TEAM = 16  # invocations that scan the counters of a rank, at least
 _MOST_TOGETHER = 32  # ranks
@@ -31,7 +33,7 @@ _GATED = 2  # workgroups a processor look for what was missed
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _PARTS = 8  # of a sequence, up to which one workgroup does the work of all
-_ALONE = 1 << 15  # items, up to which it does in any case
+_ALONE = 1 << 15  # items of 32 bits, up to which it does in any case
 _LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
 _MANY, _LISTED = 64, 1 << 16  # so many lists have, of up to so many places
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
@@ -72,6 +74,10 @@ class SelectRanks(Step):
     Policy = SelectRanksPolicy
     policy: SelectRanksPolicy
 
+    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+        super().__init__(machine, policies)
+        self.transpose = Transpose(machine, policies)
+
     @property
     def together(self) -> int:
         """The most ranks that are found together."""
@@ -79,6 +85,8 @@ class SelectRanks(Step):
 
     def table(self, view: View, sequences: int, ranks: Sequence[int], propagates: bool) -> tuple[list[int], Ranks]:
         """The words of "ranks" for one row of them, for the sequences of a view."""
+        if self._turned(view, sequences):
+            view = rows_of(view, Region(0, 0, "scratch"))
         sample = self._sample_of(view, sequences) if view.rows else None
         return rank_table(view.length, ranks, self.together, propagates, sample)
 
@@ -92,8 +100,11 @@ class SelectRanks(Step):
         if self.machine.software or length < _ROW_LENGTH:
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
-        keys = 4 * view.selection.format.key_words * sequences
-        room = min(length // 2, self.machine.max_storage_buffer_binding_size // keys)
+        # Lists take half of a pair an item, and no more than a copy leaves.
+        form = view.selection.format
+        key, pair = 4 * form.key_words, 4 * form.key_words + 4
+        free = length * (pair - form.bytes) // pair if view.region else length
+        room = min(length // 2, free, self.machine.max_storage_buffer_binding_size // (key * sequences))
         return Sample(_ROW_RUN * per_load, every, 1, _ROW_DEVIATIONS, 8, 0, room, self.machine.workgroup // _TEAM)
 
     @staticmethod
@@ -108,6 +119,7 @@ class SelectRanks(Step):
 
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
+        kept = program.arena.used
         if len(views) == 1 and views[0].length <= _SHORT:
             self._pick(program, views[0], sequences, ranks, sink)
         else:
@@ -115,6 +127,7 @@ class SelectRanks(Step):
         if ranks.propagates:
             workgroups = ceil_div(sequences * ranks.count, self.machine.workgroup)
             program.dispatch("ranks/propagate", workgroups, bind=_pairs_of(sink), params={"ranks": ranks.count})
+        program.arena.used = kept
 
     def _pick(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """Of short sequences: from all pairs in order, as far as they are wanted."""
@@ -130,6 +143,8 @@ class SelectRanks(Step):
         )
 
     def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
+        if len(views) == 1 and self._turned(views[0], sequences):
+            views = [self.transpose.copied(program, views[0], sequences)]
         view = views[0]
         alone = len(views) == 1 and self._alone(view, sequences)
         sources: list[Source] = list(views)
@@ -151,10 +166,16 @@ class SelectRanks(Step):
                 self._clear(program, start)
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
+    def _turned(self, view: View, sequences: int) -> bool:
+        """Are columns copied to rows? All read them several times, by a workgroup a column."""
+        return not self.machine.software and self.transpose.fits(view, sequences)
+
     def _alone(self, view: View, sequences: int) -> bool:
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
-        return parts == 1 or (not self.machine.software and (parts <= _PARTS or view.length <= _ALONE))
+        # A copy leaves half of the scratch for counters.
+        longest = _ALONE * view.selection.format.key_words * (2 if view.region else 1)
+        return parts == 1 or (not self.machine.software and (parts <= _PARTS or view.length <= longest))
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""

@@ -37,7 +37,7 @@ class Transpose(Algorithm):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
         view, sequences, m = problem.view, problem.sequences, self.machine
-        step = ceil_div(view.covered * view.selection.format.bytes, _SECTOR) * _SECTOR
+        step = _step(view)
         most = min(max(_SLICE, sequences * step // 4), m.max_storage_buffer_binding_size)
         # Pairs of a slice would lie apart.
         count = ceil_div(sequences * step, most) if isinstance(sink, Outputs) else 1
@@ -51,9 +51,7 @@ class Transpose(Algorithm):
             program.arena.used = kept
             if count > 1:
                 program.enter(part)
-            columns = replace(view, selection=part)
-            rows = _rows_of(columns, step, program.arena.take(part.sequences * step))
-            self._copy(program, columns, part.sequences, rows)
+            rows = self.copied(program, replace(view, selection=part), part.sequences)
             results = replace(sink, view=rows) if isinstance(sink, Outputs) else sink
             # A slice may have fewer neighbours.
             if turned and program.turns(results):
@@ -63,6 +61,16 @@ class Transpose(Algorithm):
             else:
                 program.run(rows, part.sequences, problem.k, results)
         program.sequences, program.spans = sequences, outer
+
+    def copied(self, program: Program, columns: View, sequences: int) -> View:
+        """The columns as rows of scratch."""
+        rows = rows_of(columns, program.arena.take(sequences * _step(columns)))
+        self._copy(program, columns, sequences, rows)
+        return rows
+
+    def fits(self, columns: View, sequences: int) -> bool:
+        """Are they columns whose copy fits a binding?"""
+        return columns.columns and columns.one_axis and sequences * _step(columns) <= self.machine.max_storage_buffer_binding_size
 
     @staticmethod
     def _dense(problem: Problem) -> bool:
@@ -123,9 +131,14 @@ def _tile(columns: View, across: int) -> _Tile:
     return _Tile(min(tile, ceil_div(columns.covered, whole) * whole), across, items, units)
 
 
-def _rows_of(columns: View, step: int, region: Region) -> View:
-    """The same sequences, in the same order, as rows of a region, ``step`` bytes apart."""
-    stride, batch = step // columns.selection.format.bytes, []
+def _step(columns: View) -> int:
+    """Bytes between rows of scratch."""
+    return ceil_div(columns.covered * columns.selection.format.bytes, _SECTOR) * _SECTOR
+
+
+def rows_of(columns: View, region: Region) -> View:
+    """The same sequences, in the same order, as rows of a region."""
+    stride, batch = _step(columns) // columns.selection.format.bytes, []
     for d in reversed(columns.selection.batch):
         batch.append(replace(d, input_stride=stride))
         stride *= d.size
