@@ -211,3 +211,15 @@ def test_columns_are_copied_to_rows(device, name):
             found = wgdml.quantile(x, [0.2, 0.9], axis, method="lower", nan="omit", device=planned)
             assert np.array_equal(found, np.nanquantile(x, [0.2, 0.9], axis, method="lower"), equal_nan=True)
     assert all(any(d.kernel == "util/transpose" for d in plan.dispatches) for plan in plans.plans if len(plan.dispatches) > 4)
+
+
+@pytest.mark.parametrize("software", [False, True])
+def test_short_columns_over_a_binding(device, software):
+    """They are put in order piece by piece, and not one after the other by tables of counters."""
+    planned, plans = planned_device(device, software=software, limits={"max_storage_buffer_binding_size": 1 << 18})
+    x = data.make("few_distinct", "float32", (40, 9000), 1)
+    check(planned, x, (0, 20, 39), 0)
+    x[5, 77] = np.nan
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(wgdml.median(x, 0, device=planned), np.median(x, 0), equal_nan=True)
+    assert max(len(plan.dispatches) for plan in plans.plans) < 300

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..selection import Selection
@@ -107,7 +106,7 @@ class Planner:
             # The first k of the whole are among the first k of each view.
             merged: Source = views[0]
             if len(views) > 1:
-                merged, forced = self._firsts(program, views, sequences, lengths, forced), None
+                merged, forced = program.firsts(views, sequences, lengths, forced), None
             if not part.has_values and pieces.ranks == k:
                 program.run(merged, sequences, k, Outputs(whole), forced)
                 return
@@ -125,12 +124,3 @@ class Planner:
         program.algorithms.append(everything.name)
         everything.sort(program, views, 1, length, ordered)
         return ordered
-
-    @staticmethod
-    def _firsts(program: Program, views: list[View], sequences: int, lengths: list[int], forced: Algorithm | None) -> Pairs:
-        """The first pairs of each view, as many as its length, side by side."""
-        pairs = program.pairs(sequences, sum(lengths))
-        for i, (view, length) in enumerate(zip(views, lengths, strict=True)):
-            sink = replace(pairs, base=sum(lengths[:i]), length=length)
-            program.run(view, sequences, length, sink, forced if i == 0 else None)
-        return pairs

@@ -120,8 +120,8 @@ class SelectRanks(Step):
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
         kept = program.arena.used
-        if len(views) == 1 and views[0].length <= _SHORT:
-            self._pick(program, views[0], sequences, ranks, sink)
+        if sum(view.length for view in views) <= _SHORT:
+            self._pick(program, views, sequences, ranks, sink)
         else:
             self._search(program, views, sequences, ranks, sink)
         if ranks.propagates:
@@ -129,10 +129,14 @@ class SelectRanks(Step):
             program.dispatch("ranks/propagate", workgroups, bind=_pairs_of(sink), params={"ranks": ranks.count})
         program.arena.used = kept
 
-    def _pick(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
+    def _pick(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """Of short sequences: from all pairs in order, as far as they are wanted."""
-        ordered = program.pairs(sequences, ranks.last + 1)
-        program.run(view, sequences, ordered.length, ordered)
+        view, wanted = views[0], ranks.last + 1
+        source: Source = view
+        if len(views) > 1:
+            source = program.firsts(views, sequences, [min(wanted, each.length) for each in views])
+        ordered = program.pairs(sequences, wanted)
+        program.run(source, sequences, wanted, ordered)
         program.dispatch(
             "ranks/pick",
             ceil_div(sequences * ranks.count, self.machine.workgroup),
