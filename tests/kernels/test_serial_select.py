@@ -9,6 +9,7 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, strided_tensor
+from planning import planned_device
 from test_every_algorithm import rows
 
 import wgdml
@@ -178,3 +179,12 @@ def test_lists_of_the_last_key(select, name, value):
     x[::2, 5] = 1
     check("top_k-smallest", x, k=3, device=device)
     assert "serial/lists" in kernels(plans)
+
+
+def test_lists_of_pairs_that_are_all_wanted(device):
+    """What windows have found: counted up to 600 pairs, else by a radix sort; no kernel of GPUs."""
+    own, planned = planned_device(device, software=True, limits={"max_storage_buffer_binding_size": 1 << 16})
+    for length, count in ((20, 2000), (257, 100), (600, 40), (601, 40), (1500, 16)):
+        for kind in ("random", "few_distinct"):
+            check("argsort-ascending", data.make(kind, "float32", (length, count), 3), axis=0, device=own, case=kind)
+    assert not {k for plan in planned.plans for k in (d.kernel for d in plan.dispatches) if k.startswith("row_sort/")}

@@ -417,8 +417,12 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     ),
     Rule("select_digits", lambda p, a: p.segments, "segments of one sequence, k up to 8192", "each is read to its own end"),
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
-    Rule("row_sort_rank", lambda p, a: _ordered(p) and _counts(p, a), "up to 512 pairs, all wanted", "counting waits for nothing"),
-    Rule("row_sort_bitonic", lambda p, a: _ordered(p) and _fits(p, a), "pairs that fit a workgroup, all wanted", "one dispatch"),
+    Rule(
+        "serial_select",
+        lambda p, a: _ordered(p) and p.listed <= a["serial_select"].most_ranked,
+        "up to 600 pairs, all wanted",
+        "counting takes less than a pass for each byte",
+    ),
     Rule(
         "select_digits",
         _serial_digits,

@@ -5,12 +5,10 @@ Measured on Mesa's lavapipe. Their own algorithms, ``serial_...``, have no numbe
 
 from ..algorithms.radix_select import RadixSelectPolicy
 from ..algorithms.row_sort_bitonic import RowSortBitonicPolicy
-from ..algorithms.row_sort_rank import RowSortRankPolicy
 from ..occupancy import OccupancyPolicy
 
 SOFTWARE = {
     "occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, reread_unroll=1, loads_each=64),
-    "row_sort_rank": RowSortRankPolicy(max_length=512, max_work=1 << 62),
     "row_sort_bitonic": RowSortBitonicPolicy(max_length=4096),
     "radix_select": RadixSelectPolicy(sample_length=1 << 20, sample_work=0),
 }
