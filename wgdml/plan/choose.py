@@ -419,7 +419,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule(
         "serial_select",
-        lambda p, a: _ordered(p) and p.listed <= a["serial_select"].most_ranked,
+        lambda p, a: _ordered(p) and a["serial_select"].ranks(p),
         "up to 600 pairs, all wanted",
         "counting takes less than a pass for each byte",
     ),

@@ -99,14 +99,13 @@ class Planner:
         if len(views) == 1 and pieces.ranks == k:
             program.run(views[0], sequences, k, Outputs(views[0]), forced)
             return
-        lengths = [min(k, view.length) for view in views]
-        if sequences == 1 and sum(lengths) > program.pairs_a_binding():
+        if sequences == 1 and sum(min(k, view.length) for view in views) > program.pairs_a_binding():
             ordered = self._sorted(program, part, views)  # they are too many to merge
         else:
             # The first k of the whole are among the first k of each view.
             merged: Source = views[0]
             if len(views) > 1:
-                merged, forced = program.firsts(views, sequences, lengths, forced), None
+                merged, forced = program.firsts(views, sequences, k, forced), None
             if not part.has_values and pieces.ranks == k:
                 program.run(merged, sequences, k, Outputs(whole), forced)
                 return

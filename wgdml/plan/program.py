@@ -145,8 +145,9 @@ class Program:
         step, item_step = (1, sequences) if side_by_side else (length, 1)
         return Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
 
-    def firsts(self, views: Sequence[View], sequences: int, lengths: Sequence[int], forced: Builds | None = None) -> Pairs:
-        """The first pairs of each view, as many as its length, side by side."""
+    def firsts(self, views: Sequence[View], sequences: int, k: int, forced: Builds | None = None) -> Pairs:
+        """The first k pairs of each view, or all that it has, side by side."""
+        lengths = [min(k, view.length) for view in views]
         pairs = self.pairs(sequences, sum(lengths))
         for i, (view, length) in enumerate(zip(views, lengths, strict=True)):
             sink = replace(pairs, base=sum(lengths[:i]), length=length)

@@ -134,7 +134,7 @@ class SelectRanks(Step):
         view, wanted = views[0], ranks.last + 1
         source: Source = view
         if len(views) > 1:
-            source = program.firsts(views, sequences, [min(wanted, each.length) for each in views])
+            source = program.firsts(views, sequences, wanted)
         ordered = program.pairs(sequences, wanted)
         program.run(source, sequences, wanted, ordered)
         program.dispatch(

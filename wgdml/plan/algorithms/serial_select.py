@@ -85,11 +85,6 @@ class SerialSelect(Algorithm):
         super().__init__(machine, policies)
         self.radix_sort = SerialRadixSort(machine, policies)
 
-    @property
-    def most_ranked(self) -> int:
-        """Pairs of a list that are placed by counting in any case."""
-        return _RANKED_LIST
-
     def check(self, problem: Problem) -> None:
         self.check_first(problem)
         if problem.length > _RANKED and 2 * _enough(problem.k) > self._segment(problem):
@@ -101,7 +96,7 @@ class SerialSelect(Algorithm):
         if self.lists(problem):
             self._list(program, problem, sink)
             return
-        if problem.length <= (self.most_ranked if problem.pairs else _RANKED) and 4 * k >= 3 * problem.length:
+        if self.ranks(problem):
             self._rank(program, source, sequences, k, None, sink)
             return
         subsets = self._subsets(problem)
@@ -117,10 +112,16 @@ class SerialSelect(Algorithm):
             if sequences * longest**2 > _HOSTILE and longest > 2 * _enough(k):
                 chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
         length = chosen.pairs.length
-        if length <= self.most_ranked or sequences * length**2 <= _COMPARISONS:
+        if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
             self._rank(program, chosen.pairs, sequences, k, chosen.counts, sink)
         else:
             self.radix_sort.build(program, replace(problem, source=replace(chosen.pairs, counts=chosen.counts)), sink)
+
+    @staticmethod
+    def ranks(problem: Problem) -> bool:
+        """Are so few of a short sequence left out that all are placed by counting?"""
+        longest = _RANKED_LIST if problem.pairs else _RANKED
+        return problem.length <= longest and 4 * problem.k >= 3 * problem.length
 
     def lists(self, problem: Problem) -> bool:
         """Do sorted lists in registers take less than thresholds, and are they worth compiling?"""
