@@ -11,6 +11,7 @@
 //   TEAM   invocations of a team
 #import order/bits
 #import thread/row_keys
+#import workgroup/open_teams
 #import workgroup/sums
 #import workgroup/team_bits
 #if PLACED
@@ -19,8 +20,6 @@
 #import workgroup/register_sort
 #endif
 
-var<workgroup> open_teams: array<atomic<u32>, 2>;  // by turns
-var<workgroup> shared_open: u32;
 var<workgroup> listed: array<atomic<u32>, TEAMS>;
 
 const LOOKS: u32 = 3u;  // Every third look, of four guesses each, begins with two of all bits left.
@@ -41,17 +40,6 @@ fn bits_of_keys(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
   bits.every &= (*keys)[$i];  // all ones where there is no item
 #endfor
   return bits_of_team(local, bits);
-}
-
-// Whether any team of the workgroup goes on. All call it together, for turns 0, 1, 0 and so on.
-fn any_open(local: u32, mine: bool, turn: u32) -> bool {
-  if (mine) { atomicStore(&open_teams[turn], 1u); }
-  workgroupBarrier();
-  if (local == 0u) {
-    shared_open = atomicLoad(&open_teams[turn]);
-    atomicStore(&open_teams[1u - turn], 0u);
-  }
-  return workgroupUniformLoad(&shared_open) != 0u;
 }
 
 fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
@@ -122,7 +110,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   read_keys(row, lane, &keys);
   begin_bits(local);
   if (local < TEAMS) { atomicStore(&listed[local], 0u); }
-  if (local < 2u) { atomicStore(&open_teams[local], 0u); }
+  begin_open(local);
   begin_sums(local);
 #if PLACED
   begin_placed(local);

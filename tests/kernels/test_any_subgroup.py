@@ -90,6 +90,21 @@ def test_the_last_block_on_every_subgroup(device, emulation):
     assert kernels_with(planned) == {"reduce/last_block"}
 
 
+def test_bisected_ranks_on_every_subgroup(device, emulation):
+    """Teams of several sizes: of short rows many share a workgroup, of long ones one is more than a subgroup."""
+    own, planned = emulated(device, "select_ranks")
+    turn = EMULATIONS.index(emulation) // 3
+    rows = [("float32", 100), ("uint8", 700), ("float32", 3000), ("int64", 500)]
+    for element, n in rows if EVERYTHING else [rows[turn % len(rows)]]:
+        for kind in ("random", "few_distinct"):
+            x = data.make(kind, element, (5, n), 1)
+            values, indices = wgdml.kth_value(x, n // 2, device=own)
+            want = oracle.argsort(x)[:, [n // 2 - 1]]
+            oracle.assert_same(indices, want[:, 0])
+            oracle.assert_same(values, oracle.take(x, want, 1)[:, 0])
+    assert kernels_with(planned) == {"ranks/bisect"}
+
+
 if EVERYTHING:
 
     @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -111,4 +126,11 @@ def test_every_algorithm_that_uses_them_is_here():
     kernels = {
         name for name in shaders.names() if any(word.startswith("subgroup") and word[8:9].isupper() for word in shaders.words(name))
     }
-    assert kernels == {"reduce/rows", "reduce/last_block", "select/bisect", "row_sort/bitonic", "radix_sort/scatter_subgroups"}
+    assert kernels == {
+        "reduce/rows",
+        "reduce/last_block",
+        "select/bisect",
+        "ranks/bisect",
+        "row_sort/bitonic",
+        "radix_sort/scatter_subgroups",
+    }

@@ -209,6 +209,7 @@ class Program:
             used["INPUT_SHARED"] = self._shares(view.region, bound)
         used |= constants
         used.setdefault("TEAM", used["WORKGROUP"])
+        used.setdefault("SIDE_BY_SIDE", 0)
         self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound, used, block))
 
     def _shares(self, copy: Region, bound: Mapping[str, Region]) -> int:

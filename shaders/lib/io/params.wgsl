@@ -39,6 +39,7 @@ struct Params {
   first_rank: u32,        // First rank that this dispatch writes, or reads of ordered pairs.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.
   rank_step: u32,         // 1 where each sequence has wanted ranks of its own, else 0.
+  propagates: u32,        // 1 where the last of the ranks takes the place of all if it is NaN.
   // Delegates and lists of survivors.
   subsets: u32,           // Subsets of each sequence. Subset p holds the loads p, p + subsets, ...
   bests: u32,             // Of delegates, the best of each class; or the delegates themselves.

@@ -1,21 +1,31 @@
-// Sums over each team of a workgroup that all of it learn, one after the other.
+// Sums over each team of a workgroup that all of it learn, one after the other; least numbers, too.
 //
 // A team that exchanges by shuffles adds up by them. subgroupAdd may miss invocations that took
 // another branch before (benchmarks/LOG.md#subgroup-reductions-2026-11-26-8c451f9). Else a sum has
 // one barrier.
-//   TEAM  invocations of a team, an aligned run of them; a power of two
+//   TEAM  invocations of a team, a power of two
 #import workgroup/lanes
 #import workgroup/teams
 
 var<workgroup> sums: array<atomic<u32>, 3u * TEAMS>;
 
-// What comes before a barrier ahead of the first sum.
+// What comes before a barrier ahead of the first of them.
 fn begin_sums(local: u32) {
-  if (local < 3u * TEAMS) { atomicStore(&sums[local], 0u); }
+  for (var s = local; s < 3u * TEAMS; s += WORKGROUP) { atomicStore(&sums[s], 0u); }
 }
 
-// All invocations call it together, for turns 0, 1, 2, 0, 1 and so on.
+// A place of the team's for a turn. What was there two turns ago all have read: it is the next's.
+fn sum_place(local: u32, turn: u32) -> u32 {
+  let own = team_number(local) * 3u;
+  if (lane_in_team(local) == 0u) { atomicStore(&sums[own + select(turn + 1u, 0u, turn == 2u)], 0u); }
+  return own + turn;
+}
+
+// All invocations call these together, for turns 0, 1, 2, 0, 1 and so on.
 fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
+#if TEAM == 1
+  return mine;
+#else
 #if SUBGROUPS
   if (lanes >= TEAM) {
     var sum = mine;
@@ -27,10 +37,31 @@ fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
     return sum;
   }
 #endif
-  let own = local / TEAM * 3u;
-  atomicAdd(&sums[own + turn], mine);
-  // All have read the sum of two turns ago, whose place is the next turn's.
-  if (local % TEAM == 0u) { atomicStore(&sums[own + select(turn + 1u, 0u, turn == 2u)], 0u); }
+  let place = sum_place(local, turn);
+  atomicAdd(&sums[place], mine);
   workgroupBarrier();
-  return atomicLoad(&sums[own + turn]);
+  return atomicLoad(&sums[place]);
+#endif
+}
+
+fn least_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
+#if TEAM == 1
+  return mine;
+#else
+#if SUBGROUPS
+  if (lanes >= TEAM) {
+    var least = mine;
+#for bit in 7
+#if TEAM > $[1 << bit]
+    least = min(least, subgroupShuffleXor(least, $[1 << bit]u));
+#endif
+#endfor
+    return least;
+  }
+#endif
+  let place = sum_place(local, turn);
+  atomicMax(&sums[place], ~mine);
+  workgroupBarrier();
+  return ~atomicLoad(&sums[place]);
+#endif
 }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ..regions import ALIGNMENT, Region
+from ..regions import ALIGNMENT, Pairs, Region, View
 
 _MOST_BRACKETS = 16
 _DEVIATIONS = 5  # standard ones, by which more may lie in a bracket of one sample than is expected
@@ -169,3 +169,14 @@ def _brackets(ranks: Sequence[int], length: int, sample: Sample) -> list[tuple[i
         else:
             parts[-1][1].append((low, high, apart, 1))
     return parts
+
+
+def bound_pairs(sink: Pairs) -> dict[str, Region]:
+    """What is bound where pairs are written."""
+    return {"pair_keys": sink.keys, "pair_indices": sink.indices}
+
+
+def wanted_params(view: View, ranks: Ranks, part: Part) -> dict[str, int]:
+    """The parameters of what reads wanted ranks."""
+    row = {"rank_step": int(ranks.own), "index_base": view.selection.index_offset}
+    return row | {"first_rank": part.first, "ranks": part.wanted}

@@ -14,9 +14,10 @@ from ..policy import number
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
+from .bisect_ranks import BisectRanks
 from .digits import digits_of
 from .parts import parts_of_rows
-from .rank_table import Brackets, Part, Ranks, Sample, plain_parts, rank_table
+from .rank_table import Brackets, Part, Ranks, Sample, bound_pairs, plain_parts, rank_table, wanted_params
 from .serial_subsets import pairs_of
 from .transpose import Transpose, rows_of
 
@@ -38,7 +39,6 @@ _LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
 _MANY, _LISTED = 64, 1 << 16  # so many lists have, of up to so many places
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
 _ROW_HELD = 32  # words of keys that an invocation holds in registers
-_ROW_LENGTH = 8192  # of rows that are sampled, at least
 _ROW_DIGIT = 8  # bits
 _ROW_DEVIATIONS = 4  # of thousands of rows hardly one is missed
 _ROW_BINS = 512  # counters of a workgroup that looks at a row's list: many share a processor
@@ -77,6 +77,7 @@ class SelectRanks(Step):
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         super().__init__(machine, policies)
         self.transpose = Transpose(machine, policies)
+        self.bisection = BisectRanks(machine, policies)
 
     @property
     def together(self) -> int:
@@ -97,14 +98,14 @@ class SelectRanks(Step):
         if length >= self.policy.sample_length and parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
             every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
             return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.together)
-        if self.machine.software or length < _ROW_LENGTH:
+        if self.machine.software or self.bisection.fits(view):
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
-        # Lists take half of a pair an item, and no more than a copy leaves.
+        # Lists take nearly a pair an item, and no more than a copy leaves.
         form = view.selection.format
         key, pair = 4 * form.key_words, 4 * form.key_words + 4
         free = length * (pair - form.bytes) // pair if view.region else length
-        room = min(length // 2, free, self.machine.max_storage_buffer_binding_size // (key * sequences))
+        room = min(length * 7 // 8, free, self.machine.max_storage_buffer_binding_size // (key * sequences))
         return Sample(_ROW_RUN * per_load, every, 1, _ROW_DEVIATIONS, 8, 0, room, self.machine.workgroup // _TEAM)
 
     @staticmethod
@@ -120,13 +121,21 @@ class SelectRanks(Step):
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
         kept = program.arena.used
-        if sum(view.length for view in views) <= _SHORT:
+        length = sum(view.length for view in views)
+        if len(views) == 1 and self.bisection.pays(length, ranks.count - ranks.propagates):
+            if self._turned(views[0], sequences):
+                views = [self.transpose.copied(program, views[0], sequences)]
+            if self.bisection.fits(views[0]):
+                self.bisection.build(program, views[0], sequences, ranks, sink)
+                program.arena.used = kept
+                return
+        if length <= _SHORT:
             self._pick(program, views, sequences, ranks, sink)
         else:
             self._search(program, views, sequences, ranks, sink)
         if ranks.propagates:
             workgroups = ceil_div(sequences * ranks.count, self.machine.workgroup)
-            program.dispatch("ranks/propagate", workgroups, bind=_pairs_of(sink), params={"ranks": ranks.count})
+            program.dispatch("ranks/propagate", workgroups, bind=bound_pairs(sink), params={"ranks": ranks.count})
         program.arena.used = kept
 
     def _pick(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
@@ -142,13 +151,11 @@ class SelectRanks(Step):
             ceil_div(sequences * ranks.count, self.machine.workgroup),
             source=ordered,
             sink=Outputs(view),
-            bind={"ranks": ranks.region} | _pairs_of(sink),
-            params=_wanted(view, ranks, Part(0, ranks.count)),
+            bind={"ranks": ranks.region} | bound_pairs(sink),
+            params=wanted_params(view, ranks, Part(0, ranks.count)),
         )
 
     def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
-        if len(views) == 1 and self._turned(views[0], sequences):
-            views = [self.transpose.copied(program, views[0], sequences)]
         view = views[0]
         alone = len(views) == 1 and self._alone(view, sequences)
         sources: list[Source] = list(views)
@@ -164,15 +171,15 @@ class SelectRanks(Step):
             if part.brackets is not None:
                 self._between(program, view, sequences, ranks, part, part.brackets, sink)
             elif alone:
-                self._rows(program, sources[0], view, sink, part.count, ranks, _wanted(view, ranks, part), {})
+                self._rows(program, sources[0], view, sink, part.count, ranks, wanted_params(view, ranks, part), {})
             else:
                 whole = self._levels(program, sequences, part.count)
                 self._clear(program, start)
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
     def _turned(self, view: View, sequences: int) -> bool:
-        """Are columns copied to rows? All read them several times, by a workgroup a column."""
-        return not self.machine.software and self.transpose.fits(view, sequences)
+        """Are columns copied to rows? All others read them several times, by a workgroup a column."""
+        return not self.machine.software and not self.bisection.fits(view) and self.transpose.fits(view, sequences)
 
     def _alone(self, view: View, sequences: int) -> bool:
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
@@ -218,7 +225,7 @@ class SelectRanks(Step):
             view.selection.sequences,
             source=source,
             sink=Outputs(view),
-            bind={"ranks": ranks.region} | _pairs_of(sink) | gate,
+            bind={"ranks": ranks.region} | bound_pairs(sink) | gate,
             constants=self._searching(constants),
             params=params | {"sink_step": sink.step},
         )
@@ -283,7 +290,7 @@ class SelectRanks(Step):
         slots = levels.constants["RANKS"]
         progress = program.words(4 * (len(levels.digits) + 1) * slots * levels.sequences)
         bind = bind | {"histogram": levels.histogram, "progress": progress, "ranks": ranks.region}
-        constants, wanted = levels.constants | {"GATE": gate}, _wanted(view, ranks, part)
+        constants, wanted = levels.constants | {"GATE": gate}, wanted_params(view, ranks, part)
         previous = {"previous_word": 0, "previous_shift": 0}
         for level, (word, shift, bits) in enumerate(levels.digits):
             for source in sources:
@@ -307,7 +314,7 @@ class SelectRanks(Step):
             "ranks/pairs",
             levels.sequences,
             source=view,
-            bind=bind | _pairs_of(sink),
+            bind=bind | bound_pairs(sink),
             constants=constants,
             params=wanted | previous | {"level": len(levels.digits), "sink_step": sink.step},
         )
@@ -333,7 +340,7 @@ class SelectRanks(Step):
         self._list(program, view, sequences, part, brackets, pairs, bins, told, sink)
         told |= {"bounds": brackets.bounds_at, "ranks": ranks.region}
         params = {"sequences": lists, "chosen": brackets.count, "places": brackets.places}
-        wanted = _wanted(view, ranks, part)
+        wanted = wanted_params(view, ranks, part)
         if of_all is None:
             self._listed(program, pairs, brackets, wanted | params, told, sink)
             chosen = {"chosen": brackets.count}
@@ -359,7 +366,7 @@ class SelectRanks(Step):
             "ranks/listed",
             params["sequences"],
             source=pairs,
-            bind=told | _pairs_of(sink),
+            bind=told | bound_pairs(sink),
             constants=self._searching(self._slots(slots, workgroup, bins // slots)) | {"LIST_BINS": 0},
             # How far a pair lies in its bracket has all bits.
             params=params | {"key_bits": 64, "sink_step": sink.step},
@@ -402,7 +409,7 @@ class SelectRanks(Step):
             "ranks/narrowed",
             lists,
             source=pairs,
-            bind={name: told[name] for name in ("narrowed", "bounds", "brackets")} | {"progress": progress} | _pairs_of(sink),
+            bind={name: told[name] for name in ("narrowed", "bounds", "brackets")} | {"progress": progress} | bound_pairs(sink),
             constants=self._searching(constants),
             # How far a pair lies in its bracket has all bits.
             params=params | {"key_bits": 64, "sink_step": sink.step, "first_rank": wanted["first_rank"]},
@@ -466,15 +473,4 @@ class SelectRanks(Step):
         )
         if part.last:
             last = {"sink_step": sink.step, "first_rank": part.first + part.wanted}
-            program.dispatch("ranks/last", sequences, bind=lasts | _pairs_of(sink), params=last | {"parts": parts})
-
-
-def _pairs_of(sink: Pairs) -> dict[str, Region]:
-    """What is bound where pairs are written."""
-    return {"pair_keys": sink.keys, "pair_indices": sink.indices}
-
-
-def _wanted(view: View, ranks: Ranks, part: Part) -> dict[str, int]:
-    """The parameters of what reads wanted ranks."""
-    row = {"rank_step": int(ranks.own), "index_base": view.selection.index_offset}
-    return row | {"first_rank": part.first, "ranks": part.wanted}
+            program.dispatch("ranks/last", sequences, bind=lasts | bound_pairs(sink), params=last | {"parts": parts})

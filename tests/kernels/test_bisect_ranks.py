@@ -1,0 +1,107 @@
+"""Ranks of short sequences by bisection in registers: exact at every edge of teams and intervals."""
+
+import data
+import numpy as np
+import oracle
+import pytest
+from planning import planned_device
+from test_select_ranks import check
+
+import wgdml
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["subgroups", "memory"])
+def gpu(request, device):
+    """A device that plans as for a GPU; the kernels of the plans since."""
+    return planned_device(device, subgroups=request.param)
+
+
+def kernels(planned):
+    found = {dispatch.kernel for plan in planned.plans for dispatch in plan.dispatches}
+    planned.plans.clear()
+    return found
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "int64"])
+@pytest.mark.parametrize("n", [1, 2, 31, 48, 49, 100, 257, 1000])
+def test_rows(gpu, name, n):
+    device, planned = gpu
+    for kind in ("random", "few_distinct", "constant"):
+        x = data.make(kind, name, (5, n), n)
+        check(device, x, sorted({0, n // 2, min(n - 1, n // 2 + 1), n - 1}))
+    assert "ranks/bisect" in kernels(planned)
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
+def test_long_rows(gpu, name):
+    """By a workgroup each; of few bits, positions are bisected too."""
+    device, planned = gpu
+    for n, kind in ((8191, "random"), (8192, "eight_values"), (5000, "nan_payloads")):
+        if kind in data.kinds(oracle.DTYPES[name]):
+            check(device, data.make(kind, name, (2, n), n), (0, n // 3, n - 1))
+    assert "ranks/bisect" in kernels(planned)
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
+@pytest.mark.parametrize("shape", [(20, 7, 33), (100, 130), (1000, 9), (700, 1)])
+def test_columns(gpu, name, shape):
+    device, planned = gpu
+    for kind in ("random", "few_distinct"):
+        x = data.make(kind, name, shape, 3)
+        n = shape[0]
+        check(device, x, (0, n // 2, n - 1), 0)
+    assert "ranks/bisect" in kernels(planned)
+
+
+@pytest.mark.parametrize("mode", ["smallest", "largest"])
+@pytest.mark.parametrize("nan", ["greatest", "last"])
+def test_orders(gpu, mode, nan):
+    for kind in ("signed_zeros", "nan_payloads", "mostly_infinity"):
+        x = data.make(kind, "float32", (3, 300), 3)
+        order = oracle.argsort(x, descending=mode == "largest", nan_last=nan == "last")
+        for rank in (0, 100, 299):
+            values, index = wgdml.kth_value(x, rank + 1, mode=mode, nan=nan, device=gpu[0])
+            assert np.array_equal(index, order[:, rank])
+            oracle.assert_same(values, np.take_along_axis(x, order, 1)[:, rank])
+
+
+def test_nan_takes_the_place_of_all_in_some_rows(gpu):
+    """Rows of one workgroup differ; so do the ranks of rows whose NaNs are left out."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40, 90)).astype(np.float32)
+    x[::3, 17] = np.nan
+    x[4, :50] = np.nan
+    x[7] = np.nan
+    device, planned = gpu
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        for axis in (0, 1):
+            y = x if axis else np.ascontiguousarray(x.T)
+            q = [0.0, 0.3, 1.0]
+            assert np.array_equal(wgdml.quantile(y, q, axis, device=device), np.quantile(y, q, axis), equal_nan=True)
+            assert np.array_equal(wgdml.median(y, axis, device=device), np.median(y, axis), equal_nan=True)
+            found = wgdml.median(y, axis, nan="omit", device=device)
+            assert np.array_equal(found, np.nanmedian(y, axis), equal_nan=True)
+    assert {"ranks/bisect", "ranks/numbers"} <= kernels(planned)
+
+
+@pytest.mark.parametrize("count", [2, 5, 30])
+def test_many_ranks(gpu, count):
+    """Neighbours are in one interval; of many ranks of short rows, all are put in order."""
+    device, planned = gpu
+    for n in (300, 2000):
+        x = data.make("random", "float32", (3, n), n)
+        order = oracle.argsort(x, -1)
+        for ranks in (list(range(n // 2, n // 2 + count)), [n * r // count for r in range(count)]):
+            oracle.assert_same(wgdml.argpartition(x, ranks, device=device)[:, ranks], order[:, ranks])
+        assert ("ranks/bisect" in kernels(planned)) == (n == 2000 or count < 5)
+
+
+def test_several_axes_and_skewed_rows(gpu):
+    device, planned = gpu
+    x = np.random.default_rng(1).normal(size=(6, 4, 50, 3)).astype(np.float32)
+    for axes in ((0, 2), (1, 3), (0, 1, 2)):
+        assert np.array_equal(wgdml.median(x, axes, device=device), np.median(x, axes))
+    tensor = wgdml.asarray(np.pad(x.reshape(9, 400), ((0, 0), (1, 2))), device=device)
+    skewed = wgdml.Tensor.from_buffer(tensor.buffer, "float32", (9, 400), (403, 1), 4, device=device)
+    assert np.array_equal(wgdml.median(skewed, 1).numpy(), np.median(x.reshape(9, 400), 1))
+    assert "ranks/bisect" in kernels(planned)

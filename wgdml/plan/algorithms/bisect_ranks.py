@@ -1,0 +1,70 @@
+"""The pairs at any ranks of short sequences in registers: the interval of each is bisected. One read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..machine import ceil_div, power_of_two_above
+from ..program import Program
+from ..regions import Outputs, Pairs, View
+from .base import Step
+from .parts import class_tile
+from .rank_table import Part, Ranks, bound_pairs, wanted_params
+
+#: An invocation has up to so many keys, and words of keys. More wait for fewer others; fewer leave
+#: more sums to make (benchmarks/LOG.md#short-rows-by-bisected-ranks-2026-11-28-c883013).
+_EACH_KEYS, _EACH_WORDS = 48, 64
+#: Words of keys of a row: many registers of as many invocations as a workgroup may have hold more,
+#: but lists between brackets take less time (the same figures).
+_WORDS = 1 << 14
+_BYTES = 1 << 13  # items of 8 bits: of more, too many share a key
+_COLUMN_WORDS = 1 << 11  # of columns: longer ones are copied to rows
+#: Ranks that are bisected one after the other of sequences that a sort serves, at most
+#: (the same figures).
+_FEW_RANKS = 4
+_SORTED = 1024  # items of those
+_WORKGROUP = 128  # invocations at least: processors hold only so many workgroups
+_NEIGHBOURS = 8  # columns side by side, at least: a sector of memory
+_LISTED = 32  # pairs of an interval, at most: each is compared with all
+_LOOK = 3  # bits between two looks at whether any team goes on
+_AT_A_TIME = 2  # loads: tiles come in fewer sizes
+_SIZES = 4  # of register tiles from one power of two to the next
+
+
+class BisectRanks(Step):
+    """A team of invocations a sequence. Each rank is looked for by itself."""
+
+    name = "bisect_ranks"
+
+    def fits(self, view: View) -> bool:
+        """Do teams hold the sequences of a view? Software adapters have no registers to hold them."""
+        form = view.selection.format
+        most = _COLUMN_WORDS if not view.rows else _BYTES if form.bytes == 1 else _WORDS
+        return not self.machine.software and view.length * form.key_words <= most
+
+    @staticmethod
+    def pays(length: int, ranks: int) -> bool:
+        """Does it take less than to put all in order does?"""
+        return ranks <= _FEW_RANKS or length > _SORTED
+
+    def build(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
+        """Appends the dispatch. NaN at the last rank has taken the place of all then."""
+        # Of loads of several words more would be no items of the row.
+        source, key_words = replace(view, vectors=False), view.selection.format.key_words
+        widest = self.machine.widest_workgroup
+        team = min(widest, power_of_two_above(ceil_div(view.length, min(_EACH_KEYS, _EACH_WORDS // key_words))))
+        teams, beside = max(1, _WORKGROUP // team), source.columns and team > 1
+        if beside:
+            teams = min(max(teams, _NEIGHBOURS), widest // team)
+        tile, listed = class_tile(source, team, _AT_A_TIME, _SIZES), min(_LISTED, max(4, team))
+        program.dispatch(
+            "ranks/bisect",
+            ceil_div(sequences, teams),
+            source=source,
+            sink=Outputs(source),
+            bind={"ranks": ranks.region} | bound_pairs(sink),
+            constants=tile
+            | {"KEYS": tile["LOADS"] * source.per_load, "LISTED": listed, "EACH": ceil_div(listed, team), "LOOK": _LOOK}
+            | {"TEAM": team, "WORKGROUP": teams * team, "SIDE_BY_SIDE": int(beside)},
+            params=wanted_params(view, ranks, Part(0, ranks.count)) | {"sink_step": sink.step, "propagates": int(ranks.propagates)},
+        )
