@@ -1,4 +1,4 @@
-// The pairs at several ranks of each short sequence, by bisection: source, ranks -> pairs. One read.
+// The pairs at several ranks of short sequences, by bisection: source, ranks -> pairs. One read.
 //
 // A team holds a sequence in registers. For a rank it looks for an interval of few pairs with the
 // wanted one: bit by bit of the key, from the first bit that differs anywhere, and then of the

@@ -91,7 +91,7 @@ def test_the_last_block_on_every_subgroup(device, emulation):
 
 
 def test_bisected_ranks_on_every_subgroup(device, emulation):
-    """Teams of several sizes: of short rows many share a workgroup, of long ones one is more than a subgroup."""
+    """Of short rows many teams share a workgroup; of long ones one is several subgroups."""
     own, planned = emulated(device, "select_ranks")
     turn = EMULATIONS.index(emulation) // 3
     rows = [("float32", 100), ("uint8", 700), ("float32", 3000), ("int64", 500)]

@@ -1,4 +1,4 @@
-"""Ranks of short sequences by bisection in registers: exact at every edge of teams and intervals."""
+"""Ranks of short sequences by bisection: exact at every edge of teams and of intervals."""
 
 import data
 import numpy as np

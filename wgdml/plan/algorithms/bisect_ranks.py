@@ -1,4 +1,4 @@
-"""The pairs at any ranks of short sequences in registers: the interval of each is bisected. One read."""
+"""The pairs at any ranks of short sequences in registers, by bisection of intervals. One read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .parts import class_tile
 from .rank_table import Part, Ranks, bound_pairs, wanted_params
 
 #: An invocation has up to so many keys, and words of keys. More wait for fewer others; fewer leave
-#: more sums to make (benchmarks/LOG.md#short-rows-by-bisected-ranks-2026-11-28-c883013).
+#: more sums to make (benchmarks/LOG.md#short-rows-by-bisected-ranks-2026-11-28-65d986a).
 _EACH_KEYS, _EACH_WORDS = 48, 64
 #: Words of keys of a row: many registers of as many invocations as a workgroup may have hold more,
 #: but lists between brackets take less time (the same figures).
@@ -37,7 +37,7 @@ class BisectRanks(Step):
     name = "bisect_ranks"
 
     def fits(self, view: View) -> bool:
-        """Do teams hold the sequences of a view? Software adapters have no registers to hold them."""
+        """Do teams hold the sequences of a view? Software adapters have no such registers."""
         form = view.selection.format
         most = _COLUMN_WORDS if not view.rows else _BYTES if form.bytes == 1 else _WORDS
         return not self.machine.software and view.length * form.key_words <= most
