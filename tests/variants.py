@@ -295,23 +295,24 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
 
 def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
     """Plans of order statistics: of short and long rows and columns, with few ranks and many."""
-    for element, (sizes, axis), count, name in product(
+    for element, (sizes, axes), count, name in product(
         WIDTHS,
-        [((3, 1000), 1), ((1, 1 << 24), 1), ((5000, 64), 0), ((3000, 40_000), 1)],
+        [((3, 1000), (1,)), ((1, 1 << 24), (1,)), ((5000, 64), (0,)), ((3000, 40_000), (1,)), ((70, 9, 400), (0, 2))],
         (1, 3, 10, 16),
         QUICK_LIMITS if quick else LIMITS,
     ):
-        own, options = planner(LIMITS[name]), {"vectors": axis == 1, "shared_input": False}
+        own, options = planner(LIMITS[name]), {"vectors": axes == (1,), "shared_input": False}
+        length = prod(sizes[axis] for axis in axes)
         how = f"{count} ranks, {element} {sizes}, {name}"
-        wanted = selection(element, sizes, (axis,), count, Order.ASCENDING, "both")
-        row = [sizes[axis] * (2 * n + 1) // (2 * count) for n in range(count)]
-        rows = [rank_words(own, wanted, [*row, *last], bool(last), axis == 1)[1] for last in ((), (sizes[axis] - 1,))]
+        wanted = selection(element, sizes, axes, count, Order.ASCENDING, "both")
+        row = [length * (2 * n + 1) // (2 * count) for n in range(count)]
+        rows = [rank_words(own, wanted, [*row, *last], bool(last), options["vectors"])[1] for last in ((), (length - 1,))]
         for ranks in (*rows, own_ranks(own, wanted)):
             yield how, own.machine, ranks_plan(own, wanted, ranks, **options)
         yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)
-        for outputs in ("values", "indices"):
-            whole = selection(element, sizes, (axis,), sizes[axis], Order.ASCENDING, outputs)
-            known = rank_words(own, whole, row, False, axis == 1)[1]
+        for outputs in ("values", "indices") if len(axes) == 1 else ():
+            whole = selection(element, sizes, axes, length, Order.ASCENDING, outputs)
+            known = rank_words(own, whole, row, False, options["vectors"])[1]
             yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, known, **options)
 
 

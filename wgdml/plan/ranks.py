@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..selection import Selection
+from .algorithms.part_rows import PartRows
 from .algorithms.rank_table import Ranks
 from .algorithms.select_ranks import SelectRanks
 from .algorithms.sorters import radix_sort_of
@@ -70,19 +71,28 @@ def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors
 def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
     """All pairs of every sequence, parted at ranks.
 
-    Those at the ranks are where a sort would put them. Those between come in order of index: it is
-    one pass of a stable radix sort, whose digit counts the pairs at the ranks that come before.
+    Those at the ranks are where a sort would put them. Those between come in order of index. Long
+    sequences take one pass of a stable radix sort, whose digit counts the pairs at the ranks that
+    come before.
     """
     step = SelectRanks(planner.machine, planner.policies)
+    rows = PartRows(planner.machine, planner.policies)
     radix_sort = radix_sort_of(planner.machine, planner.policies)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
-        program.algorithms += [step.name, radix_sort.name]
         views = views_of(part, pieces, program.vectors)
         sequences, n = part.sequences, part.length
+        whole = len(views) == 1 and pieces.ranks == n
+        alone = whole and rows.serves(views[0], sequences, ranks)
+        if alone and step.transpose.fits(views[0], sequences):
+            views = [step.transpose.copied(program, views[0], sequences)]
         at = program.pairs(sequences, ranks.count)
         step.build(program, views, sequences, ranks, at)
-        if len(views) == 1 and pieces.ranks == n:
+        program.algorithms += [step.name, rows.name if alone else radix_sort.name]
+        if alone:
+            rows.build(program, views[0], sequences, ranks, at, Outputs(views[0]))
+            return
+        if whole:
             radix_sort.part(program, views, sequences, n, at, Outputs(views[0]))
             return
         parted = program.pairs(sequences, n, windows=True)

@@ -178,7 +178,7 @@ class SelectRanks(Step):
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
     def _turned(self, view: View, sequences: int) -> bool:
-        """Are columns copied to rows? Others read them several times, by a workgroup a column."""
+        """Are sequences that are no rows copied to rows? Others read them several times."""
         return not self.machine.software and not self.bisection.fits(view) and self.transpose.fits(view, sequences)
 
     def _alone(self, view: View, sequences: int) -> bool:

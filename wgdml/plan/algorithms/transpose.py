@@ -1,4 +1,4 @@
-"""Columns copied to rows of scratch, which are then selected from as any rows are."""
+"""Columns, and other layouts, copied to rows of scratch, which are read as any rows are."""
 
 from __future__ import annotations
 
@@ -63,14 +63,24 @@ class Transpose(Algorithm):
         program.sequences, program.spans = sequences, outer
 
     def copied(self, program: Program, columns: View, sequences: int) -> View:
-        """The columns as rows of scratch."""
+        """Sequences that are no rows as rows of scratch."""
         rows = rows_of(columns, program.arena.take(sequences * _step(columns)))
-        self._copy(program, columns, sequences, rows)
+        if columns.one_axis:
+            self._copy(program, columns, sequences, rows)
+        else:
+            vectors = sequences * _step(columns) // 16
+            program.dispatch(
+                "util/pack",
+                ceil_div(vectors, self.machine.workgroup),
+                source=columns,
+                bind={"rows": rows.region} if rows.region else {},
+                constants={"INPUT_WORDS": 1, "ITEMS": 16 // columns.selection.format.bytes},
+            )
         return rows
 
     def fits(self, columns: View, sequences: int) -> bool:
-        """Are they columns whose copy fits a binding?"""
-        return columns.columns and columns.one_axis and sequences * _step(columns) <= self.machine.max_storage_buffer_binding_size
+        """Are they no rows, and does their copy fit a binding?"""
+        return not columns.rows and sequences * _step(columns) <= self.machine.max_storage_buffer_binding_size
 
     @staticmethod
     def _dense(problem: Problem) -> bool:

@@ -1,0 +1,100 @@
+// Items of sequences parted at ranks whose pairs are known: source, ranks, pairs -> sink. One read.
+//
+// Items between two of the pairs are of one kind, and keep their order: each has its place by how
+// many of its kind come before it. A team reads a sequence turn by turn.
+//   TEAM  invocations of a team, a power of two
+//   HELD  items of a sequence that workgroup memory has room for, and all of them; 0 where each
+//         goes to the sink as it comes
+#import io/rank_pairs
+#import io/ranks
+#import io/source
+#if HELD
+#import io/put_ranks
+#else
+#import io/sink
+#endif
+#import workgroup/scan
+#import workgroup/teams
+
+const MOST_RANKS: u32 = 8u;
+
+var<workgroup> earlier: array<u32, TEAMS * (MOST_RANKS + 1u)>;  // [team][kind], in earlier turns
+
+#if HELD
+var<workgroup> parted_keys: array<Key, TEAMS * HELD>;  // [team][rank]
+var<workgroup> parted_indices: array<u32, TEAMS * HELD>;
+
+fn ranked(slot: u32, rank: u32) -> Pair {
+  return Pair(parted_keys[slot * HELD + rank], parted_indices[slot * HELD + rank]);
+}
+
+fn put_parted(sequence: u32, team: u32, rank: u32, pair: Pair) {
+  parted_keys[team * HELD + rank] = pair.key;
+  parted_indices[team * HELD + rank] = pair.index;
+}
+#else
+fn put_parted(sequence: u32, team: u32, rank: u32, pair: Pair) { put(sequence, rank, pair); }
+#endif
+
+fn wanted_pair(sequence: u32, number: u32) -> Pair {
+  let at = sequence * params.ranks + number;
+  return Pair(pair_keys[at], pair_indices[at]);
+}
+
+// The rank of an item of a kind, with so many of its kind before it. The first of a kind in order,
+// but for the first kind, is the pair at a rank.
+fn rank_among(pair: Pair, first: Pair, rank: u32, before: u32) -> u32 {
+  if (pair.index == first.index) { return rank; }
+  return rank + 1u + before - select(0u, 1u, first.index < pair.index);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let team = team_number(local);
+  let lane = lane_in_team(local);
+  let first_sequence = linear_workgroup(workgroup, grid) * TEAMS;
+  let live = first_sequence + team < params.sequences;
+  let sequence = min(first_sequence + team, params.sequences - 1u);
+  let row = row_of(sequence);
+  for (var e = local; e < TEAMS * (MOST_RANKS + 1u); e += WORKGROUP) { earlier[e] = 0u; }
+  let loads = (params.length + 2u * PER_LOAD - 2u) / PER_LOAD;  // wherever a row begins
+  for (var turn = 0u; turn < loads; turn += TEAM) {
+    let v = turn + lane;
+    let data = load(row, min(v, row.loads - 1u));
+#for c in PER_LOAD
+    let pair$c = item(row, v, data, $cu);
+    var kind$c = 0u;
+#endfor
+    for (var number = 0u; number < params.ranks; number++) {
+      let wanted = wanted_pair(sequence, number);
+#for c in PER_LOAD
+      kind$c += select(1u, 0u, before(pair$c, wanted));
+#endfor
+    }
+    for (var kind = 0u; kind <= params.ranks; kind++) {
+      var count = 0u;
+#for c in PER_LOAD
+      let mine$c = kind$c == kind && pair$c.index != NO_INDEX;
+      count += select(0u, 1u, mine$c);
+#endfor
+      let sums = scan(local, count);
+      var before = earlier[team * (MOST_RANKS + 1u) + kind] + sums.exclusive;
+      let number = max(kind, 1u) - 1u;
+      let first = wanted_pair(sequence, number);
+      let rank = rank_of(sequence, number) - 1u;
+#for c in PER_LOAD
+      if (mine$c && live) {
+        put_parted(sequence, team, select(rank_among(pair$c, first, rank, before), before, kind == 0u), pair$c);
+      }
+      before += select(0u, 1u, mine$c);
+#endfor
+      workgroupBarrier();
+      if (lane == 0u) { earlier[team * (MOST_RANKS + 1u) + kind] += sums.total; }
+    }
+  }
+#if HELD
+  workgroupBarrier();
+  put_ranks(first_sequence, min(TEAMS, max(params.sequences, first_sequence) - first_sequence), local);
+#endif
+}

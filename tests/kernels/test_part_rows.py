@@ -1,0 +1,74 @@
+"""Partitions by a team each: every item where NumPy's order of the ranks puts it."""
+
+import data
+import numpy as np
+import oracle
+import pytest
+from planning import planned_device
+
+import wgdml
+
+
+@pytest.fixture
+def gpu(device):
+    """A device that plans as for a GPU; the kernels of the plans since."""
+    return planned_device(device, occupancy={"workgroups": 4})
+
+
+def kernels(planned):
+    return {dispatch.kernel for plan in planned.plans for dispatch in plan.dispatches}
+
+
+def parted(x, ranks, axis):
+    """The indices: sorted at the ranks, and between them as they come."""
+    order = oracle.argsort(x, axis)
+    pieces, first = [], 0
+    for rank in ranks:
+        pieces += [np.sort(np.take(order, range(first, rank), axis), axis), np.take(order, [rank], axis)]
+        first = rank + 1
+    return np.concatenate([*pieces, np.sort(np.take(order, range(first, x.shape[axis]), axis), axis)], axis)
+
+
+def check(gpu, x, ranks, axis):
+    want = parted(x, ranks, axis)
+    oracle.assert_same(wgdml.argpartition(x, ranks, axis, device=gpu[0]), want)
+    oracle.assert_same(wgdml.partition(x, ranks, axis, device=gpu[0]), oracle.take(x, want, axis))
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "int64"])
+@pytest.mark.parametrize("n", [1, 2, 17, 100, 257, 1000])
+def test_rows(gpu, name, n):
+    for kind in ("random", "few_distinct", "nan_payloads"):
+        if kind in data.kinds(oracle.DTYPES[name]):
+            x = data.make(kind, name, (9, n), n)
+            check(gpu, x, [n // 2], 1)
+            check(gpu, x, sorted({0, n // 3, n // 2, n - 1}), 1)
+    assert "ranks/part" in kernels(gpu[1])
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
+def test_rows_that_workgroup_memory_does_not_hold(gpu, name):
+    for n in (2049, 5001, 16_384):
+        check(gpu, data.make("few_distinct", name, (3, n), n), [5, n // 2], 1)
+    assert "ranks/part" in kernels(gpu[1])
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
+@pytest.mark.parametrize("shape", [(100, 70), (2500, 9), (20, 3, 33)])
+def test_columns(gpu, name, shape):
+    check(gpu, data.make("few_distinct", name, shape, 3), [0, shape[0] // 2], 0)
+    assert {"util/transpose", "ranks/part"} <= kernels(gpu[1])
+
+
+def test_rows_that_begin_inside_loads(gpu):
+    x = data.make("random", "float16", (12, 401), 1)
+    tensor = wgdml.asarray(np.pad(x, ((0, 0), (1, 2))), device=gpu[0])
+    skewed = wgdml.Tensor.from_buffer(tensor.buffer, "float16", (12, 401), (404, 1), 2, device=gpu[0])
+    oracle.assert_same(wgdml.argpartition(skewed, [100, 200], 1).numpy(), parted(x, [100, 200], 1))
+    assert "ranks/part" in kernels(gpu[1])
+
+
+def test_many_ranks_and_few_long_rows_take_a_pass_of_a_sort(gpu):
+    check(gpu, data.make("random", "float32", (3, 500), 1), list(range(0, 500, 50)), 1)
+    check(gpu, data.make("random", "float32", (1, 40_000), 1), [7], 1)
+    assert "ranks/part" not in kernels(gpu[1])

@@ -1,0 +1,43 @@
+"""Sequences parted at a few ranks whose pairs are known, by a team each. One read."""
+
+from __future__ import annotations
+
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..program import Program
+from ..regions import Outputs, Pairs, View
+from .base import Step
+from .parts import class_above, parts_of_rows
+from .rank_table import Part, Ranks, bound_pairs, wanted_params
+
+_MOST_RANKS = 8  # a scan of a turn for each of them, and one more
+_LONGEST = 1 << 14  # items of sequences that one workgroup parts, unless there are many
+_SIZES = 2  # of rooms from one power of two to the next: each is a kernel
+
+
+class PartRows(Step):
+    """How many come before it, of the items between two ranks, is an item's place there."""
+
+    name = "part_rows"
+
+    def serves(self, view: View, sequences: int, ranks: Ranks) -> bool:
+        """Do few ranks part sequences so short or so many that a team each is enough?"""
+        alone = view.length <= _LONGEST or parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+        return not self.machine.software and alone and ranks.count <= _MOST_RANKS
+
+    def build(self, program: Program, view: View, sequences: int, ranks: Ranks, at: Pairs, sink: Outputs) -> None:
+        """Appends the dispatch. ``at``: the pairs at the ranks of each sequence."""
+        size = self.machine.workgroup
+        team = min(size, power_of_two_above(view.most_loads))
+        pair, held = 4 * view.selection.format.key_words + 4, class_above(view.length, _SIZES)
+        teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * held * pair))))
+        if held * pair > self.memory // 2:
+            held = 0
+        program.dispatch(
+            "ranks/part",
+            ceil_div(sequences, teams),
+            source=view,
+            sink=sink,
+            bind={"ranks": ranks.region} | bound_pairs(at),
+            constants={"TEAM": team, "WORKGROUP": teams * team, "HELD": held},
+            params=wanted_params(view, ranks, Part(0, ranks.count)),
+        )
