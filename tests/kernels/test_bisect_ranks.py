@@ -112,3 +112,12 @@ def test_several_axes_and_skewed_rows(gpu):
     skewed = wgdml.Tensor.from_buffer(tensor.buffer, "float32", (9, 400), (403, 1), 4, device=device)
     assert np.array_equal(wgdml.median(skewed, 1).numpy(), np.median(x.reshape(9, 400), 1))
     assert "ranks/bisect" in kernels(planned)
+
+
+def test_omitted_nan_of_sequences_with_as_many_numbers_take_one_row_of_ranks(gpu):
+    device, planned = gpu
+    x = np.random.default_rng(1).normal(size=(5, 20_000)).astype(np.float32)
+    x[:, 7::13] = np.nan
+    assert np.array_equal(wgdml.median(x, 1, nan="omit", device=device), np.nanmedian(x, 1))
+    assert np.array_equal(wgdml.quantile(x, 0.3, nan="omit", device=device), np.nanquantile(x, 0.3))
+    assert "ranks/between" in kernels(planned)
