@@ -267,7 +267,7 @@ def _pairs(
 
 
 def _counts(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
-    """How many numbers each sequence has, 1 where none: a last dimension of 1, alone if all are one.
+    """How many numbers each sequence has, or 1: with a last dimension of 1, alone if all are alike.
 
     Ranks that are the same for all sequences take less time.
     """

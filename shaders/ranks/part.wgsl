@@ -1,12 +1,10 @@
 // Items of sequences parted at ranks whose pairs are known: source, ranks, pairs -> sink. One read.
 //
-// Items between two of the pairs are of one kind, and keep their order: each has its place by how
-// many of its kind come before it. A team reads a sequence turn by turn.
+// A team reads a sequence turn by turn, and counts kind by kind (lib/io/parted.wgsl).
 //   TEAM  invocations of a team, a power of two
 //   HELD  items of a sequence that workgroup memory has room for, and all of them; 0 where each
 //         goes to the sink as it comes
-#import io/rank_pairs
-#import io/ranks
+#import io/parted
 #import io/source
 #if HELD
 #import io/put_ranks
@@ -15,8 +13,6 @@
 #endif
 #import workgroup/scan
 #import workgroup/teams
-
-const MOST_RANKS: u32 = 8u;
 
 var<workgroup> earlier: array<u32, TEAMS * (MOST_RANKS + 1u)>;  // [team][kind], in earlier turns
 
@@ -35,18 +31,6 @@ fn put_parted(sequence: u32, team: u32, rank: u32, pair: Pair) {
 #else
 fn put_parted(sequence: u32, team: u32, rank: u32, pair: Pair) { put(sequence, rank, pair); }
 #endif
-
-fn wanted_pair(sequence: u32, number: u32) -> Pair {
-  let at = sequence * params.ranks + number;
-  return Pair(pair_keys[at], pair_indices[at]);
-}
-
-// The rank of an item of a kind, with so many of its kind before it. The first of a kind in order,
-// but for the first kind, is the pair at a rank.
-fn rank_among(pair: Pair, first: Pair, rank: u32, before: u32) -> u32 {
-  if (pair.index == first.index) { return rank; }
-  return rank + 1u + before - select(0u, 1u, first.index < pair.index);
-}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
@@ -79,15 +63,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
       count += select(0u, 1u, mine$c);
 #endfor
       let sums = scan(local, count);
-      var before = earlier[team * (MOST_RANKS + 1u) + kind] + sums.exclusive;
-      let number = max(kind, 1u) - 1u;
-      let first = wanted_pair(sequence, number);
-      let rank = rank_of(sequence, number) - 1u;
+      var place = earlier[team * (MOST_RANKS + 1u) + kind] + sums.exclusive;
 #for c in PER_LOAD
-      if (mine$c && live) {
-        put_parted(sequence, team, select(rank_among(pair$c, first, rank, before), before, kind == 0u), pair$c);
-      }
-      before += select(0u, 1u, mine$c);
+      if (mine$c && live) { put_parted(sequence, team, rank_among(sequence, kind, pair$c, place), pair$c); }
+      place += select(0u, 1u, mine$c);
 #endfor
       workgroupBarrier();
       if (lane == 0u) { earlier[team * (MOST_RANKS + 1u) + kind] += sums.total; }

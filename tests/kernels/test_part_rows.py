@@ -11,8 +11,13 @@ import wgdml
 
 @pytest.fixture
 def gpu(device):
-    """A device that plans as for a GPU; the kernels of the plans since."""
+    """A device that plans as for a GPU, and its planner."""
     return planned_device(device, occupancy={"workgroups": 4})
+
+
+@pytest.fixture
+def software(device):
+    return planned_device(device, software=True)
 
 
 def kernels(planned):
@@ -58,6 +63,17 @@ def test_rows_that_workgroup_memory_does_not_hold(gpu, name):
 def test_columns(gpu, name, shape):
     check(gpu, data.make("few_distinct", name, shape, 3), [0, shape[0] // 2], 0)
     assert {"util/transpose", "ranks/part"} <= kernels(gpu[1])
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
+def test_an_invocation_each_on_software_adapters(software, name):
+    """Long rows would end its loops if those were more than over the items."""
+    for shape, axis in (((9, 17), 1), ((100, 70), 0), ((5, 1000), 1), ((1, 30_000), 1)):
+        x = data.make("few_distinct", name, shape, 1)
+        n = shape[axis]
+        check(software, x, [n // 2], axis)
+        check(software, x, sorted({n * r // 8 for r in range(8)}), axis)
+    assert "serial/part" in kernels(software[1])
 
 
 def test_rows_that_begin_inside_loads(gpu):

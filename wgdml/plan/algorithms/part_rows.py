@@ -11,6 +11,8 @@ from .rank_table import Part, Ranks, bound_pairs, wanted_params
 
 _MOST_RANKS = 8  # a scan of a turn for each of them, and one more
 _LONGEST = 1 << 14  # items of sequences that one workgroup parts, unless there are many
+_SERIAL = 1 << 15  # items of sequences that an invocation parts; lavapipe ends loops after 65,535
+_LANES = 8  # invocations of a workgroup that have a sequence each
 _SIZES = 2  # of rooms from one power of two to the next: each is a kernel
 
 
@@ -21,12 +23,28 @@ class PartRows(Step):
 
     def serves(self, view: View, sequences: int, ranks: Ranks) -> bool:
         """Do few ranks part sequences so short or so many that a team each is enough?"""
-        alone = view.length <= _LONGEST or parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
-        return not self.machine.software and alone and ranks.count <= _MOST_RANKS
+        if self.machine.software:
+            alone = view.one_axis and view.length <= _SERIAL
+        else:
+            alone = view.length <= _LONGEST or parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+        return alone and ranks.count <= _MOST_RANKS
 
     def build(self, program: Program, view: View, sequences: int, ranks: Ranks, at: Pairs, sink: Outputs) -> None:
         """Appends the dispatch. ``at``: the pairs at the ranks of each sequence."""
-        size = self.machine.workgroup
+        size, params = self.machine.workgroup, wanted_params(view, ranks, Part(0, ranks.count))
+        bind = {"ranks": ranks.region} | bound_pairs(at)
+        if self.machine.software:
+            size = min(size, _LANES)
+            program.dispatch(
+                "serial/part",
+                ceil_div(sequences, size),
+                source=view,
+                sink=sink,
+                bind=bind,
+                constants={"WORKGROUP": size, "RANKS": power_of_two_above(ranks.count)},
+                params=params,
+            )
+            return
         team = min(size, power_of_two_above(view.most_loads))
         pair, held = 4 * view.selection.format.key_words + 4, class_above(view.length, _SIZES)
         teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * held * pair))))
@@ -37,7 +55,7 @@ class PartRows(Step):
             ceil_div(sequences, teams),
             source=view,
             sink=sink,
-            bind={"ranks": ranks.region} | bound_pairs(at),
+            bind=bind,
             constants={"TEAM": team, "WORKGROUP": teams * team, "HELD": held},
-            params=wanted_params(view, ranks, Part(0, ranks.count)),
+            params=params,
         )

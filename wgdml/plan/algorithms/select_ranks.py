@@ -35,6 +35,7 @@ _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _PARTS = 8  # of a sequence, up to which one workgroup does the work of all
 _ALONE = 1 << 15  # items of 32 bits, up to which it does in any case
+_ALONE_SERIAL = 1 << 17  # and on software adapters, whose workgroups do all one after the other
 _LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
 _MANY, _LISTED = 64, 1 << 16  # so many lists have, of up to so many places
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
@@ -185,8 +186,10 @@ class SelectRanks(Step):
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
         # A copy leaves half of the scratch for counters.
-        longest = _ALONE * view.selection.format.key_words * (2 if view.region else 1)
-        return parts == 1 or (not self.machine.software and (parts <= _PARTS or view.length <= longest))
+        longest = (_ALONE_SERIAL if self.machine.software else _ALONE) * view.selection.format.key_words
+        if view.region:
+            longest *= 2
+        return parts == 1 or view.length <= longest or (parts <= _PARTS and not self.machine.software)
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
