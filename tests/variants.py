@@ -297,7 +297,14 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
     """Plans of order statistics: of short and long rows and columns, with few ranks and many."""
     for element, (sizes, axes), count, name in product(
         WIDTHS,
-        [((3, 1000), (1,)), ((1, 1 << 24), (1,)), ((5000, 64), (0,)), ((3000, 40_000), (1,)), ((70, 9, 400), (0, 2))],
+        [
+            ((1000, 4), (1,)),
+            ((3, 1000), (1,)),
+            ((1, 1 << 24), (1,)),
+            ((5000, 64), (0,)),
+            ((3000, 40_000), (1,)),
+            ((70, 9, 400), (0, 2)),
+        ],
         (1, 3, 10, 16),
         QUICK_LIMITS if quick else LIMITS,
     ):

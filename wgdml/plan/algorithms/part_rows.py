@@ -46,9 +46,10 @@ class PartRows(Step):
             )
             return
         team = min(size, power_of_two_above(view.most_loads))
-        pair, held = 4 * view.selection.format.key_words + 4, class_above(view.length, _SIZES)
-        teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * held * pair))))
-        if held * pair > self.memory // 2:
+        held = class_above(view.length, _SIZES)
+        bytes_each = held * (4 * view.selection.format.key_words + 4) + 4 * (_MOST_RANKS + 1)
+        teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * bytes_each))))
+        if 2 * bytes_each > self.memory:
             held = 0
         program.dispatch(
             "ranks/part",
