@@ -1,5 +1,7 @@
 """Partitions by a team each: every item where NumPy's order of the ranks puts it."""
 
+from itertools import product
+
 import data
 import numpy as np
 import oracle
@@ -40,8 +42,9 @@ def check(gpu, x, ranks, axis):
     oracle.assert_same(wgdml.partition(x, ranks, axis, device=gpu[0]), oracle.take(x, want, axis))
 
 
-@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "int64"])
-@pytest.mark.parametrize("n", [1, 2, 17, 100, 257, 1000])
+@pytest.mark.parametrize(
+    ("name", "n"), [*product(["float32"], [1, 2, 17, 257, 1000]), ("float16", 100), ("uint8", 257), ("int64", 17)]
+)
 def test_rows(gpu, name, n):
     for kind in ("random", "few_distinct", "nan_payloads"):
         if kind in data.kinds(oracle.DTYPES[name]):
@@ -53,7 +56,7 @@ def test_rows(gpu, name, n):
 
 @pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
 def test_rows_that_workgroup_memory_does_not_hold(gpu, name):
-    for n in (2049, 5001, 16_384):
+    for n in (2049, 10_001):
         check(gpu, data.make("few_distinct", name, (3, n), n), [5, n // 2], 1)
     assert "ranks/part" in kernels(gpu[1])
 

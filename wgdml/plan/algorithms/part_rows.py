@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..program import Program
 from ..regions import Outputs, Pairs, View
@@ -45,6 +47,8 @@ class PartRows(Step):
                 params=params,
             )
             return
+        # Sixteen items an invocation take long to compile.
+        view = replace(view, vectors=view.vectors and view.selection.format.bytes > 1)
         team = min(size, power_of_two_above(view.most_loads))
         held = class_above(view.length, _SIZES)
         bytes_each = held * (4 * view.selection.format.key_words + 4) + 4 * (_MOST_RANKS + 1)
