@@ -91,3 +91,12 @@ def test_many_ranks_and_few_long_rows_take_a_pass_of_a_sort(gpu):
     check(gpu, data.make("random", "float32", (3, 500), 1), list(range(0, 500, 50)), 1)
     check(gpu, data.make("random", "float32", (1, 40_000), 1), [7], 1)
     assert "ranks/part" not in kernels(gpu[1])
+
+
+@pytest.mark.parametrize("software", [True, False])
+def test_batches_in_several_parts(device, software):
+    """Results of a later part begin amid the outputs."""
+    planned = planned_device(device, software=software, limits={"max_storage_buffer_binding_size": 1 << 16})
+    x = data.make("few_distinct", "float32", (300, 100), 1)
+    for axis in (0, 1):
+        check(planned, x, [50], axis)

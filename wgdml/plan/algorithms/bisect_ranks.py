@@ -23,6 +23,7 @@ _COLUMN_WORDS = 1 << 11  # of columns: longer ones are copied to rows
 #: (the same figures).
 _FEW_RANKS = 4
 _SORTED = 1024  # items of those
+_MOST_RANKS = 16  # of longer ones
 _WORKGROUP = 128  # invocations at least: processors hold only so many workgroups
 _NEIGHBOURS = 8  # columns side by side, at least: a sector of memory
 _LISTED = 32  # pairs of an interval, at most: each is compared with all
@@ -45,7 +46,7 @@ class BisectRanks(Step):
     @staticmethod
     def pays(length: int, ranks: int) -> bool:
         """Does it take less than to put all in order does?"""
-        return ranks <= _FEW_RANKS or length > _SORTED
+        return ranks <= _FEW_RANKS or (length > _SORTED and ranks <= _MOST_RANKS)
 
     def build(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """Appends the dispatch. NaN at the last rank has taken the place of all then."""

@@ -9,7 +9,7 @@ from ..program import Program
 from ..regions import Outputs, Pairs, View
 from .base import Step
 from .parts import class_above, parts_of_rows
-from .rank_table import Part, Ranks, bound_pairs, wanted_params
+from .rank_table import Ranks, bound_pairs
 
 _MOST_RANKS = 8  # a scan of a turn for each of them, and one more
 _LONGEST = 1 << 14  # items of sequences that one workgroup parts, unless there are many
@@ -33,7 +33,7 @@ class PartRows(Step):
 
     def build(self, program: Program, view: View, sequences: int, ranks: Ranks, at: Pairs, sink: Outputs) -> None:
         """Appends the dispatch. ``at``: the pairs at the ranks of each sequence."""
-        size, params = self.machine.workgroup, wanted_params(view, ranks, Part(0, ranks.count))
+        size, params = self.machine.workgroup, {"ranks": ranks.count}
         bind = {"ranks": ranks.region} | bound_pairs(at)
         if self.machine.software:
             size = min(size, _LANES)

@@ -102,11 +102,11 @@ class SelectRanks(Step):
         if self.machine.software or self.bisection.fits(view):
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
-        # Lists take nearly a pair an item, and no more than a copy leaves.
+        # Lists, with an eighth to narrow them, take less than a pair an item, and what a copy leaves.
         form = view.selection.format
         key, pair = 4 * form.key_words, 4 * form.key_words + 4
         free = length * (pair - form.bytes) // pair if view.region else length
-        room = min(length * 7 // 8, free, self.machine.max_storage_buffer_binding_size // (key * sequences))
+        room = min(length * 3 // 4, free * 8 // 9, self.machine.max_storage_buffer_binding_size // (key * sequences))
         return Sample(_ROW_RUN * per_load, every, 1, _ROW_DEVIATIONS, 8, 0, room, self.machine.workgroup // _TEAM)
 
     @staticmethod
