@@ -102,7 +102,7 @@ class SelectRanks(Step):
         if self.machine.software or self.bisection.fits(view):
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
-        # Lists, with an eighth to narrow them, take less than a pair an item, and what a copy leaves.
+        # Lists, and an eighth to narrow them, take less than a pair an item and a copy leave.
         form = view.selection.format
         key, pair = 4 * form.key_words, 4 * form.key_words + 4
         free = length * (pair - form.bytes) // pair if view.region else length
