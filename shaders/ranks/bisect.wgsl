@@ -12,7 +12,7 @@
 #import io/rank_pairs
 #import io/ranks
 #import order/bits
-#import thread/row_keys
+#import thread/row_counts
 #import workgroup/open_teams
 #import workgroup/sums
 
@@ -47,11 +47,6 @@ fn goes_on(local: u32, mine: bool) -> bool {
 #endif
 }
 
-// The position of an invocation's item, or more than any where there is none.
-fn position_of(row: Row, i: u32, lane: u32) -> u32 {
-  return i / PER_LOAD * TEAM * PER_LOAD + i % PER_LOAD + lane * PER_LOAD - row.skew;
-}
-
 fn least_key_of_team(local: u32, lanes: u32, mine: Key) -> Key {
 #if KEY_WORDS == 1
   return least_of_team(local, lanes, mine, next_turn());
@@ -70,22 +65,6 @@ fn range_of_keys(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>) ->
   return Range(least_key_of_team(local, lanes, range.least), ~least_key_of_team(local, lanes, ~range.greatest));
 }
 
-fn count_before(local: u32, lanes: u32, keys: ptr<function, Keys>, key: Key) -> u32 {
-  var count = 0u;
-#for i in KEYS
-  count += select(0u, 1u, key_less((*keys)[$i], key));
-#endfor
-  return sum_of_team(local, lanes, count, next_turn());
-}
-
-fn count_equal(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
-  var count = 0u;
-#for i in KEYS
-  count += select(0u, 1u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane_in_team(local)) < end));
-#endfor
-  return sum_of_team(local, lanes, count, next_turn());
-}
-
 // An interval of up to LISTED pairs with the one that `earlier` ones precede.
 fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, range: Range, earlier: u32) -> Interval {
   var bit = first_bit(range.least ^ range.greatest);
@@ -93,7 +72,7 @@ fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, ra
   while (goes_on(local, (at.behind - at.before > LISTED) & any_bit(bit))) {
 #for s in LOOK
     let open$s = (at.behind - at.before > LISTED) & any_bit(bit);
-    let count$s = count_before(local, lanes, keys, at.key | bit);
+    let count$s = sum_of_team(local, lanes, count_before(keys, at.key | bit), next_turn());
     let above$s = open$s & (count$s <= earlier);
     at.key = select(at.key, at.key | bit, above$s);
     at.before = select(at.before, count$s, above$s);
@@ -108,7 +87,8 @@ fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, ra
   while (goes_on(local, at.behind - at.before > LISTED)) {
     let open = at.behind - at.before > LISTED;
     // What is no item may have the same key.
-    let count = smaller + count_equal(row, local, lanes, keys, at.key, min(at.position | end, items_of(row)));
+    let equal = count_equal(row, lane_in_team(local), keys, at.key, min(at.position | end, items_of(row)));
+    let count = smaller + sum_of_team(local, lanes, equal, next_turn());
     let above = open & (count <= earlier);
     at.position = select(at.position, at.position | end, above);
     at.before = select(at.before, count, above);

@@ -10,7 +10,7 @@
 //   KEYS   of those loads
 //   TEAM   invocations of a team
 #import order/bits
-#import thread/row_keys
+#import thread/row_counts
 #import workgroup/open_teams
 #import workgroup/sums
 #import workgroup/team_bits
@@ -27,11 +27,6 @@ const LOOKS: u32 = 3u;  // Every third look, of four guesses each, begins with t
 // What passes: keys before `key`, and those equal to it at positions before `end`; so many pairs.
 struct Threshold { key: Key, end: u32, passing: u32 }
 
-// The position of an invocation's item, or more than any where there is none.
-fn position_of(row: Row, i: u32, lane: u32) -> u32 {
-  return i / PER_LOAD * TEAM * PER_LOAD + i % PER_LOAD + lane * PER_LOAD - row.skew;
-}
-
 // The bits that some key of the team has, and those that all have. All call it together.
 fn bits_of_keys(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
   var bits = Bits(Key(), LAST_KEY);
@@ -40,22 +35,6 @@ fn bits_of_keys(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
   bits.every &= (*keys)[$i];  // all ones where there is no item
 #endfor
   return bits_of_team(local, bits);
-}
-
-fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
-  var count = 0u;
-#for i in KEYS
-  count += select(0u, 1u, key_less((*keys)[$i], key));
-#endfor
-  return count;
-}
-
-fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
-  var count = 0u;
-#for i in KEYS
-  count += select(0u, 1u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
-#endfor
-  return count;
 }
 
 fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -> Threshold {

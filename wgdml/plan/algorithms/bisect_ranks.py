@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..machine import ceil_div, power_of_two_above
 from ..program import Program
-from ..regions import Outputs, Pairs, View
+from ..regions import Pairs, View
 from .base import Step
 from .parts import class_tile
 from .rank_table import Part, Ranks, bound_pairs, wanted_params
@@ -62,7 +62,6 @@ class BisectRanks(Step):
             "ranks/bisect",
             ceil_div(sequences, teams),
             source=source,
-            sink=Outputs(source),
             bind={"ranks": ranks.region} | bound_pairs(sink),
             constants=tile
             | {"KEYS": tile["LOADS"] * source.per_load, "LISTED": listed, "EACH": ceil_div(listed, team), "LOOK": _LOOK}

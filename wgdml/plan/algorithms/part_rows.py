@@ -33,34 +33,30 @@ class PartRows(Step):
 
     def build(self, program: Program, view: View, sequences: int, ranks: Ranks, at: Pairs, sink: Outputs) -> None:
         """Appends the dispatch. ``at``: the pairs at the ranks of each sequence."""
-        size, params = self.machine.workgroup, {"ranks": ranks.count}
-        bind = {"ranks": ranks.region} | bound_pairs(at)
-        if self.machine.software:
-            size = min(size, _LANES)
-            program.dispatch(
-                "serial/part",
-                ceil_div(sequences, size),
-                source=view,
-                sink=sink,
-                bind=bind,
-                constants={"WORKGROUP": size, "RANKS": power_of_two_above(ranks.count)},
-                params=params,
-            )
-            return
-        # Sixteen items an invocation take long to compile.
-        view = replace(view, vectors=view.vectors and view.selection.format.bytes > 1)
+        if not self.machine.software and view.selection.format.bytes == 1:
+            view = replace(view, vectors=False)  # sixteen items an invocation take long to compile
+        kernel, teams, constants = self._serial(ranks) if self.machine.software else self._teams(view)
+        program.dispatch(
+            kernel,
+            ceil_div(sequences, teams),
+            source=view,
+            sink=sink,
+            bind={"ranks": ranks.region} | bound_pairs(at),
+            constants=constants,
+            params={"ranks": ranks.count},
+        )
+
+    def _serial(self, ranks: Ranks) -> tuple[str, int, dict[str, int]]:
+        """A kernel, how many sequences its workgroups have, and its constants."""
+        size = min(self.machine.workgroup, _LANES)
+        return "serial/part", size, {"WORKGROUP": size, "RANKS": power_of_two_above(ranks.count)}
+
+    def _teams(self, view: View) -> tuple[str, int, dict[str, int]]:
+        """The same of a team a sequence."""
+        size, held = self.machine.workgroup, class_above(view.length, _SIZES)
         team = min(size, power_of_two_above(view.most_loads))
-        held = class_above(view.length, _SIZES)
         bytes_each = held * (4 * view.selection.format.key_words + 4) + 4 * (_MOST_RANKS + 1)
         teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * bytes_each))))
         if 2 * bytes_each > self.memory:
             held = 0
-        program.dispatch(
-            "ranks/part",
-            ceil_div(sequences, teams),
-            source=view,
-            sink=sink,
-            bind=bind,
-            constants={"TEAM": team, "WORKGROUP": teams * team, "HELD": held},
-            params=params,
-        )
+        return "ranks/part", teams, {"TEAM": team, "WORKGROUP": teams * team, "HELD": held}
