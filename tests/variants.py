@@ -313,13 +313,16 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         how = f"{count} ranks, {element} {sizes}, {name}"
         wanted = selection(element, sizes, axes, count, Order.ASCENDING, "both")
         row = [length * (2 * n + 1) // (2 * count) for n in range(count)]
-        rows = [rank_words(own, wanted, [*row, *last], bool(last), options["vectors"])[1] for last in ((), (length - 1,))]
-        for ranks in (*rows, own_ranks(own, wanted)):
-            yield how, own.machine, ranks_plan(own, wanted, ranks, **options)
+        for last, positions in (((), True), ((), False), ((length - 1,), True)):
+            known = rank_words(own, wanted, [*row, *last], propagates=bool(last), positions=positions, vectors=options["vectors"])[
+                1
+            ]
+            yield how, own.machine, ranks_plan(own, wanted, known, **options)
+        yield how, own.machine, ranks_plan(own, wanted, own_ranks(own, wanted), **options)
         yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)
         for outputs in ("values", "indices") if len(axes) == 1 else ():
             whole = selection(element, sizes, axes, length, Order.ASCENDING, outputs)
-            known = rank_words(own, whole, row, False, options["vectors"])[1]
+            known = rank_words(own, whole, row, propagates=False, positions=True, vectors=options["vectors"])[1]
             yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, known, **options)
 
 

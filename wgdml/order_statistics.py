@@ -215,19 +215,23 @@ def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array,
     return compute(a.astype(np.float32), b.astype(np.float32)).astype(x.dtype)
 
 
-def _words(x: Tensor, selection: Selection, ranks: NDArray[np.int64], propagates: bool = False) -> tuple[Tensor, Ranks]:
+def _words(
+    x: Tensor, selection: Selection, ranks: NDArray[np.int64], *, propagates: bool = False, positions: bool = True
+) -> tuple[Tensor, Ranks]:
     """Ascending ranks on the device, one row of them or one a sequence, and what a plan knows.
 
-    One row is kept. ``propagates``: with the last element, whose NaN is the result.
+    One row is kept. ``propagates``: with the last element, whose NaN is the result. ``positions``:
+    which of equal elements they are counts.
     """
     device, vectors = x.device, bound(x).elements.vectors
     if ranks.ndim > 1:
         return asarray(ranks.astype(np.uint32), device=device), own_ranks(device.planner, selection)
     row = (*ranks.tolist(), *([selection.length - 1] if propagates else []))
-    key = "ranks", row, propagates, selection, vectors
+    options = {"propagates": propagates, "positions": positions, "vectors": vectors}
+    key = "ranks", row, selection, *options.values()
     kept: tuple[Tensor, Ranks] | None = device.kept.get(key)
     if kept is None:
-        words, known = rank_words(device.planner, selection, row, propagates, vectors)
+        words, known = rank_words(device.planner, selection, row, **options)
         kept = asarray(np.array(words, np.uint32), device=device), known
         device.kept.put(key, kept)
     return kept
@@ -261,7 +265,10 @@ def _pairs(
     if prod(shape):
         index_bytes = 0 if index_dtype is None else index_dtype.itemsize
         selection = line_selection(x, axes, k, order, has_values=True, index_bytes=index_bytes)
-        words, known = _words(x, selection, ranks, propagate and _has_nan(x))
+        # Zeros that are equal have two signs, and NaN many bits.
+        words, known = _words(
+            x, selection, ranks, propagates=propagate and _has_nan(x), positions=index_dtype is not None or _has_nan(x)
+        )
         _run(x, selection, ranks_plan, (known,), ranks=words, **results)
     return list(results.values())
 

@@ -2,8 +2,9 @@
 //
 // A team holds a sequence in registers. For a rank it looks for an interval of few pairs with the
 // wanted one: bit by bit of the key, from the first bit that differs anywhere, and then of the
-// position. Pairs of that interval are listed, and each counts those before it. Other wanted ranks
-// may lie there too. The teams of a workgroup go on together.
+// position, unless params.index_bits is 0: then those of a key are alike. Pairs of that interval are
+// listed, and each counts those before it. Other wanted ranks may lie there too. The teams of a
+// workgroup go on together.
 //   LOADS   of an invocation (lib/thread/row_keys.wgsl)
 //   KEYS    of those loads
 //   TEAM    invocations of a team
@@ -81,7 +82,7 @@ fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, ra
 #endfor
   }
   at.rest = up_to_bit(bit);
-  if (!goes_on(local, at.behind - at.before > LISTED)) { return at; }
+  if (params.index_bits == 0u || !goes_on(local, at.behind - at.before > LISTED)) { return at; }
   let smaller = at.before;
   var end = 1u << (31u - countLeadingZeros(params.length));
   while (goes_on(local, at.behind - at.before > LISTED)) {
@@ -99,12 +100,18 @@ fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, ra
   return at;
 }
 
-// Lists an interval's pairs, and gives each invocation EACH of them with their ranks.
+// Whether the pairs of an interval are alike.
+fn are_alike(at: Interval) -> bool { return params.index_bits == 0u && !any_bit(at.rest); }
+
+// Lists an interval's pairs, unless they are alike, and gives each invocation EACH of them with
+// their ranks.
 fn list_interval(row: Row, local: u32, keys: ptr<function, Keys>, at: Interval) {
   let lane = lane_in_team(local);
+  let all = select(at.behind - at.before, 0u, are_alike(at));
+  let size = select(0u, at.size, all > 0u);
   var count = 0u;
 #for i in KEYS
-  let inside$i = key_equal((*keys)[$i] & ~at.rest, at.key & ~at.rest) & (position_of(row, $iu, lane) - at.position < at.size);
+  let inside$i = key_equal((*keys)[$i] & ~at.rest, at.key & ~at.rest) & (position_of(row, $iu, lane) - at.position < size);
   count += select(0u, 1u, inside$i);
 #endfor
   let home = team_number(local) * LISTED;
@@ -124,9 +131,8 @@ fn list_interval(row: Row, local: u32, keys: ptr<function, Keys>, at: Interval) 
 #if TEAM > 1
   workgroupBarrier();
 #endif
-  let all = at.behind - at.before;
 #for e in EACH
-  own_pairs[$e] = list[home + min($e * TEAM + lane, all - 1u)];
+  own_pairs[$e] = list[home + min($e * TEAM + lane, max(all, 1u) - 1u)];
   own_ranks[$e] = select(0xffffffffu, at.before, $e * TEAM + lane < all);
 #endfor
   for (var j = 0u; j < all; j++) {
@@ -163,6 +169,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     if (goes_on(local, rank < at.before || rank >= at.behind)) {
       at = find_interval(row, local, lanes, &keys, range, rank);
       list_interval(row, local, &keys, at);
+    }
+    if (are_alike(at) && lane_in_team(local) == 0u) {
+      own_pairs[0] = Pair(at.key, 0u);
+      own_ranks[0] = rank;
     }
 #for e in EACH
     if (own_ranks[$e] == rank && sequence < params.sequences) {

@@ -24,13 +24,18 @@ def sampler(request, device):
 
 
 def check(device, x, ranks, axis=-1):
-    """Each rank by itself, and all at once by a partition."""
+    """Each rank by itself, and the values of all together."""
     order = oracle.argsort(x, axis)
     for rank in ranks:
         values, indices = wgdml.kth_value(x, rank + 1, axis=axis, device=device)
         want = np.take(order, [rank], axis)
         oracle.assert_same(indices, np.squeeze(want, axis))
         oracle.assert_same(values, np.squeeze(oracle.take(x, want, axis), axis))
+    if x.dtype.kind in "iu":  # their positions do not matter
+        n = x.shape[axis]
+        q = [(rank + 0.5) / n for rank in ranks]
+        found = wgdml.quantile(x, q, axis, method="inverted_cdf", device=device)
+        assert np.array_equal(found, np.quantile(x, q, axis, method="inverted_cdf"))
 
 
 def misleading(n):
@@ -191,7 +196,8 @@ def test_scratch(element):
     lengths = (1025, 9000, 20_000, 50_000, 200_000, 1_000_000)
     for rows, n, count, axis in product((1, 10, 63, 64, 1000), lengths, (1, 3, 10, 16, 32), (0, 1)):
         wanted = selection(element, (rows, n) if axis else (n, rows), (axis,), count, Order.ASCENDING, "both")
-        known = rank_words(own, wanted, [n * i // (count + 1) for i in range(1, count + 1)], False, True)[1]
+        row = [n * i // (count + 1) for i in range(1, count + 1)]
+        known = rank_words(own, wanted, row, propagates=False, positions=True, vectors=True)[1]
         plan = ranks_plan(own, wanted, known, vectors=True, shared_input=False)
         pairs = 4 * (2 if element != "float64" else 3) * rows * n
         assert plan.scratch_size <= 1.03 * pairs + (1 << 15), (rows, n, count, axis, plan.scratch_size / pairs)

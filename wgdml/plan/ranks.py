@@ -34,15 +34,17 @@ class Composes(Protocol):
 
 
 def rank_words(
-    planner: Composes, selection: Selection, ranks: Sequence[int], propagates: bool, vectors: bool
+    planner: Composes, selection: Selection, ranks: Sequence[int], *, propagates: bool, positions: bool, vectors: bool
 ) -> tuple[list[int], Ranks]:
     """The words of the resource "ranks" for one row of ascending ranks from 0, and what they are.
 
-    ``propagates``: the last one's pair takes the place of all others if it is NaN. ``vectors``: as
-    of the plan.
+    ``propagates``: the last one's pair takes the place of all others if it is NaN. ``positions``:
+    which of equal elements they are counts. ``vectors``: as of the plan.
     """
     whole = _whole(selection, vectors)
-    return SelectRanks(planner.machine, planner.policies).table(whole, selection.sequences, ranks, propagates)
+    return SelectRanks(planner.machine, planner.policies).table(
+        whole, selection.sequences, ranks, propagates=propagates, positions=positions
+    )
 
 
 def own_ranks(planner: Composes, selection: Selection) -> Ranks:

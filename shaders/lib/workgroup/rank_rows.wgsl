@@ -40,8 +40,13 @@ fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
     clear_bins(local);
     crowd = most_crowded(local);
     if (crowd == 0u) { break; }
-    // Where each slot's pair is alone, as after the last digit, it is asked for.
+    // Where each slot's pair is alone, as after the last digit, it is asked for. Positions may have
+    // no bits: pairs are alike after the last digit of their keys.
     let next = first_digit(~mask_above(Digit(digit.word, digit.shift, 0u)), DIGIT);
+    if (crowd > 1u && next.bits == 0u) {
+      crowd = 0u;
+      break;
+    }
     if (crowd > 1u) { digit = next; } else { digit.bits = 0u; }
   }
   if (crowd > 0u && local < RANKS) { slots[local] = Slot(matched[owners[local]], SETTLED); }

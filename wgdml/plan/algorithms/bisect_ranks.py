@@ -18,6 +18,7 @@ _EACH_KEYS, _EACH_WORDS = 48, 64
 #: but lists between brackets take less time (the same figures).
 _WORDS = 1 << 14
 _BYTES = 1 << 13  # items of 8 bits: of more, too many share a key
+_BYTE_VALUES = 1 << 10  # where that does not matter: of more, one read counts all values
 _COLUMN_WORDS = 1 << 11  # of columns: longer ones are copied to rows
 #: Ranks that are bisected one after the other of sequences that a sort serves, at most
 #: (the same figures).
@@ -37,10 +38,12 @@ class BisectRanks(Step):
 
     name = "bisect_ranks"
 
-    def fits(self, view: View) -> bool:
+    def fits(self, view: View, positions: bool) -> bool:
         """Do teams hold the sequences of a view? Software adapters have no such registers."""
         form = view.selection.format
-        most = _COLUMN_WORDS if not view.rows else _BYTES if form.bytes == 1 else _WORDS
+        most = _WORDS if view.rows else _COLUMN_WORDS
+        if form.bytes == 1:
+            most = min(most, _BYTES if positions else _BYTE_VALUES)
         return not self.machine.software and view.length * form.key_words <= most
 
     @staticmethod
@@ -66,5 +69,7 @@ class BisectRanks(Step):
             constants=tile
             | {"KEYS": tile["LOADS"] * source.per_load, "LISTED": listed, "EACH": ceil_div(listed, team), "LOOK": _LOOK}
             | {"TEAM": team, "WORKGROUP": teams * team, "SIDE_BY_SIDE": int(beside)},
-            params=wanted_params(view, ranks, Part(0, ranks.count)) | {"sink_step": sink.step, "propagates": int(ranks.propagates)},
+            params=wanted_params(view, ranks, Part(0, ranks.count))
+            | {"sink_step": sink.step, "propagates": int(ranks.propagates)}
+            | ({} if ranks.positions else {"index_bits": 0}),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-def digits_of(key_bits: int, length: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
+def digits_of(key_bits: int, index_bits: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
     """(word, lowest bit, bits) of each digit of a pair, most significant first.
 
     Keys sit at the top of their words.
@@ -13,7 +13,7 @@ def digits_of(key_bits: int, length: int, digit: int, key_words: int) -> Iterato
     for word in range(key_words):
         bits = min(32, key_bits - 32 * word)
         yield from _word(word, 32 - bits, bits, digit)
-    yield from _word(key_words, 0, max(1, (length - 1).bit_length()), digit)
+    yield from _word(key_words, 0, index_bits, digit)
 
 
 def _word(word: int, lowest: int, bits: int, digit: int) -> Iterator[tuple[int, int, int]]:

@@ -73,7 +73,7 @@ class RadixPasses(Algorithm):
         n = sum(segment.length for segment in segments)
         form = program.selection.format
         words = form.key_words if isinstance(segments[0], View) else form.key_words + 1
-        digits = [d for d in digits_of(8 * form.bytes, program.selection.length, 8, form.key_words) if d[0] < words][::-1]
+        digits = [d for d in digits_of(8 * form.bytes, program.selection.index_bits, 8, form.key_words) if d[0] < words][::-1]
         # Segments, and the windows of later passes, each end in a group of their own.
         later = [length for _, length in program.cuts(n, sequences)]
         bind = self.prepare(program, [[segment.length for segment in segments], later], sequences)

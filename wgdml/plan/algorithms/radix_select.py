@@ -103,7 +103,7 @@ class RadixSelect(Algorithm):
 
     def _digits(self, program: Program, problem: Problem) -> list[tuple[int, int, int]]:
         form = problem.format
-        return list(digits_of(8 * form.bytes, program.selection.length, self._bins.bit_length() - 1, form.key_words))
+        return list(digits_of(8 * form.bytes, program.selection.index_bits, self._bins.bit_length() - 1, form.key_words))
 
     def _states(self, program: Program, problem: Problem, finds: int) -> list[dict[str, Region]]:
         """What finds leave from level to level, by the kernels' names; one dispatch clears it."""

@@ -87,6 +87,7 @@ class Ranks:
     parts: tuple[Part, ...]
     own: bool = False  #: Each sequence has its own row, which lies as its indices do.
     propagates: bool = False  #: The last one's pair takes the place of all if it is NaN.
+    positions: bool = True  #: Which of equal elements they are counts.
 
 
 @dataclass
@@ -103,7 +104,7 @@ class _Table:
 
 
 def rank_table(
-    length: int, ranks: Sequence[int], together: int, propagates: bool, sample: Sample | None
+    length: int, ranks: Sequence[int], together: int, sample: Sample | None, *, propagates: bool, positions: bool
 ) -> tuple[list[int], Ranks]:
     """One row of ranks for sequences of ``length``: the words, and how they are found.
 
@@ -123,7 +124,8 @@ def rank_table(
             parts.append(Part(first, brackets.bounds[-1], brackets))
         if last and parts:
             parts[-1] = replace(parts[-1], count=parts[-1].count + 1, last=True)
-    return table.words, Ranks(len(ranks), ranks[-1], region, tuple(parts) or plain_parts(len(ranks), together), False, propagates)
+    whole = tuple(parts) or plain_parts(len(ranks), together)
+    return table.words, Ranks(len(ranks), ranks[-1], region, whole, propagates=propagates, positions=positions)
 
 
 def plain_parts(count: int, together: int) -> tuple[Part, ...]:

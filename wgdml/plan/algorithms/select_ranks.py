@@ -31,6 +31,8 @@ _EVERY = 16  # one load in so many, or fewer, is in any of them
 _NARROWED = 8  # a list has room for one in so many of its pairs behind it
 _SHORT = 1024  # items of sequences that are put in order: one read, and no counters
 _GATED = 2  # workgroups a processor look for what was missed
+_LOADS = 8  # of an invocation that counts numbers, at least
+_NEIGHBOURS = 8  # columns side by side, at least: a sector of memory
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _PARTS = 8  # of a sequence, up to which one workgroup does the work of all
@@ -85,21 +87,25 @@ class SelectRanks(Step):
         """The most ranks that are found together."""
         return min(_MOST_TOGETHER, self.machine.widest_workgroup // _TEAM)
 
-    def table(self, view: View, sequences: int, ranks: Sequence[int], propagates: bool) -> tuple[list[int], Ranks]:
+    def table(
+        self, view: View, sequences: int, ranks: Sequence[int], *, propagates: bool, positions: bool
+    ) -> tuple[list[int], Ranks]:
         """The words of "ranks" for one row of them, for the sequences of a view."""
-        if self._turned(view, sequences):
+        if self._turned(view, sequences, positions):
             view = rows_of(view, Region(0, 0, "scratch"))
-        sample = self._sample_of(view, sequences) if view.rows else None
-        return rank_table(view.length, ranks, self.together, propagates, sample)
+        sample = self._sample_of(view, sequences, positions) if view.rows else None
+        return rank_table(view.length, ranks, self.together, sample, propagates=propagates, positions=positions)
 
-    def _sample_of(self, view: View, sequences: int) -> Sample | None:
+    def _sample_of(self, view: View, sequences: int, positions: bool) -> Sample | None:
         """What may be taken of rows: many samples of a long one, else one."""
+        if self.bisection.fits(view, positions) or (view.selection.format.bytes == 1 and not positions):
+            return None  # one read counts all values of 8 bits
         length, per_load = view.length, view.per_load
         held = self._sampled(view) * self.machine.workgroup
         if length >= self.policy.sample_length and parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
             every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
             return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.together)
-        if self.machine.software or self.bisection.fits(view):
+        if self.machine.software:
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
         # Lists, and an eighth to narrow them, take less than a pair an item and a copy leave.
@@ -124,9 +130,9 @@ class SelectRanks(Step):
         kept = program.arena.used
         length = sum(view.length for view in views)
         if len(views) == 1 and self.bisection.pays(length, ranks.count - ranks.propagates):
-            if self._turned(views[0], sequences):
+            if self._turned(views[0], sequences, ranks.positions):
                 views = [self.transpose.copied(program, views[0], sequences)]
-            if self.bisection.fits(views[0]):
+            if self.bisection.fits(views[0], ranks.positions):
                 self.bisection.build(program, views[0], sequences, ranks, sink)
                 program.arena.used = kept
                 return
@@ -174,13 +180,13 @@ class SelectRanks(Step):
             elif alone:
                 self._rows(program, sources[0], view, sink, part.count, ranks, wanted_params(view, ranks, part), {})
             else:
-                whole = self._levels(program, sequences, part.count)
+                whole = self._levels(program, sequences, part.count, ranks.positions)
                 self._clear(program, start)
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
-    def _turned(self, view: View, sequences: int) -> bool:
+    def _turned(self, view: View, sequences: int, positions: bool) -> bool:
         """Are sequences that are no rows copied to rows? Others read them several times."""
-        return not self.machine.software and not self.bisection.fits(view) and self.transpose.fits(view, sequences)
+        return not self.machine.software and not self.bisection.fits(view, positions) and self.transpose.fits(view, sequences)
 
     def _alone(self, view: View, sequences: int) -> bool:
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
@@ -193,15 +199,20 @@ class SelectRanks(Step):
 
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
+        size, beside = self.machine.workgroup, view.columns
+        team = min(size // _NEIGHBOURS if beside else size, power_of_two_above(ceil_div(view.most_loads, _LOADS)))
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        if parts > 1:
+            parts *= size // team
         # An element of several axes is found by a loop, and lavapipe ends long ones.
         iterations = view.loads * (len(view.selection.axes) + 1)
-        parts = max(parts, ceil_div(iterations, self.machine.workgroup * _ITERATIONS))
+        parts = max(parts, ceil_div(iterations, team * _ITERATIONS))
         program.dispatch(
             "ranks/numbers",
-            sequences * parts,
+            ceil_div(sequences * parts, size // team),
             source=view,
             bind={"numbers": numbers},
+            constants={"TEAM": team, "SIDE_BY_SIDE": int(beside)},
             params={"parts": parts, "index_base": view.selection.index_offset},
         )
 
@@ -222,15 +233,16 @@ class SelectRanks(Step):
 
         ``gate``: counters of lists, where only those are served of which a list missed a rank.
         """
-        constants = self._constants(count) | {"GATE": int(bool(gate)), "LIST_BINS": 0}
+        index_bits = view.selection.index_bits if ranks.positions else 0
+        constants = self._constants(count, 8 * view.selection.format.bytes + index_bits)
         program.dispatch(
             "ranks/rows",
             view.selection.sequences,
             source=source,
             sink=Outputs(view),
             bind={"ranks": ranks.region} | bound_pairs(sink) | gate,
-            constants=self._searching(constants),
-            params=params | {"sink_step": sink.step},
+            constants=self._searching(constants) | {"GATE": int(bool(gate)), "LIST_BINS": 0},
+            params=params | {"sink_step": sink.step, "index_bits": index_bits},
         )
 
     @staticmethod
@@ -248,11 +260,13 @@ class SelectRanks(Step):
 
     # -- level by level --
 
-    def _constants(self, count: int) -> dict[str, int]:
+    def _constants(self, count: int, bits: int = 64) -> dict[str, int]:
+        """For so many ranks, where so many bits tell a pair."""
         slots = power_of_two_above(count)
+        workgroup = max(self.machine.workgroup, _TEAM * slots)
         # Half of the workgroup memory, or nearly.
         bins = min(_MOST_BINS, power_of_two_below(self.memory * 3 // 16) // slots)
-        return self._slots(slots, max(self.machine.workgroup, _TEAM * slots), bins)
+        return self._slots(slots, workgroup, max(workgroup // slots, min(bins, 1 << bits)))
 
     @staticmethod
     def _slots(slots: int, workgroup: int, bins: int) -> dict[str, int]:
@@ -267,11 +281,13 @@ class SelectRanks(Step):
             "EACH_BINS": bins * slots // workgroup,
         }
 
-    def _levels(self, program: Program, sequences: int, count: int) -> _Levels:
+    def _levels(self, program: Program, sequences: int, count: int, positions: bool) -> _Levels:
         """Room for a search of so many ranks of each sequence; counts must be cleared."""
-        constants, form = self._constants(count), program.selection.format
+        form = program.selection.format
+        index_bits = program.selection.index_bits if positions else 0
+        constants = self._constants(count, 8 * form.bytes + index_bits)
         slots, bins = constants["RANKS"], constants["BINS"]
-        digits = list(digits_of(8 * form.bytes, program.selection.length, bins.bit_length() - 1, form.key_words))
+        digits = list(digits_of(8 * form.bytes, index_bits, bins.bit_length() - 1, form.key_words))
         return _Levels(constants, digits, program.words(len(digits) * sequences * slots * bins), sequences)
 
     def _clear(self, program: Program, start: int) -> None:
@@ -333,7 +349,7 @@ class SelectRanks(Step):
         bins = 0 if many else self._constants(brackets.most)["BINS"]
         counters = program.words(lists * (bins + 2))
         cleared = {} if many else {"missed": program.words(sequences), "narrowed": program.words(lists)}
-        of_all = None if many else self._levels(program, sequences, part.wanted)
+        of_all = None if many else self._levels(program, sequences, part.wanted, ranks.positions)
         self._clear(program, start)
         room = 0 if many else brackets.places // _NARROWED
         pairs = replace(program.pairs(lists, brackets.places + room), length=brackets.places)
