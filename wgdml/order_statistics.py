@@ -1,6 +1,6 @@
 """Elements at given ranks, exact to the bit: k-th values, partitions, medians and quantiles.
 
-The pairs at the ranks are found digit by digit, in few reads (``wgdml.plan.ranks``). Only short
+The pairs at the ranks are found in few reads (``wgdml.plan.ranks``). Only short
 sequences are sorted.
 """
 

@@ -33,6 +33,11 @@ class ElementFormat:
         return 2 if self.bytes == 8 else 1
 
     @property
+    def pair_size(self) -> int:
+        """Bytes of a key and its index, apart."""
+        return 4 * self.key_words + 4
+
+    @property
     def key_mask(self) -> int:
         """The bits of a key's words that are used: narrow types leave the low ones zero."""
         return (0xFFFFFFFF << max(0, 32 - 8 * self.bytes)) & 0xFFFFFFFF

@@ -191,16 +191,22 @@ def test_the_last_rank_of_sequences_over_a_binding(device, software, rows):
 
 @pytest.mark.parametrize("element", ["float32", "float64", "uint8", "float16"])
 def test_scratch(element):
-    """At most a pair an element and 3%, for any rows and ranks, and a little for meetings."""
+    """At most a pair an element and 3%, for any rows and ranks, and a little for meetings.
+
+    Many ranks of short columns also take a copy.
+    """
     own = planner(GPU)
-    lengths = (1025, 9000, 20_000, 50_000, 200_000, 1_000_000)
-    for rows, n, count, axis in product((1, 10, 63, 64, 1000), lengths, (1, 3, 10, 16, 32), (0, 1)):
+    lengths = (2, 6, 529, 1025, 9000, 20_000, 50_000, 200_000, (1 << 18) + 1, 1_000_000)
+    for rows, n, count, axis in product((1, 10, 63, 64, 1000), lengths, (1, 3, 8, 10, 16, 32), (0, 1)):
+        if count > n:
+            continue
         wanted = selection(element, (rows, n) if axis else (n, rows), (axis,), count, Order.ASCENDING, "both")
         row = [n * i // (count + 1) for i in range(1, count + 1)]
         known = rank_words(own, wanted, row, propagates=False, positions=True, vectors=True)[1]
         plan = ranks_plan(own, wanted, known, vectors=True, shared_input=False)
         pairs = 4 * (2 if element != "float64" else 3) * rows * n
-        assert plan.scratch_size <= 1.03 * pairs + (1 << 15), (rows, n, count, axis, plan.scratch_size / pairs)
+        copy = np.dtype(element).itemsize * rows * n if n <= 1024 and count > 4 and not axis else 0
+        assert plan.scratch_size <= 1.03 * (pairs + copy) + (1 << 15), (rows, n, count, axis, plan.scratch_size / pairs)
 
 
 @pytest.mark.parametrize("name", ["float32", "uint8", "float64", "float16"])

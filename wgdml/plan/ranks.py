@@ -86,8 +86,8 @@ def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vec
         sequences, n = part.sequences, part.length
         whole = len(views) == 1 and pieces.ranks == n
         alone = whole and rows.serves(views[0], sequences, ranks)
-        if alone and not planner.machine.software and step.transpose.fits(views[0], sequences):
-            views = [step.transpose.copied(program, views[0], sequences)]
+        if alone:
+            views = [step.to_read_again(program, views[0], sequences, ranks.count)]
         at = program.pairs(sequences, ranks.count)
         step.build(program, views, sequences, ranks, at)
         program.algorithms += [step.name, rows.name if alone else radix_sort.name]

@@ -1,10 +1,9 @@
 // Items of sequences parted at ranks whose pairs are known. Those between two of the pairs are of
 // one kind, and keep their order: each has its place by how many of its kind come before it.
+//   MOST_RANKS  ranks, at most
 #import io/rank_pairs
 #import io/ranks
 #import order/pair
-
-const MOST_RANKS: u32 = 8u;
 
 fn wanted_pair(sequence: u32, number: u32) -> Pair {
   let at = sequence * params.ranks + number;

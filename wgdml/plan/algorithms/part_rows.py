@@ -49,14 +49,14 @@ class PartRows(Step):
     def _serial(self, ranks: Ranks) -> tuple[str, int, dict[str, int]]:
         """A kernel, how many sequences its workgroups have, and its constants."""
         size = min(self.machine.workgroup, _LANES)
-        return "serial/part", size, {"WORKGROUP": size, "RANKS": power_of_two_above(ranks.count)}
+        return "serial/part", size, {"WORKGROUP": size, "RANKS": power_of_two_above(ranks.count), "MOST_RANKS": _MOST_RANKS}
 
     def _teams(self, view: View) -> tuple[str, int, dict[str, int]]:
         """The same of a team a sequence."""
         size, held = self.machine.workgroup, class_above(view.length, _SIZES)
         team = min(size, power_of_two_above(view.most_loads))
-        bytes_each = held * (4 * view.selection.format.key_words + 4) + 4 * (_MOST_RANKS + 1)
+        bytes_each = held * view.selection.format.pair_size + 4 * (_MOST_RANKS + 1)
         teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * bytes_each))))
         if 2 * bytes_each > self.memory:
             held = 0
-        return "ranks/part", teams, {"TEAM": team, "WORKGROUP": teams * team, "HELD": held}
+        return "ranks/part", teams, {"TEAM": team, "WORKGROUP": teams * team, "HELD": held, "MOST_RANKS": _MOST_RANKS}

@@ -1,6 +1,4 @@
-"""The pairs at any ranks of sequences: by histograms of digits, of a sample first where they are
-long.
-"""
+"""The pairs at any ranks of sequences: in registers, by brackets of a sample, or digit by digit."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ _SAMPLES, _LEFT_OUT = 128, 40  # of a long row, and how many of them a bracket l
 _SPREAD = 0.5  # standard deviations of one of them that the others then lie apart
 _EVERY = 16  # one load in so many, or fewer, is in any of them
 _NARROWED = 8  # a list has room for one in so many of its pairs behind it
-_SHORT = 1024  # items of sequences that are put in order: one read, and no counters
+_SHORT = 1024  # items of sequences that are put in order, unless they are bisected: one read
 _GATED = 2  # workgroups a processor look for what was missed
 _LOADS = 8  # of an invocation that counts numbers, at least
 _NEIGHBOURS = 8  # columns side by side, at least: a sector of memory
@@ -39,6 +37,7 @@ _PARTS = 8  # of a sequence, up to which one workgroup does the work of all
 _ALONE = 1 << 15  # items of 32 bits, up to which it does in any case
 _ALONE_SERIAL = 1 << 17  # and on software adapters, whose workgroups do all one after the other
 _LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
+_LEVELS_BYTES = 1 << 18  # counters of longer rows, about, for what a list missed
 _MANY, _LISTED = 64, 1 << 16  # so many lists have, of up to so many places
 _ROW_RUN, _ROW_EVERY = 4, 4  # of rows, it is runs of so many loads, one in so many or more
 _ROW_HELD = 32  # words of keys that an invocation holds in registers
@@ -91,7 +90,7 @@ class SelectRanks(Step):
         self, view: View, sequences: int, ranks: Sequence[int], *, propagates: bool, positions: bool
     ) -> tuple[list[int], Ranks]:
         """The words of "ranks" for one row of them, for the sequences of a view."""
-        if self._turned(view, sequences, positions):
+        if self._turned(view, sequences, len(ranks) - propagates, positions):
             view = rows_of(view, Region(0, 0, "scratch"))
         sample = self._sample_of(view, sequences, positions) if view.rows else None
         return rank_table(view.length, ranks, self.together, sample, propagates=propagates, positions=positions)
@@ -110,8 +109,11 @@ class SelectRanks(Step):
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
         # Lists, and an eighth to narrow them, take less than a pair an item and a copy leave.
         form = view.selection.format
-        key, pair = 4 * form.key_words, 4 * form.key_words + 4
-        free = length * (pair - form.bytes) // pair if view.region else length
+        key, pair = 4 * form.key_words, form.pair_size
+        free = length
+        if view.region:
+            counters = _LEVELS_BYTES if length > _LISTED_LENGTH else 0
+            free = (length * (pair - form.bytes) - counters) // pair
         room = min(length * 3 // 4, free * 8 // 9, self.machine.max_storage_buffer_binding_size // (key * sequences))
         return Sample(_ROW_RUN * per_load, every, 1, _ROW_DEVIATIONS, 8, 0, room, self.machine.workgroup // _TEAM)
 
@@ -129,13 +131,13 @@ class SelectRanks(Step):
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
         kept = program.arena.used
         length = sum(view.length for view in views)
-        if len(views) == 1 and self.bisection.pays(length, ranks.count - ranks.propagates):
-            if self._turned(views[0], sequences, ranks.positions):
-                views = [self.transpose.copied(program, views[0], sequences)]
-            if self.bisection.fits(views[0], ranks.positions):
-                self.bisection.build(program, views[0], sequences, ranks, sink)
-                program.arena.used = kept
-                return
+        wanted = ranks.count - ranks.propagates
+        if len(views) == 1 and self._turned(views[0], sequences, wanted, ranks.positions):
+            views = [self.transpose.copied(program, views[0], sequences)]
+        if len(views) == 1 and self._bisected(views[0], wanted, ranks.positions):
+            self.bisection.build(program, views[0], sequences, ranks, sink)
+            program.arena.used = kept
+            return
         if length <= _SHORT:
             self._pick(program, views, sequences, ranks, sink)
         else:
@@ -184,9 +186,21 @@ class SelectRanks(Step):
                 self._clear(program, start)
                 self._find(program, whole, sources, view, sink, part, 0, ranks, {})
 
-    def _turned(self, view: View, sequences: int, positions: bool) -> bool:
-        """Are sequences that are no rows copied to rows? Others read them several times."""
-        return not self.machine.software and not self.bisection.fits(view, positions) and self.transpose.fits(view, sequences)
+    def _bisected(self, view: View, count: int, positions: bool) -> bool:
+        return self.bisection.pays(view.length, count) and self.bisection.fits(view, positions)
+
+    def _turned(self, view: View, sequences: int, count: int, positions: bool) -> bool:
+        """Are sequences that are no rows copied to rows? They are read several times."""
+        once = view.length <= _SHORT or self._bisected(view, count, positions)
+        return not once and not self.machine.software and self.transpose.fits(view, sequences)
+
+    def to_read_again(self, program: Program, view: View, sequences: int, count: int) -> View:
+        """Sequences that are read once more when so many ranks are known: as rows where that pays."""
+        # A copy and all pairs in order would take more than a pair an item.
+        ordered = view.length <= _SHORT and not self._bisected(view, count, True)
+        if ordered or self.machine.software or not self.transpose.fits(view, sequences):
+            return view
+        return self.transpose.copied(program, view, sequences)
 
     def _alone(self, view: View, sequences: int) -> bool:
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""

@@ -44,7 +44,7 @@ class Transpose(Algorithm):
         turned = program.turns(sink) and self._dense(problem)
         if turned:
             # A copy and pairs take no more scratch than a pair an item.
-            pair = 4 * problem.key_words + 4
+            pair = problem.format.pair_size
             count = max(count, ceil_div(step + problem.k * pair, view.covered * pair))
         kept, outer = program.arena.used, program.spans
         for part in slices(view.selection, count):
@@ -79,8 +79,12 @@ class Transpose(Algorithm):
         return rows
 
     def fits(self, columns: View, sequences: int) -> bool:
-        """Are they no rows, and does their copy fit a binding?"""
-        return not columns.rows and sequences * _step(columns) <= self.machine.max_storage_buffer_binding_size
+        """Are they no rows, and does a copy fit a binding, and three quarters of a pair an item?"""
+        step, m = _step(columns), self.machine
+        room = min(m.max_storage_buffer_binding_size, m.max_buffer_size // 2)
+        return (
+            not columns.rows and 4 * step <= 3 * columns.covered * columns.selection.format.pair_size and sequences * step <= room
+        )
 
     @staticmethod
     def _dense(problem: Problem) -> bool:
