@@ -2,9 +2,9 @@
 //
 // A team holds a sequence in registers. For a rank it looks for an interval of few pairs with the
 // wanted one: bit by bit of the key, from the first bit that differs anywhere, and then of the
-// position, unless params.index_bits is 0: then those of a key are alike. Pairs of that interval are
-// listed, and each counts those before it. Other wanted ranks may lie there too. The teams of a
-// workgroup go on together.
+// position, unless params.index_bits is 0: then those of a key are alike. Pairs of that interval
+// are listed, and each counts those before it. Other wanted ranks may lie there too. The teams of
+// a workgroup go on together.
 //   LOADS   of an invocation (lib/thread/row_keys.wgsl)
 //   KEYS    of those loads
 //   TEAM    invocations of a team

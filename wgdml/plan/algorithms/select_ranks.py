@@ -195,7 +195,7 @@ class SelectRanks(Step):
         return not once and not self.machine.software and self.transpose.fits(view, sequences)
 
     def to_read_again(self, program: Program, view: View, sequences: int, count: int) -> View:
-        """Sequences that are read once more when so many ranks are known: as rows where that pays."""
+        """Sequences that are read again when so many ranks are known: as rows where that pays."""
         # A copy and all pairs in order would take more than a pair an item.
         ordered = view.length <= _SHORT and not self._bisected(view, count, True)
         if ordered or self.machine.software or not self.transpose.fits(view, sequences):
