@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -235,8 +236,18 @@ def layouts_left(algorithm: str, cases: Iterable[Case]) -> set[str]:
     return set(names) - set(kept)
 
 
+def fewest_kernels(edges: Mapping[Any, list[frozenset[Any]]]) -> frozenset[Any]:
+    """Kernels by which each edge has an option: first those that serve the most edges each."""
+    have: frozenset[Any] = frozenset()
+    left = dict(edges)
+    while left := {edge: options for edge, options in left.items() if not any(one <= have for one in options)}:
+        gains = Counter(more for options in left.values() for more in {one - have for one in options})
+        have |= max(gains, key=lambda more: (gains[more] / len(more), -len(more), sorted(map(str, more))))
+    return have
+
+
 def chosen(found: list[Served]) -> list[Served]:
-    """At each edge the case that takes the fewest kernels more, and every shape that takes none.
+    """A case at each edge, which take few kernels, and every shape that takes no other.
 
     Of several a short one with few ranks; of a type's the one with the most, which tell the most of
     its order.
@@ -245,15 +256,12 @@ def chosen(found: list[Served]) -> list[Served]:
     for one in found:
         for edge in one.case.edges():
             edges.setdefault(edge, []).append(one)
-    kernels: set[Any] = set()
-    picked: dict[Served, None] = {}
-    for options in edges.values():
-        best = min(
-            options,
-            key=lambda one: (len(one.kernels - kernels), -one.case.k if one.case.is_type else one.case.k * one.case.length),
-        )
-        kernels |= best.kernels
-        picked[best] = None
+    kernels = fewest_kernels({edge: [one.kernels for one in options] for edge, options in edges.items()})
+    served_by = {edge: [one for one in options if one.kernels <= kernels] for edge, options in edges.items()}
+    picked = {
+        min(options, key=lambda one: -one.case.k if one.case.is_type else one.case.k * one.case.length)
+        for options in served_by.values()
+    }
     return [one for one in found if one in picked or (one.case.is_shape and one.kernels <= kernels)]
 
 

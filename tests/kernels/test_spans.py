@@ -17,7 +17,7 @@ import oracle
 import pytest
 from checks import packed, strided
 from planning import ALGORITHMS, SERIAL, STEPS, answer, kernels_of, planned_device
-from test_every_algorithm import LAYOUTS, Case, layouts_left, rows
+from test_every_algorithm import LAYOUTS, Case, fewest_kernels, layouts_left, rows
 
 from wgdml.plan import Planner
 from wgdml.selection import BESIDES, Beside, Layout, Selection, make_selection
@@ -223,12 +223,10 @@ def served(algorithm: str, planner: Planner) -> list[tuple[Ragged, frozenset[Any
 
 
 def chosen(found: list[tuple[Ragged, frozenset[Any]]]) -> list[Ragged]:
-    """One with the fewest kernels more for each edge, and all that take none.
+    """One for each edge, which take few kernels, and all that take no others.
 
     Edges are what is given, and layouts and ways with starts and without.
     """
-    kernels: set[Any] = set()
-    picked: set[Ragged] = set()
     edges: dict[Any, list[tuple[Ragged, frozenset[Any]]]] = {}
     for problem, needed in found:
         layout = problem.case.edge.split()[0]
@@ -236,11 +234,8 @@ def chosen(found: list[tuple[Ragged, frozenset[Any]]]) -> list[Ragged]:
         starts = "starts" in problem.given
         for edge in (problem.given, (layout, starts), (way, starts)):
             edges.setdefault(edge, []).append((problem, needed))
-    for options in edges.values():
-        problem, needed = min(options, key=lambda one: (len(one[1] - kernels), one[0].case.length))
-        kernels |= needed
-        picked.add(problem)
-    return [problem for problem, needed in found if problem in picked or needed <= kernels]
+    kernels = fewest_kernels({edge: [needed for _, needed in options] for edge, options in edges.items()})
+    return [problem for problem, needed in found if needed <= kernels]
 
 
 def kinds_of(problem: Ragged, number: int) -> list[str]:
