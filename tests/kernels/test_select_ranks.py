@@ -20,7 +20,7 @@ N = 1 << 20
 def sampler(request, device):
     """A device that takes samples of long rows."""
     software = request.param == "software"
-    return planned_device(device, software=software, select_ranks={"sample_length": N // 2}, occupancy={"workgroups": 64})
+    return planned_device(device, software=software, between_ranks={"sample_length": N // 2}, occupancy={"workgroups": 64})
 
 
 def check(device, x, ranks, axis=-1):
@@ -179,7 +179,7 @@ def test_rows_have_a_workgroup_each(device):
 def test_the_last_rank_of_sequences_over_a_binding(device, software, rows):
     """Several views have no brackets, and so no last pair beside them."""
     limits = {"max_storage_buffer_binding_size": 1 << 18, "max_compute_invocations_per_workgroup": 256}
-    planned = planned_device(device, software=software, limits=limits, select_ranks={"sample_length": 1 << 14})[0]
+    planned = planned_device(device, software=software, limits=limits, between_ranks={"sample_length": 1 << 14})[0]
     x = data.make("random", "float32", (rows, 100_000), 1)
     x[-1, 777] = np.nan
     with np.errstate(invalid="ignore"):

@@ -8,10 +8,10 @@ from typing import Any
 from ..selection import Selection
 from .algorithms import ALGORITHMS, Algorithm
 from .algorithms.base import Step
+from .algorithms.between_ranks import BetweenRanks
 from .algorithms.columns import Columns
 from .algorithms.delegates import DelegatesOfColumnsPolicy
 from .algorithms.select_from_delegates import SelectFromDelegates
-from .algorithms.select_ranks import SelectRanks
 from .algorithms.sorters import radix_sort_of
 from .choose import Rule, choose, rules_of
 from .cut import Pieces, parts_of, pieces_of, slices, views_of
@@ -34,7 +34,7 @@ class Planner:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
         policies: dict[str, Any] = {"occupancy": OccupancyPolicy(), "delegates_of_columns": DelegatesOfColumnsPolicy()}
-        steps: list[type[Step]] = [Columns, SelectFromDelegates, SelectRanks, *ALGORITHMS.values()]
+        steps: list[type[Step]] = [Columns, SelectFromDelegates, BetweenRanks, *ALGORITHMS.values()]
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.

@@ -90,6 +90,31 @@ class Ranks:
     positions: bool = True  #: Which of equal elements they are counts.
 
 
+@dataclass(frozen=True)
+class Search:
+    """Ranks of the sequences of a view that are found together, and where their pairs go."""
+
+    view: View
+    sequences: int
+    ranks: Ranks
+    part: Part
+    sink: Pairs
+
+    @property
+    def index_bits(self) -> int:
+        """Bits of positions, where those matter."""
+        return self.view.selection.index_bits if self.ranks.positions else 0
+
+    @property
+    def bits(self) -> int:
+        """Bits that tell a pair."""
+        return 8 * self.view.selection.format.bytes + self.index_bits
+
+    @property
+    def params(self) -> dict[str, int]:
+        return wanted_params(self.view, self.ranks, self.part)
+
+
 @dataclass
 class _Table:
     """Words in sections that may be bound."""
