@@ -1,5 +1,6 @@
 """Ranks by brackets of a sample: exact whatever the sample tells, and where it tells nothing."""
 
+from dataclasses import replace
 from itertools import product
 
 import data
@@ -207,6 +208,17 @@ def test_scratch(element):
         pairs = 4 * (2 if element != "float64" else 3) * rows * n
         copy = np.dtype(element).itemsize * rows * n if n <= 1024 and count > 4 and not axis else 0
         assert plan.scratch_size <= 1.03 * (pairs + copy) + (1 << 15), (rows, n, count, axis, plan.scratch_size / pairs)
+
+
+def test_copies_fit_the_largest_buffer():
+    """Where a copy of all would fill it, sequences over several axes are read as they are."""
+    own = planner(replace(GPU, max_storage_buffer_binding_size=(1 << 28) - 4, max_buffer_size=1 << 28))
+    for element, sizes in product(("float32", "float16"), ((7000, 3, 2300), (4000, 2, 4000), (300, 1, 150_000))):
+        wanted = selection(element, sizes, (0, 2), 1, Order.ASCENDING, "values")
+        rank = sizes[0] * sizes[2] // 2
+        known = rank_words(own, wanted, [rank], propagates=False, positions=True, vectors=False)[1]
+        plan = ranks_plan(own, wanted, known, vectors=False, shared_input=False)
+        assert plan.scratch_size <= 1 << 28
 
 
 @pytest.mark.parametrize(("turn", "name"), list(enumerate(["float32", "uint8", "float64", "float16"])))
