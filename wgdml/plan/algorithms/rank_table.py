@@ -204,6 +204,9 @@ def bound_pairs(sink: Pairs) -> dict[str, Region]:
 
 
 def wanted_params(view: View, ranks: Ranks, part: Part) -> dict[str, int]:
-    """The parameters of what reads wanted ranks."""
+    """The parameters of what reads wanted ranks. Own ones lie as the indices do.
+
+    What writes indices has an ``index_base`` of its own, and takes none of these.
+    """
     row = {"rank_step": int(ranks.own), "index_base": view.selection.index_offset}
     return row | {"first_rank": part.first, "ranks": part.wanted}
