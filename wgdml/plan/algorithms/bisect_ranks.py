@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from ..machine import ceil_div, power_of_two_above
 from ..program import Program
-from ..regions import Pairs, View
+from ..regions import View
 from .base import Step
 from .parts import class_tile
-from .rank_table import Part, Ranks, bound_pairs, wanted_params
+from .rank_table import Search, bound_pairs
 
 #: An invocation has up to so many keys, and words of keys. More wait for fewer others; fewer leave
 #: more sums to make (benchmarks/LOG.md#short-rows-by-bisected-ranks-2026-11-28-65d986a).
@@ -51,9 +51,10 @@ class BisectRanks(Step):
         """Does it take less than to put all in order does?"""
         return ranks <= _FEW_RANKS or (length > _SORTED and ranks <= _MOST_RANKS)
 
-    def build(self, program: Program, view: View, sequences: int, ranks: Ranks, sink: Pairs) -> None:
+    def build(self, program: Program, search: Search) -> None:
         """Appends the dispatch. NaN at the last rank has taken the place of all then."""
         # Of loads of several words more would be no items of the row.
+        view, sink = search.view, search.sink
         source, key_words = replace(view, vectors=False), view.selection.format.key_words
         widest = self.machine.widest_workgroup
         team = min(widest, power_of_two_above(ceil_div(view.length, min(_EACH_KEYS, _EACH_WORDS // key_words))))
@@ -63,13 +64,12 @@ class BisectRanks(Step):
         tile, listed = class_tile(source, team, _AT_A_TIME, _SIZES), min(_LISTED, max(4, team))
         program.dispatch(
             "ranks/bisect",
-            ceil_div(sequences, teams),
+            ceil_div(search.sequences, teams),
             source=source,
-            bind={"ranks": ranks.region} | bound_pairs(sink),
+            bind={"ranks": search.ranks.region} | bound_pairs(sink),
             constants=tile
             | {"KEYS": tile["LOADS"] * source.per_load, "LISTED": listed, "EACH": ceil_div(listed, team), "LOOK": _LOOK}
             | {"TEAM": team, "WORKGROUP": teams * team, "SIDE_BY_SIDE": int(beside)},
-            params=wanted_params(view, ranks, Part(0, ranks.count))
-            | {"sink_step": sink.step, "propagates": int(ranks.propagates)}
-            | ({} if ranks.positions else {"index_bits": 0}),
+            params=search.params
+            | {"sink_step": sink.step, "propagates": int(search.ranks.propagates), "index_bits": search.index_bits},
         )

@@ -112,7 +112,12 @@ class Search:
 
     @property
     def params(self) -> dict[str, int]:
-        return wanted_params(self.view, self.ranks, self.part)
+        """The parameters of what reads the ranks. Own ones lie as the indices do.
+
+        What writes indices has an ``index_base`` of its own, and takes none of these.
+        """
+        row = {"rank_step": int(self.ranks.own), "index_base": self.view.selection.index_offset}
+        return row | {"first_rank": self.part.first, "ranks": self.part.wanted}
 
 
 @dataclass
@@ -201,12 +206,3 @@ def _brackets(ranks: Sequence[int], length: int, sample: Sample) -> list[tuple[i
 def bound_pairs(sink: Pairs) -> dict[str, Region]:
     """What is bound where pairs are written."""
     return {"pair_keys": sink.keys, "pair_indices": sink.indices}
-
-
-def wanted_params(view: View, ranks: Ranks, part: Part) -> dict[str, int]:
-    """The parameters of what reads wanted ranks. Own ones lie as the indices do.
-
-    What writes indices has an ``index_base`` of its own, and takes none of these.
-    """
-    row = {"rank_step": int(ranks.own), "index_base": view.selection.index_offset}
-    return row | {"first_rank": part.first, "ranks": part.wanted}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above
@@ -13,7 +14,7 @@ from .between_ranks import BetweenRanks
 from .bisect_ranks import BisectRanks
 from .digit_ranks import DigitRanks
 from .parts import parts_of_rows
-from .rank_table import Part, Ranks, Search, bound_pairs, plain_parts, rank_table, wanted_params
+from .rank_table import Part, Ranks, Search, bound_pairs, plain_parts, rank_table
 from .serial_subsets import pairs_of
 from .transpose import Transpose, rows_of
 
@@ -63,23 +64,24 @@ class SelectRanks(Step):
         wanted = ranks.count - ranks.propagates
         if len(views) == 1 and self._turned(views[0], sequences, wanted, ranks.positions):
             views = [self.transpose.copied(program, views[0], sequences)]
+        whole = Search(views[0], sequences, ranks, Part(0, ranks.count), sink)
         if len(views) == 1 and self._bisected(views[0], wanted, ranks.positions):
-            self.bisection.build(program, views[0], sequences, ranks, sink)
+            self.bisection.build(program, whole)
             program.arena.used = kept
             return
         if length <= _SHORT:
-            self._pick(program, views, sequences, ranks, sink)
+            self._pick(program, views, whole)
         else:
-            self._search(program, views, sequences, ranks, sink)
+            self._search(program, views, whole)
         if ranks.propagates:
             workgroups = ceil_div(sequences * ranks.count, self.machine.workgroup)
             program.dispatch("ranks/propagate", workgroups, bind=bound_pairs(sink), params={"ranks": ranks.count})
         program.arena.used = kept
 
-    def _pick(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
+    def _pick(self, program: Program, views: Sequence[View], search: Search) -> None:
         """Of short sequences: from all pairs in order, as far as they are wanted."""
-        view, wanted = views[0], ranks.last + 1
-        source: Source = view
+        sequences, ranks, wanted = search.sequences, search.ranks, search.ranks.last + 1
+        source: Source = views[0]
         if len(views) > 1:
             source = program.firsts(views, sequences, wanted)
         ordered = program.pairs(sequences, wanted)
@@ -88,13 +90,13 @@ class SelectRanks(Step):
             "ranks/pick",
             ceil_div(sequences * ranks.count, self.machine.workgroup),
             source=ordered,
-            sink=Outputs(view),
-            bind={"ranks": ranks.region} | bound_pairs(sink),
-            params=wanted_params(view, ranks, Part(0, ranks.count)),
+            sink=Outputs(views[0]),
+            bind={"ranks": ranks.region} | bound_pairs(search.sink),
+            params=search.params,
         )
 
-    def _search(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
-        view = views[0]
+    def _search(self, program: Program, views: Sequence[View], whole: Search) -> None:
+        view, sequences, ranks = whole.view, whole.sequences, whole.ranks
         alone = len(views) == 1 and self._alone(view, sequences)
         sources: list[Source] = list(views)
         if self.machine.software and (not view.one_axis or (alone and sequences * view.length <= _FEW_ITEMS)):
@@ -106,7 +108,7 @@ class SelectRanks(Step):
         whole_rows = len(views) == 1 and view.rows
         for part in ranks.parts if whole_rows else plain_parts(ranks.count, self.digits.together):
             program.arena.used = start
-            search = Search(view, sequences, ranks, part, sink)
+            search = replace(whole, part=part)
             if part.brackets is not None:
                 self.between.build(program, search, part.brackets)
             elif alone:
