@@ -25,8 +25,8 @@ _LANES = 32  # invocations that keep a few processors at work
 _RANKED = 256
 #: Fewest delegates of a sequence, and fewest items for each that is wanted, or a threshold of all
 #: takes less, as its list is in order
-#: (benchmarks/LOG.md#counting-by-keys-alone-on-software-adapters-2026-11-28-5f545f0).
-_DELEGATES, _FEW = 32, 12
+#: (benchmarks/LOG.md#few-items-for-each-of-the-k-2026-11-28-d0755d1).
+_DELEGATES, _FEW = 32, 28
 #: Longest list that is placed by counting in any case, and most comparisons for longer ones.
 _RANKED_LIST, _COMPARISONS = 600, 4 << 20
 #: Sorted lists in registers, one an invocation: longest row and column, and fewest sequences, which
