@@ -314,9 +314,8 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         wanted = selection(element, sizes, axes, count, Order.ASCENDING, "both")
         row = [length * (2 * n + 1) // (2 * count) for n in range(count)]
         for last, positions in (((), True), ((), False), ((length - 1,), True)):
-            known = rank_words(own, wanted, [*row, *last], propagates=bool(last), positions=positions, vectors=options["vectors"])[
-                1
-            ]
+            how_found = {"propagates": bool(last), "positions": positions, "vectors": options["vectors"]}
+            known = rank_words(own, wanted, [*row, *last], **how_found)[1]
             yield how, own.machine, ranks_plan(own, wanted, known, **options)
         yield how, own.machine, ranks_plan(own, wanted, own_ranks(own, wanted), **options)
         yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)

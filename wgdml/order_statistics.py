@@ -1,7 +1,7 @@
 """Elements at given ranks, exact to the bit: k-th values, partitions, medians and quantiles.
 
-The pairs at the ranks are found in few reads (``wgdml.plan.ranks``). Only short
-sequences are sorted.
+The pairs at the ranks are found in few reads (``wgdml.plan.ranks``). Only short sequences are
+sorted.
 """
 
 from __future__ import annotations
@@ -265,10 +265,10 @@ def _pairs(
     if prod(shape):
         index_bytes = 0 if index_dtype is None else index_dtype.itemsize
         selection = line_selection(x, axes, k, order, has_values=True, index_bytes=index_bytes)
-        # Zeros that are equal have two signs, and NaN many bits.
-        words, known = _words(
-            x, selection, ranks, propagates=propagate and _has_nan(x), positions=index_dtype is not None or _has_nan(x)
-        )
+        # Of floats, zeros that are equal have two signs, and NaN many bits.
+        floats = _has_nan(x)
+        positions = index_dtype is not None or floats
+        words, known = _words(x, selection, ranks, propagates=propagate and floats, positions=positions)
         _run(x, selection, ranks_plan, (known,), ranks=words, **results)
     return list(results.values())
 

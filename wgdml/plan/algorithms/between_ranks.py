@@ -107,9 +107,9 @@ class BetweenRanks(Step):
     @staticmethod
     def _brackets(search: Search, brackets: Brackets) -> dict[str, int]:
         """The constants of ``lib/workgroup/between.wgsl``."""
-        count, wide = brackets.count, search.view.per_load <= 8
+        count, again = brackets.count, 4 if search.view.per_load <= 8 else 2
         edges = {"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length()}
-        return edges | {"BRACKETS": count, "LAST": int(search.part.last), "AGAIN": 4 if wide else 2}
+        return edges | {"BRACKETS": count, "LAST": int(search.part.last), "AGAIN": again}
 
     def _listed(
         self,

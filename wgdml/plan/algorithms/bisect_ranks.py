@@ -8,7 +8,7 @@ from ..machine import ceil_div, power_of_two_above
 from ..program import Program
 from ..regions import View
 from .base import Step
-from .parts import class_tile
+from .parts import NEIGHBOURS, class_tile
 from .rank_table import Search, bound_pairs
 
 #: An invocation has up to so many keys, and words of keys. More wait for fewer others; fewer leave
@@ -26,7 +26,6 @@ _FEW_RANKS = 4
 _SORTED = 1024  # items of those
 _MOST_RANKS = 16  # of longer ones
 _WORKGROUP = 128  # invocations at least: processors hold only so many workgroups
-_NEIGHBOURS = 8  # columns side by side, at least: a sector of memory
 _LISTED = 32  # pairs of an interval, at most: each is compared with all
 _LOOK = 3  # bits between two looks at whether any team goes on
 _AT_A_TIME = 2  # loads: tiles come in fewer sizes
@@ -60,7 +59,7 @@ class BisectRanks(Step):
         team = min(widest, power_of_two_above(ceil_div(view.length, min(_EACH_KEYS, _EACH_WORDS // key_words))))
         teams, beside = max(1, _WORKGROUP // team), source.columns and team > 1
         if beside:
-            teams = min(max(teams, _NEIGHBOURS), widest // team)
+            teams = min(max(teams, NEIGHBOURS), widest // team)
         tile, listed = class_tile(source, team, _AT_A_TIME, _SIZES), min(_LISTED, max(4, team))
         program.dispatch(
             "ranks/bisect",

@@ -120,7 +120,10 @@ class DigitRanks(Step):
         sources: Sequence[Source],
         missed: Mapping[str, Region] = MappingProxyType({}),
     ) -> None:
-        """``missed``: a word for each sequence, where only those with one are looked at."""
+        """The search: a dispatch a digit.
+
+        ``missed``: a word for each sequence, where only those with one are looked at.
+        """
         slots, sequences = levels.constants["RANKS"], search.sequences
         progress = program.words(4 * (len(levels.digits) + 1) * slots * sequences)
         bind = {"histogram": levels.histogram, "progress": progress, "ranks": search.ranks.region, **missed}

@@ -57,6 +57,9 @@ def parts_for_loads(machine: Machine, occupancy: OccupancyPolicy, loads: int, se
     return max(1, min(occupancy.workgroups // sequences, loads // (machine.workgroup * 4)))
 
 
+#: Columns that a workgroup reads side by side, at least: a sector of memory.
+NEIGHBOURS = 8
+
 _ITEMS_AGAIN = 32  # A bit of a word stands for each.
 
 

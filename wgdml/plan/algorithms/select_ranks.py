@@ -12,15 +12,13 @@ from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .between_ranks import BetweenRanks
 from .bisect_ranks import BisectRanks
-from .digit_ranks import DigitRanks
-from .parts import parts_of_rows
+from .parts import NEIGHBOURS, parts_of_rows
 from .rank_table import Part, Ranks, Search, bound_pairs, plain_parts, rank_table
 from .serial_subsets import pairs_of
 from .transpose import Transpose, rows_of
 
 _SHORT = 1024  # items of sequences that are put in order, unless they are bisected: one read
 _LOADS = 8  # of an invocation that counts numbers, at least
-_NEIGHBOURS = 8  # columns side by side, at least: a sector of memory
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
 _FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
 _PARTS = 8  # of a sequence, up to which one workgroup does the work of all
@@ -38,7 +36,7 @@ class SelectRanks(Step):
         self.transpose = Transpose(machine, policies)
         self.bisection = BisectRanks(machine, policies)
         self.between = BetweenRanks(machine, policies)
-        self.digits = DigitRanks(machine, policies)
+        self.digits = self.between.digits
 
     def table(
         self, view: View, sequences: int, ranks: Sequence[int], *, propagates: bool, positions: bool
@@ -122,15 +120,14 @@ class SelectRanks(Step):
     def _turned(self, view: View, sequences: int, count: int, positions: bool) -> bool:
         """Are sequences that are no rows copied to rows? They are read several times."""
         once = view.length <= _SHORT or self._bisected(view, count, positions)
-        return not once and not self.machine.software and self.transpose.fits(view, sequences)
+        return not once and self.transpose.fits(view, sequences)
 
     def to_read_again(self, program: Program, view: View, sequences: int, count: int) -> View:
         """Sequences that are read again when so many ranks are known: as rows where that pays."""
         # A copy and all pairs in order would take more than a pair an item.
         ordered = view.length <= _SHORT and not self._bisected(view, count, True)
-        if ordered or self.machine.software or not self.transpose.fits(view, sequences):
-            return view
-        return self.transpose.copied(program, view, sequences)
+        copies = not ordered and self.transpose.fits(view, sequences)
+        return self.transpose.copied(program, view, sequences) if copies else view
 
     def _alone(self, view: View, sequences: int) -> bool:
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
@@ -144,7 +141,7 @@ class SelectRanks(Step):
     def count_numbers(self, program: Program, view: View, sequences: int, numbers: Region) -> None:
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
         size, beside = self.machine.workgroup, view.columns
-        team = min(size // _NEIGHBOURS if beside else size, power_of_two_above(ceil_div(view.most_loads, _LOADS)))
+        team = min(size // NEIGHBOURS if beside else size, power_of_two_above(ceil_div(view.most_loads, _LOADS)))
         parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
         if parts > 1:
             parts *= size // team

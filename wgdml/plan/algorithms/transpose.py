@@ -79,12 +79,14 @@ class Transpose(Algorithm):
         return rows
 
     def fits(self, columns: View, sequences: int) -> bool:
-        """Are they no rows, and does a copy fit a binding, and three quarters of a pair an item?"""
+        """May sequences that are no rows be read as a copy? Not on software adapters.
+
+        It fits a binding, half of the largest buffer, and three quarters of a pair an item.
+        """
         step, m = _step(columns), self.machine
         room = min(m.max_storage_buffer_binding_size, m.max_buffer_size // 2)
-        return (
-            not columns.rows and 4 * step <= 3 * columns.covered * columns.selection.format.pair_size and sequences * step <= room
-        )
+        narrow = 4 * step <= 3 * columns.covered * columns.selection.format.pair_size
+        return not m.software and not columns.rows and narrow and sequences * step <= room
 
     @staticmethod
     def _dense(problem: Problem) -> bool:
