@@ -3,8 +3,8 @@
 The constants fall in three kinds. Those that shape the text or an array (algorithm, layout, width
 of the element, k, limits) are swept in full against each other, as far as the planner lets them
 meet. What is written, and how wide loads may be, are swept against all of the planner's own
-choices, and against forced algorithms for a few k. Those that are only numbers to the compiler (the
-masks of an element's order) are swept against every kernel, on one layout each.
+choices, and against forced algorithms for a few k. Whether elements are floats, and where their
+NaNs go, is swept against every kernel, on one layout each.
 
 ``python tests/variants.py`` lets two compilers judge each one: Naga, as wgpu uses it, and Tint, as
 Dawn and Chromium use it, which also rejects barriers in control flow that is not uniform. It needs

@@ -20,7 +20,7 @@ from . import contract
 
 @dataclass(frozen=True)
 class ElementFormat:
-    """How the bits order: left-aligned constants of ``shaders/lib/order/key.wgsl``."""
+    """How the bits order: left-aligned numbers of ``shaders/lib/order/key.wgsl``."""
 
     bytes: int
     sign_bit: int = 0

@@ -1,4 +1,4 @@
-// An empty running top-k: -> state. What stands for no pair has FILL_HIGH, FILL_LOW as its bits.
+// An empty running top-k: -> state. What stands for no pair has the bits of the last number.
 #import io/running
 
 @compute @workgroup_size(WORKGROUP)
@@ -10,7 +10,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var value = 0u;
   if (word >= HEAD) {
     let part = (word - HEAD) % ENTRY;
-    value = select(select(FILL_LOW, FILL_HIGH, part == 0u), 0xffffffffu, part >= KEY_WORDS);
+    value = select(select(params.nothing_low, params.nothing_high, part == 0u), 0xffffffffu, part >= KEY_WORDS);
   }
   state[at] = value;
 }

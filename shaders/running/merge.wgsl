@@ -1,7 +1,7 @@
 // Merges what arrives into what is kept: state, pairs in order and input, or other -> next.
 //
 // A pair's rank is its own among those it lies with, and the number before it among the others. Of
-// equal keys the earlier one comes first, or the later one where INDEX_FLIP is not 0.
+// equal keys the earlier one comes first, or the later one where params.index_flip is not 0.
 //   FROM_STATE  1 where another running top-k arrives
 #if FROM_STATE
 #import io/arriving_state
@@ -13,7 +13,7 @@
 
 // Whether a key that is kept comes before one that arrives.
 fn stays_before(kept: Key, arrives: Key) -> bool {
-  return key_less(kept, arrives) || (INDEX_FLIP == 0u && key_equal(kept, arrives));
+  return key_less(kept, arrives) || (params.index_flip == 0u && key_equal(kept, arrives));
 }
 
 // How many of those that are kept come before a key that arrives.

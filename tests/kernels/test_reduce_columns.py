@@ -31,15 +31,14 @@ def constants(plans):
     return [numbers_of(plan.dispatches[0]) for plan in plans]
 
 
-@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "int64"])))
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
 @pytest.mark.parametrize("numbers", [{}, WIDE], ids=["narrow", "wide"])
-def test_every_width(forced, turn, name, numbers):
+def test_every_width(forced, name, numbers):
     device, plans = forced(**numbers)
-    directions = DIRECTIONS[(turn + len(numbers)) // 2 % 2 :: 2]  # each is a kernel of its own
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):
         for shape in ((2, 45, 48), (2, 3, 48)):
             x = data.make(kind, name, shape, number)
-            for direction in directions:
+            for direction in DIRECTIONS:
                 check(direction, x, axis=1, device=device, case=(kind, shape))
     size = x.dtype.itemsize
     words = 4 if numbers else max(1, size // 4)
@@ -82,10 +81,10 @@ def test_teams(forced, shape, axis, team, parts):
 def test_lengths(forced, length, numbers):
     """The last round of loads may meet the last item again."""
     device, plans = forced(**numbers)
-    for number, columns in enumerate((4, 5, 1028)):
+    for columns in (4, 5, 1028):
         for kind in ("random", "eight_values"):
             x = data.make(kind, "float32", (3, length, columns), length)
-            for direction in DIRECTIONS[(number + length) % 2 :: 2]:  # each is a kernel of its own
+            for direction in DIRECTIONS:
                 check(direction, x, axis=1, device=device, case=(kind, columns))
     for c in constants(plans):
         if c["TEAM"] == 1:

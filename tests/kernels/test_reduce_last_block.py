@@ -32,11 +32,6 @@ def forced(request, forced) -> Forced:
     return partial(forced, subgroups=request.param)
 
 
-def directions_of(forced: Forced, number: int) -> tuple[str, ...]:
-    """Half of them, and the other half without subgroups: each is a kernel of its own."""
-    return DIRECTIONS[(number + forced.keywords["subgroups"]) % 2 :: 2]
-
-
 def parts_of(plans: list[Plan]) -> list[int]:
     """How many parts meet, a plan. Each is one dispatch."""
     assert all(len(plan.dispatches) == 1 for plan in plans)
@@ -48,12 +43,12 @@ def assert_empty(device: wgdml.Device) -> None:
     assert not read(device, device.buffers.scratch(1))[:MEETING_BYTES].any()
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float16", "float32", "int64"])))
-def test_every_width(forced, number, name):
+@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+def test_every_width(forced, name):
     device, plans = forced(**SMALL)
     for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
         x = data.make(kind, name, (3, 9001 if oracle.DTYPES[name].itemsize > 1 else 36_001), seed)
-        for direction in directions_of(forced, number):
+        for direction in DIRECTIONS:
             check(direction, x, device=device, case=kind)
     assert min(parts_of(plans)) >= 9
     assert_empty(device)
@@ -73,8 +68,8 @@ def test_lengths(forced, sequences, n):
 def test_as_a_gpu_plans_them(forced):
     device, plans = forced(**DEFAULT)
     for shape in ((1, 131_072), (1, 1 << 20), (3, 300_001), (33, 70_000)):
-        for number, name in enumerate(("float32", "int64")):
-            for direction in directions_of(forced, number):
+        for name in ("float32", "int64"):
+            for direction in DIRECTIONS:
                 check(direction, data.make("few_distinct", name, shape, 1), device=device, case=shape)
     assert min(parts_of(plans)) >= 8
     assert_empty(device)
@@ -94,11 +89,11 @@ def test_the_winner_alone_in_every_part(forced):
     assert_empty(device)
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float32", "float64"])))
-def test_strided_elements(forced, number, name):
+@pytest.mark.parametrize("name", ["uint8", "float32", "float64"])
+def test_strided_elements(forced, name):
     device, plans = forced("reduce", **SMALL)
     tensor, x = strided_tensor(device, "eight_values", name, (2, 30, 150), (13_000, 405, 2), 5)
-    for direction in directions_of(forced, number):
+    for direction in DIRECTIONS:
         check(direction, x, given=tensor, axis=(1, 2), device=device)
     assert min(parts_of(plans)) > 2
 

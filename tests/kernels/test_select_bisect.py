@@ -10,7 +10,7 @@ import oracle
 import pytest
 from checks import check, strided_tensor
 
-#: Each direction is a kernel of its own, so the tests take them in turn.
+#: The tests take them in turn.
 DIRECTIONS = ("top_k-largest", "top_k-smallest")
 
 

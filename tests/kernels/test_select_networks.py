@@ -13,7 +13,7 @@ from planning import numbers_of
 
 import wgdml
 
-#: Each direction is a kernel of its own, so the tests take them in turn.
+#: The tests take them in turn.
 DIRECTIONS = ("top_k-largest", "top_k-smallest")
 
 

@@ -13,7 +13,7 @@ from planning import numbers_of, params_of
 
 import wgdml
 
-#: Each is a kernel of its own, so most tests take them in turn.
+#: Most tests take them in turn.
 DIRECTIONS = ("top_k-largest", "top_k-smallest")
 
 

@@ -84,8 +84,7 @@ def steps_table(result: Result) -> Table:
     title = f"{result['case']} {result['data']}: {us(result['device_us'])} us in one pass"
     columns = ("dispatch", "workgroups", "alone us", "adds us", "constants")
     table = table_of(columns, ("dispatch", "constants"), folded=("constants",), title=title)
-    hidden = {"KEY_WORDS", "SIGN_BIT", "MINUS", "LARGEST", "NAN_KEY", "DIRECTION", "INDEX_FLIP"}
-    hidden |= {"ELEMENT_BYTES", "HAS_VALUES"}
+    hidden = {"KEY_WORDS", "MINUS", "ELEMENT_BYTES", "HAS_VALUES"}
     for step in result["steps"]:
         grid = "x".join(str(n) for n in step["workgroups"] if n > 1) or "1"
         constants = " ".join(f"{name}={n}" for name, n in step["constants"].items() if name not in hidden and n)

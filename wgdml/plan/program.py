@@ -194,6 +194,7 @@ class Program:
         _check_names(kernel, bind, constants, params)
         bound: dict[str, Region] = {}
         values = {"sequences": self.sequences, "k": self.selection.k, "parts": 1}
+        values |= _order_values(self.selection)
         values |= {"key_bits": 8 * self.selection.format.bytes, "index_bits": self.selection.index_bits}
         view = source if isinstance(source, View) else sink.view if isinstance(sink, Outputs) else None
         used = self._shared | self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
@@ -295,7 +296,6 @@ class Program:
         else:
             bound["indices"] = self.arena.take(4)  # bound, and left alone
         values["first_rank"] = values["earlier_ranks"] = sink.first_rank
-        values["nothing_high"], values["nothing_low"] = s.format.last(s.order.largest_first)
         payload = shape.payload if s.has_indices else None
         if payload is not None:
             self._payload(shape, payload, bound, values)
@@ -413,17 +413,28 @@ def _format_constants(s: Selection) -> dict[str, int]:
     return {
         "KEY_WORDS": f.key_words,
         "PAIR_WORDS": f.key_words + 1,
-        "SIGN_BIT": f.sign_bit,
         "MINUS": f.minus,
-        "LARGEST": f.largest,
-        "NAN_KEY": 0 if s.order.nan_first else f.key_mask,
-        "DIRECTION": f.key_mask if s.order.largest_first else 0,
-        "INDEX_FLIP": 0xFFFFFFFF if s.last_index else 0,
         "ELEMENT_BYTES": f.bytes,
         "WORD_RANKS": max(1, 4 // f.bytes),
         "HAS_VALUES": int(s.has_values),
         "PACKED": int(s.packed),
         "HELD_WORDS": 1 if s.packed else f.key_words + 1,
+    }
+
+
+def _order_values(s: Selection) -> dict[str, int]:
+    """The parameters of ``lib/order``."""
+    f = s.format
+    direction = f.key_mask if s.order.largest_first else 0
+    nothing_high, nothing_low = f.last(s.order.largest_first)
+    return {
+        "flip_high": f.sign_bit ^ direction,
+        "flip_low": direction if f.key_words > 1 else 0,
+        "largest": f.largest,
+        "nan_key": 0 if s.order.nan_first else f.key_mask,
+        "index_flip": 0xFFFFFFFF if s.last_index else 0,
+        "nothing_high": nothing_high,
+        "nothing_low": nothing_low,
     }
 
 

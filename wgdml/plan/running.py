@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..selection import FORMATS, AxisDim, BatchDim, ElementFormat, Order, Selection
+from ..selection import AxisDim, BatchDim, ElementFormat, Order, Selection
 from .algorithms.parts import bins_of, loads_again, pair_bytes, parts_for_loads
 from .cut import Pieces, views_of
 from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
@@ -50,17 +50,6 @@ def state_bytes(machine: Machine, form: ElementFormat, sequences: int, k: int) -
     return meeting.offset + meeting.size
 
 
-def _fill(element: str, order: Order) -> dict[str, int]:
-    """The bits of the type's last number in the order, which stand for no pair."""
-    form = FORMATS[element]
-    high, low = (form.sign_bit, 0) if order.largest_first else (~form.sign_bit & form.key_mask, 0xFFFFFFFF)
-    if form.minus:
-        high, low = form.largest | (form.minus if order.largest_first else 0), 0
-    if element == "bool":
-        high = min(high, 1 << 24)
-    return {"FILL_HIGH": high, "FILL_LOW": low}
-
-
 def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool, index_bytes: int = 4) -> Selection:
     """The rows of a running top-k by themselves."""
     batch = (BatchDim(sequences, 0, 0, 1),)
@@ -76,8 +65,7 @@ def begin_plan(planner: Composes, element: str, order: Order, sequences: int, k:
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         workgroup = program.machine.workgroup
         program.clear(_meeting_at(program.machine, selection.format, sequences, k))
-        constants = _fill(element, order)
-        program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows}, constants=constants)
+        program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows})
 
     return planner.compose(selection, build, vectors=False, shared_input=False)
 

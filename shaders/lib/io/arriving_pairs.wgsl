@@ -8,5 +8,5 @@ fn arriving_key(sequence: u32, i: u32) -> Key { return load(row_of(sequence), i)
 
 fn arriving_entry(sequence: u32, i: u32, row: u32) -> Entry {
   let pair = load(row_of(sequence), i);
-  return entry_of(sequence, Pair(pair.key, pair.index ^ INDEX_FLIP), row);
+  return entry_of(sequence, Pair(pair.key, pair.index ^ params.index_flip), row);
 }

@@ -15,13 +15,10 @@ fn least_in(data: Load) -> Key {
   low = min(low, bits_of(data, $cu));
   high = max(high, bits_of(data, $cu));
 #endfor
-#if DIRECTION > 0
-  let number = select(low, bitcast<u32>(top), top >= 0);
-  return key_of(select(number, high, high > (MINUS | LARGEST)));
-#else
-  let number = select(low, high, high >= MINUS);
-  return key_of(select(number, bitcast<u32>(top), top > bitcast<i32>(LARGEST)));
-#endif
+  let smallest = select(low, high, high >= MINUS);
+  let largest = select(low, bitcast<u32>(top), top >= 0);
+  let nan = (top > bitcast<i32>(params.largest)) | (high > (MINUS | params.largest));
+  return select(key_of_number(select(smallest, largest, largest_first())), params.nan_key, nan);
 }
 
 #else

@@ -6,6 +6,12 @@ struct Params {
   length: u32,            // Items of each sequence that this dispatch reads.
   k: u32,                 // Pairs wanted of each sequence.
   first_index: u32,       // Index, within the whole sequence, of this dispatch's first item.
+  // The order (lib/order/key.wgsl).
+  flip_high: u32,         // Bits of a key that its number in line has otherwise; of the high word.
+  flip_low: u32,          // The same of the low word.
+  largest: u32,           // High word of the largest magnitude of floats. NaNs lie above.
+  nan_key: u32,           // The word of the key of every NaN.
+  index_flip: u32,        // 0xffffffff where the last index of several wins, else 0.
   // Tensors, in elements.
   input_base: u32,        // Of the first element in the bound window of the input.
   value_base: u32,        // Of the first value output.

@@ -78,7 +78,7 @@ struct Result { here: bool, bits: Key, index: vec2<u32> }
 
 // Of a pair. The key tells the value's bits, except of NaNs and zeros: those are read again.
 fn result_of(to: Target, rank: u32, pair: Pair) -> Result {
-  var index = pair.index ^ INDEX_FLIP;
+  var index = pair.index ^ params.index_flip;
 #if RAGGED
   let span = spans[to.sequence];
   if (index >= span.y || rank + params.earlier_ranks >= span.z) {

@@ -5,7 +5,6 @@
 //   SOURCE_PAIRS     pairs made by an earlier dispatch, one a load (bindings 2 and 3)
 //   SPREAD           1 where pairs are items of an axis, and their indices count along another
 //   COUNTED          1 where binding 8 counts the pairs, from k to params.length; else k
-//   INDEX_FLIP       0xffffffff where the last index of several wins, else 0
 //   RAGGED           1 where elements have spans (lib/io/spans.wgsl): a sequence is its span
 #import order/pair
 #import io/params
@@ -52,8 +51,8 @@ fn row_of(sequence: u32) -> Row {
 fn load(row: Row, v: u32) -> Load {
   let at = row.start + v * params.source_item_step;
 #if SPREAD
-  let along = (source_indices[at] ^ INDEX_FLIP) * params.spread_scale;
-  return Pair(source_keys[at], (along + v * params.spread_step + params.first_index) ^ INDEX_FLIP);
+  let along = (source_indices[at] ^ params.index_flip) * params.spread_scale;
+  return Pair(source_keys[at], (along + v * params.spread_step + params.first_index) ^ params.index_flip);
 #else
   return Pair(source_keys[at], source_indices[at]);
 #endif
@@ -183,7 +182,7 @@ fn items_of(row: Row) -> u32 { return row.loads; }
 fn index_at(row: Row, position: u32) -> u32 { return source_indices[row.start + position * params.source_item_step]; }
 #else
 fn items_of(row: Row) -> u32 { return items_in(row.span); }
-fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position) ^ INDEX_FLIP; }
+fn index_at(row: Row, position: u32) -> u32 { return index_in(row.span, position) ^ params.index_flip; }
 #endif
 
 #if !SOURCE_ROWS

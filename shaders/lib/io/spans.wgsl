@@ -4,7 +4,6 @@
 // An algorithm may need more items than take part. Those that follow are visited too, up to
 // params.least of all. They have the last key and indices behind all others: nothing precedes them.
 //   RAGGED      1 where sequences have spans of their own, else all items of all take part
-//   INDEX_FLIP  0xffffffff where the last index of several wins: items without a part are nothing
 #import order/pair
 #import io/input
 
@@ -39,7 +38,7 @@ fn position_in(span: Span, index: u32) -> u32 { return index + span.first - para
 fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair {
   let index = step + params.first_index - span.first;
   let real = index < span.real;
-  return Pair(select(LAST_OF_ELEMENTS, key, real), select(NO_INDEX, index ^ INDEX_FLIP, real));
+  return Pair(select(LAST_OF_ELEMENTS, key, real), select(NO_INDEX, index ^ params.index_flip, real));
 }
 
 #else
@@ -70,7 +69,7 @@ fn position_in(span: Span, index: u32) -> u32 {
 fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair {
   let real = position < span.real;
   return Pair(select(LAST_OF_ELEMENTS, key, real),
-              select(NO_INDEX, index_in(span, position) ^ INDEX_FLIP, real || INDEX_FLIP == 0u));
+              select(NO_INDEX, index_in(span, position) ^ params.index_flip, real || params.index_flip == 0u));
 }
 
 #endif
@@ -83,6 +82,6 @@ fn items_in(span: Span) -> u32 { return params.length; }
 fn step_in(span: Span, position: u32) -> vec2<u32> { return axis_step(position); }
 fn index_in(span: Span, position: u32) -> u32 { return axis_step(position).y + params.first_index; }
 fn position_in(span: Span, index: u32) -> u32 { return index - params.first_index; }
-fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair { return Pair(key, (step + params.first_index) ^ INDEX_FLIP); }
+fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair { return Pair(key, (step + params.first_index) ^ params.index_flip); }
 
 #endif

@@ -1,36 +1,39 @@
 // An element's bits -> its key, and back (lib/order/compare.wgsl).
 //
 // Bits come left-aligned (an 8-bit element in the top byte): types of up to 32 bits are one case.
-// 64-bit types are two words, x high and y low. No branch on the data type survives folding.
-//   SIGN_BIT   0x80000000 for signed and float types, 0 for unsigned
-//   MINUS      0x80000000 for floats, which are sign and magnitude with two equal zeros; else 0
-//   LARGEST    high word of the largest magnitude; NaNs lie above; 0xffffffff where there are none
-//   NAN_KEY    the word of the key of every NaN
-//   DIRECTION  the used bits of a key to put the largest first, 0 to put the smallest first
+// 64-bit types are two words, x high and y low. The type's numbers and the direction are parameters:
+// one text serves signed and unsigned integers, all floats of a size, and both directions.
+//   MINUS  0x80000000 for floats, which are sign and magnitude with two equal zeros; else 0
 #import order/compare
+#import io/params
+
+#if MINUS
 
 // All ones for a negative float, else 0.
-fn minus_of(high: u32) -> u32 { return u32(bitcast<i32>(high & MINUS) >> 31u); }
+fn minus_of(high: u32) -> u32 { return u32(bitcast<i32>(high) >> 31u); }
+
+// Keys of floats put the largest first where that of the least of all numbers is the last.
+fn largest_first() -> bool { return params.flip_high < MINUS; }
 
 #if KEY_WORDS == 1
 
-fn key_of(bits: Key) -> Key {
-  let magnitude = bits & ~MINUS;
+fn key_of_number(bits: Key) -> Key {
   let minus = minus_of(bits);
-  let ordered = (magnitude ^ minus) - minus + SIGN_BIT;
-  return select(select(ordered, DIRECTION - ordered, DIRECTION != 0u), NAN_KEY, magnitude > LARGEST);
+  return (((bits & ~MINUS) ^ minus) - minus) ^ params.flip_high;
 }
+
+fn key_of(bits: Key) -> Key { return select(key_of_number(bits), params.nan_key, (bits & ~MINUS) > params.largest); }
 
 // The element's bits. `bits_are_known` is false for NaNs and zeros, whose key is shared.
 fn bits_from(key: Key) -> Key {
-  let number = (key ^ DIRECTION) - SIGN_BIT;
+  let number = key ^ params.flip_high;
   let minus = minus_of(number);
   return ((number ^ minus) - minus) | (number & MINUS);
 }
 
-fn is_nan(key: Key) -> bool { return MINUS != 0u && key == NAN_KEY; }
+fn is_nan(key: Key) -> bool { return key == params.nan_key; }
 
-fn bits_are_known(key: Key, bits: Key) -> bool { return MINUS == 0u || (!is_nan(key) && bits != 0u); }
+fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) && bits != 0u; }
 
 #else
 
@@ -38,18 +41,29 @@ fn bits_are_known(key: Key, bits: Key) -> bool { return MINUS == 0u || (!is_nan(
 fn key_of(bits: Key) -> Key {
   let magnitude = bits.x & ~MINUS;
   let minus = select(0u, minus_of(bits.x), (magnitude | bits.y) != 0u);
-  let ordered = Key((magnitude ^ minus) + SIGN_BIT, bits.y ^ minus);
-  let nan = MINUS != 0u && magnitude + select(0u, 1u, bits.y != 0u) > LARGEST;
-  return select(ordered ^ Key(DIRECTION), Key(NAN_KEY), nan);
+  let nan = magnitude + select(0u, 1u, bits.y != 0u) > params.largest;
+  return select(Key(magnitude ^ minus ^ params.flip_high, bits.y ^ minus ^ params.flip_low), Key(params.nan_key), nan);
 }
 
 fn bits_from(key: Key) -> Key {
-  let number = (key ^ Key(DIRECTION)) - Key(SIGN_BIT, 0u);
+  let number = key ^ Key(params.flip_high, params.flip_low);
   return (number ^ Key(minus_of(number.x))) | Key(number.x & MINUS, 0u);
 }
 
-fn is_nan(key: Key) -> bool { return MINUS != 0u && all(key == Key(NAN_KEY)); }
+fn is_nan(key: Key) -> bool { return all(key == Key(params.nan_key)); }
 
-fn bits_are_known(key: Key, bits: Key) -> bool { return MINUS == 0u || (!is_nan(key) && any(bits != Key(0u))); }
+fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) && any(bits != Key(0u)); }
+
+#endif
+#else
+
+#if KEY_WORDS == 1
+fn key_of(bits: Key) -> Key { return bits ^ params.flip_high; }
+#else
+fn key_of(bits: Key) -> Key { return bits ^ Key(params.flip_high, params.flip_low); }
+#endif
+fn bits_from(key: Key) -> Key { return key_of(key); }
+fn is_nan(key: Key) -> bool { return false; }
+fn bits_are_known(key: Key, bits: Key) -> bool { return true; }
 
 #endif

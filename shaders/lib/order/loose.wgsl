@@ -7,21 +7,24 @@
 
 alias Loose = u32;
 
-const NAN_FIRST: bool = NAN_KEY == 0u;
-const MOST: u32 = LARGEST;                              // both infinities, as `in_line` has them
-const LEAST: u32 = (MINUS | LARGEST) ^ 0x7fffffffu;
+fn nan_first() -> bool { return params.nan_key == 0u; }
 
 // Signed numbers in the order of the numbers that floats are. NaNs lie beyond both infinities.
 fn in_line(bits: u32) -> u32 { return bits ^ (minus_of(bits) & 0x7fffffffu); }
 
-fn loose_of(bits: u32) -> Loose {
-  // NaNs of one sign wrap around to where those of the other sign are.
-  if (DIRECTION == 0u) { return in_line(bits) - select(LEAST, MOST + 1u, NAN_FIRST); }
-  return select(MOST, LEAST - 1u, NAN_FIRST) - in_line(bits);
+// NaNs of one sign wrap around to where those of the other sign are.
+fn loose_of(bits: u32) -> Loose { return (in_line(bits) ^ turned()) - begin_of_line(); }
+
+fn turned() -> u32 { return select(0u, 0xffffffffu, largest_first()); }
+
+// What has the first loose key: the first number or, where NaNs come first, what is behind the last.
+fn begin_of_line() -> u32 {
+  let end = in_line(end_bits(nan_first())) ^ turned();
+  return end + select(0u, 1u, nan_first());
 }
 
 // The bits of the first and the last number in the wanted order.
-fn end_bits(last: bool) -> u32 { return LARGEST | select(0u, MINUS, last == (DIRECTION != 0u)); }
+fn end_bits(last: bool) -> u32 { return params.largest | select(0u, MINUS, last == largest_first()); }
 
 // The loose key of the first element whose key is not before a key.
 fn loose_first(key: Key) -> Loose {
@@ -34,7 +37,7 @@ fn loose_first(key: Key) -> Loose {
 
 // The loose key of the last element whose key is not after a key.
 fn loose_last(key: Key) -> Loose {
-  if (key >= NAN_KEY && !NAN_FIRST) { return 0xffffffffu; }
+  if (key >= params.nan_key && !nan_first()) { return 0xffffffffu; }
   if (key > key_of(end_bits(true))) { return loose_of(end_bits(true)); }
   if (key < key_of(end_bits(false))) { return loose_of(end_bits(false)) - 1u; }
   let bits = bits_from(key);
@@ -43,7 +46,7 @@ fn loose_last(key: Key) -> Loose {
 
 // A loose key that is the same for all elements with one key.
 fn merged(loose: Loose) -> Loose {
-  let number = select(min(loose, loose_of(end_bits(true)) + 1u), max(loose, loose_of(end_bits(false)) - 1u), NAN_FIRST);
+  let number = select(min(loose, loose_of(end_bits(true)) + 1u), max(loose, loose_of(end_bits(false)) - 1u), nan_first());
   return number + select(0u, 1u, number == min(loose_of(0u), loose_of(MINUS)));
 }
 
