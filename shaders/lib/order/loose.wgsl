@@ -17,7 +17,7 @@ fn loose_of(bits: u32) -> Loose { return (in_line(bits) ^ turned()) - begin_of_l
 
 fn turned() -> u32 { return select(0u, 0xffffffffu, largest_first()); }
 
-// What has the first loose key: the first number or, where NaNs come first, what is behind the last.
+// What has the first loose key: the first number or, where NaNs come first, behind the last one.
 fn begin_of_line() -> u32 {
   let end = in_line(end_bits(nan_first())) ^ turned();
   return end + select(0u, 1u, nan_first());
