@@ -1,8 +1,8 @@
 // An element's bits -> its key, and back (lib/order/compare.wgsl).
 //
 // Bits come left-aligned (an 8-bit element in the top byte): types of up to 32 bits are one case.
-// 64-bit types are two words, x high and y low. The type's numbers and the direction are parameters.
-// So one text serves signed and unsigned integers, all floats of a size, and both directions.
+// 64-bit types are two words, x high and y low. Numbers of the type and the direction are
+// parameters: one text serves all integers or all floats of a size, and both directions.
 //   MINUS  0x80000000 for floats, which are sign and magnitude with two equal zeros; else 0
 #import order/compare
 #import io/params
