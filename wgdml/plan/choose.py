@@ -37,10 +37,17 @@ def _few_and_long(p: Problem, a: Algorithms) -> bool:
 
 
 def _few_of_many_ranks(p: Problem, a: Algorithms) -> bool:
-    """Would a workgroup each leave most of the machine idle, or have no room for its list?"""
+    """Would a workgroup each leave most of the machine idle, or have no room for its list?
+
+    (benchmarks/LOG.md#few-rows-whose-lists-have-no-room-2026-11-28-0164eed)
+    """
     few = 2 * p.sequences <= a["sample_select"].occupancy.processors
-    long = p.length >= max(12 * p.k, 1 << 15, p.sequences << 11)
-    return p.along and ((p.k > 2048 and few and long) or (p.k >= 1024 and _few_and_long(p, a)))
+    if p.along and few and p.k > 2048:
+        digits = a["select_digits"]
+        spilled = digits.serves(p) is not None or digits.check(p).spilled
+        return spilled or p.length >= max(12 * p.k, 1 << 15, p.sequences << 11)
+    many = p.k >= 1024 or (p.k >= 256 and p.sequences * p.k >= 4096)
+    return p.along and many and _few_and_long(p, a)
 
 
 def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
@@ -150,8 +157,8 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 
 
 #: A sort in workgroup memory takes less where more than so much of a row is wanted, by the bytes of
-#: an element (benchmarks/LOG.md#rows-of-1024-to-8192-items-2026-11-26-f54f09a).
-_DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2.25, 8: 1 / 2.125}
+#: an element (benchmarks/LOG.md#rows-of-which-half-is-wanted-2026-11-28-0164eed).
+_DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2, 8: 1 / 2}
 
 
 #: A threshold from a sample takes less than delegates from this k on, by the bytes of an element,
@@ -285,8 +292,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "sample_select",
         _few_of_many_ranks,
-        "few long rows, k from 1024 on; up to half as many rows as processors, of 12 k items, 32768 and 2048 for each row, k "
-        "over 2048",
+        "few long rows, k from 1024 on, or from 256 on and 4096 in all; up to half as many rows as processors with k over 2048, "
+        "whose list no workgroup has room for, or of 12 k items, 32768 and 2048 for each row",
         "one read by the whole machine, and several workgroups sort what it leaves",
     ),
     Rule(
@@ -305,7 +312,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_digits",
         _select_digits,
         "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th and 512 on (16 "
-        "and 64 bits: 256), up to 4/9 (16 bits: 2/7, 64: 8/17, 8: none); from a sixteenth on where a sort of all has no "
+        "and 64 bits: 256), up to half (16 bits: 2/7, 8: none); from a sixteenth on where a sort of all has no "
         "room; longer ones with a sample and 32 k items at most, where a list of k has no room",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
