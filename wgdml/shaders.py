@@ -55,7 +55,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _forget() -> None:
-    for kept in (source, _found, _tree, _specialised):
+    for kept in (source, _found, _constants, _tree, _specialised):
         kept.cache_clear()
 
 
@@ -129,6 +129,7 @@ class _Import:
 
 
 _Node = _Line | _If | _For | _Import
+_Loops = tuple[tuple[str, int], ...]  # about a line, from the outermost in: the variable and its turn
 
 _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
 _LOOP = re.compile(r"^(\w+) in (\w+)$")
@@ -202,6 +203,12 @@ def words(name: str) -> frozenset[str]:
     return _found(name, _WORD)
 
 
+@cache
+def _constants(name: str) -> tuple[str, ...]:
+    """The words of a kernel's text that may be constants, sorted."""
+    return tuple(sorted(word for word in words(name) if _CONSTANT.fullmatch(word)))
+
+
 def fields(name: str) -> frozenset[str]:
     """The parameters that a kernel's text reads, its imports' included."""
     return _found(name, _FIELD)
@@ -245,28 +252,29 @@ class _Text:
         self.used: set[str] = set()
         self.resources: dict[str, Resource] = {}
 
-    def walk(
-        self, nodes: tuple[_Node, ...], loops: tuple[tuple[str, int], ...] = (), once: bool = False
-    ) -> Iterator[tuple[_Line, tuple[tuple[str, int], ...]]]:
-        """The lines in their order, each with the loops about it and their turns.
+    def lines(self, name: str, once: bool = False) -> list[tuple[_Line, _Loops]]:
+        """The lines of a kernel in their order, each with the loops about it and their turns.
 
         ``once``: of loops whose turns have the same lines, the first turn alone.
         """
+        found: list[tuple[_Line, _Loops]] = []
+        self._walk(_tree(name), (), once, found)
+        return found
+
+    def _walk(self, nodes: tuple[_Node, ...], loops: _Loops, once: bool, found: list[tuple[_Line, _Loops]]) -> None:
         for node in nodes:
-            match node:
-                case _Line():
-                    yield node, loops
-                case _If():
-                    condition = self.expanded(node.condition, loops, node.where)
-                    branch = node.then if self.holds(condition, node.where) else node.otherwise
-                    yield from self.walk(branch, loops, once)
-                case _For():
-                    count = self.value(node.count, node.where)
-                    for i in range(min(count, 1) if once and node.plain else count):
-                        yield from self.walk(node.body, (*loops, (node.variable, i)), once)
-                case _Import() if node.name not in self.imported:
-                    self.imported.add(node.name)
-                    yield from self.walk(_tree(f"lib/{node.name}"), loops, once)
+            if isinstance(node, _Line):
+                found.append((node, loops))
+            elif isinstance(node, _If):
+                condition = self.expanded(node.condition, loops, node.where)
+                self._walk(node.then if self.holds(condition, node.where) else node.otherwise, loops, once, found)
+            elif isinstance(node, _For):
+                count = self.value(node.count, node.where)
+                for i in range(min(count, 1) if once and node.plain else count):
+                    self._walk(node.body, (*loops, (node.variable, i)), once, found)
+            elif node.name not in self.imported:
+                self.imported.add(node.name)
+                self._walk(_tree(f"lib/{node.name}"), loops, once, found)
 
     def note(self, line: _Line) -> None:
         """What a line uses, whatever the turns of the loops about it."""
@@ -299,7 +307,7 @@ class _Text:
                 return False
         return True
 
-    def expanded(self, line: str, loops: tuple[tuple[str, int], ...], where: str) -> str:
+    def expanded(self, line: str, loops: _Loops, where: str) -> str:
         """The line with ``$x`` and ``$[...]`` replaced."""
         if "$" not in line:
             return line
@@ -326,14 +334,13 @@ def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
 
     Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for another constant.
     """
-    known = words(name)
-    return _specialised(name, tuple(sorted(item for item in constants.items() if item[0] in known)))
+    return _specialised(name, tuple((known, constants[known]) for known in _constants(name) if known in constants))
 
 
 @cache
 def _specialised(name: str, constants: tuple[tuple[str, int], ...]) -> Specialised:
     text = _Text(dict(constants))
-    for line, _ in text.walk(_tree(name), once=True):
+    for line, _ in text.lines(name, once=True):
         text.note(line)
     return Specialised(name, tuple(item for item in constants if item[0] in text.used), text.resources)
 
@@ -345,5 +352,5 @@ def assemble(name: str, constants: Mapping[str, int]) -> str:
     """
     head = [f"const {key}: u32 = {int(value)}u;" for key, value in sorted(constants.items())]
     text = _Text(constants)
-    lines = (text.expanded(line.text, loops, line.where) for line, loops in text.walk(_tree(name)))
+    lines = (text.expanded(line.text, loops, line.where) for line, loops in text.lines(name))
     return "\n".join([*head, *lines]) + "\n"

@@ -23,10 +23,12 @@ FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.w
 MAX_STORAGE_BUFFERS = 8
 
 
+NO_CODE = re.compile(r"^[ \t]*#.*\n|//.*", re.MULTILINE)
+
+
 def code_of(text: str) -> str:
     """The text without comments and directives."""
-    lines = (line.partition("//")[0] for line in text.splitlines())
-    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    return NO_CODE.sub("", text)
 
 
 # The files ---------------------------------------------------------------------------------------

@@ -90,6 +90,7 @@ class Program:
             "SUBGROUPS": int(machine.subgroups),
             "INPUT_SHARED": int(shared_input),
         }
+        self._order = _order_values(selection)
 
     # -- composing --
 
@@ -194,8 +195,7 @@ class Program:
         _check_names(kernel, bind, constants, params)
         bound: dict[str, Region] = {}
         values = {"sequences": self.sequences, "k": self.selection.k, "parts": 1}
-        values |= _order_values(self.selection)
-        values |= {"key_bits": 8 * self.selection.format.bytes, "index_bits": self.selection.index_bits}
+        values |= self._order
         view = source if isinstance(source, View) else sink.view if isinstance(sink, Outputs) else None
         used = self._shared | self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
         values |= params
@@ -435,6 +435,8 @@ def _order_values(s: Selection) -> dict[str, int]:
         "index_flip": 0xFFFFFFFF if s.last_index else 0,
         "nothing_high": nothing_high,
         "nothing_low": nothing_low,
+        "key_bits": 8 * f.bytes,
+        "index_bits": s.index_bits,
     }
 
 
