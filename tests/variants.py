@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, product
@@ -343,23 +343,30 @@ def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
             yield how, own.machine, result_plan(own, element, order, sequences, k, index_bytes)
 
 
-_CONSTANT = re.compile(r"^const (\w+): u32 = \d+u;$")
+_CONSTANTS = re.compile(r"(?:const \w+: u32 = \d+u;\n)*")
+_WORD = re.compile(r"\b[A-Z]\w*")
 
 
 def without_unused(text: str) -> str:
     """The text without constants that it does not mention: alike to a compiler, alike here."""
-    lines = text.splitlines()
-    code = "\n".join(line.partition("//")[0] for line in lines if not _CONSTANT.match(line))
-    used = set(re.findall(r"\w+", code))
-    return "\n".join(line for line in lines if not (match := _CONSTANT.match(line)) or match[1] in used) + "\n"
+    head = _CONSTANTS.match(text)
+    assert head
+    body = text[head.end() :]
+    used = set(_WORD.findall(re.sub("//.*", "", body)))
+    return "".join(line for line in head[0].splitlines(keepends=True) if line.split()[1].rstrip(":") in used) + body
 
 
 @cache
 def variants(quick: bool = False) -> tuple[Variant, ...]:
-    """Every distinct text, with the first problem that it was met in."""
+    """Every distinct text of the grid."""
+    return texts_of(plans(quick))
+
+
+def texts_of(every: Iterable[tuple[str, Machine, Plan]]) -> tuple[Variant, ...]:
+    """Every distinct text of plans, with the first problem that it was met in."""
     seen: set[tuple[object, ...]] = set()
     found: dict[str, Variant] = {}
-    for origin, machine, plan in plans(quick):
+    for origin, machine, plan in every:
         for dispatch in plan.dispatches:
             key = dispatch.kernel, dispatch.constants
             if key in seen:
@@ -372,7 +379,7 @@ def variants(quick: bool = False) -> tuple[Variant, ...]:
 
 
 def uses_subgroups(text: str) -> bool:
-    return re.search(r"\bsubgroup\w+\(", text) is not None
+    return "subgroup" in text and re.search(r"\bsubgroup\w+\(", text) is not None
 
 
 # The two judges -----------------------------------------------------------------------------------
