@@ -64,9 +64,18 @@ fn hold_list(sequence: u32, local: u32, length: u32, items: ptr<function, Items>
 
 // Lists again what of the list was held.
 fn keep_passing(sequence: u32, items: ptr<function, Items>, threshold: Pair) {
+  var passing = 0u;  // a bit each
 #for i in EACH
-  if (passes(threshold, (*items)[$i])) { enlist(sequence, reserve(sequence, 1u), (*items)[$i]); }
+  passing |= select(0u, $[1 << i]u, passes(threshold, (*items)[$i]));
 #endfor
+  for (; passing != 0u; passing &= passing - 1u) {
+    let own = firstTrailingBit(passing);
+    var pair = (*items)[0];
+#for i in EACH
+    pair = Pair(select(pair.key, (*items)[$i].key, own == $iu), select(pair.index, (*items)[$i].index, own == $iu));
+#endfor
+    enlist(sequence, reserve(sequence, 1u), pair);
+  }
 }
 
 fn length_of_list(local: u32) -> u32 {
