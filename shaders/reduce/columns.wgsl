@@ -1,6 +1,6 @@
 // The best pair of every part of every column: input -> sink.
 //
-// A workgroup serves params.across loads side by side by params.team rows. So loads coalesce on any
+// A workgroup serves ACROSS loads side by side by params.team rows, so that loads coalesce on any
 // axis. Part p takes the rows p * team + y, and every parts * team-th after.
 //   UNROLL      rows under way at once
 //   TREE        1 where a workgroup has several rows; they meet in its memory
@@ -48,7 +48,7 @@ fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
 #if TREE
 // TOGETHER columns of each load at a time: rows in memory, then an invocation a column.
 fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
-  let row = local / params.across;
+  let row = local / ACROSS;
   let target_ = column_target(at);
 #for c in PER_LOAD
   team_rows[$[c % TOGETHER]u * WORKGROUP + local] = store_of(bests[$c]);
@@ -57,7 +57,7 @@ fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) 
   let rows$c = halve_rows(local, row);
   if (row < params.team) {
     for (var t = row; t < TOGETHER; t += params.team) {
-      let best = best_of_column(t * WORKGROUP + local % params.across, rows$c);
+      let best = best_of_column(t * WORKGROUP + local % ACROSS, rows$c);
       let column = $[c + 1 - TOGETHER]u + t;
       if (has_column(at, column)) { put_to(target_beside(target_, column), part, best); }
     }
@@ -99,12 +99,12 @@ fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) 
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
   let id = linear_workgroup(workgroup, grid);
-  let blocks = (column_loads() + params.across - 1u) / params.across;
+  let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
   let part = id / blocks;
   if (part >= params.parts) { return; }
-  let first_load = id % blocks * params.across;
-  let at = columns_at(first_load + local % params.across);
-  let row = local / params.across;
+  let first_load = id % blocks * ACROSS;
+  let at = columns_at(first_load + local % ACROSS);
+  let row = local / ACROSS;
   var bests = no_bests(NO_INDEX);
   if (at.live && row < params.team) {
     let first = part * params.team + row;

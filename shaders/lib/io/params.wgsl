@@ -36,7 +36,6 @@ struct Params {
   parts: u32,             // Parts that each sequence is cut into.
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two. Down columns, rows.
-  across: u32,            // Down columns, loads side by side that a workgroup serves.
   turns: u32,             // Turns of loads before a workgroup puts what it has collected.
   every: u32,             // One load in so many, or one run of loads, is the sample of a row.
   sample_rank: u32,       // Rank in that sample of what may be a threshold.

@@ -154,12 +154,13 @@ class Columns(Step):
             sink=sink,
             constants=self._loads(program, source, shape)
             | {
+                "ACROSS": shape.across,
                 "TREE": int(tree),
                 "TRANSPOSED": int(transposed),
                 "TOGETHER": self._together(shape, stored),
                 "UNROLL": self._unroll(ceil_div(source.length, shape.team * shape.parts)),
             },
-            params={"parts": shape.parts, "team": shape.team, "across": shape.across},
+            params={"parts": shape.parts, "team": shape.team},
         )
 
     def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
@@ -191,12 +192,13 @@ class Columns(Step):
             bind={"second_keys": second_keys},
             constants=self._loads(program, source, shape)
             | {
+                "ACROSS": across,
                 "SHARED": int(shared),
                 "TOGETHER": self._together(shape, pair_bytes(key_words) + 4 * key_words),
                 "UNROLL": self.policy.unroll,
                 "TAIL": _TAIL,
             },
-            params={"parts": every // spans, "spans": spans, "least": subsets, "team": shape.team, "across": across},
+            params={"parts": every // spans, "spans": spans, "least": subsets, "team": shape.team},
         )
 
     def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> ColumnsShape:
