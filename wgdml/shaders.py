@@ -129,7 +129,7 @@ class _Import:
 
 
 _Node = _Line | _If | _For | _Import
-_Loops = tuple[tuple[str, int], ...]  # about a line, from the outermost in: the variable and its turn
+_Loops = tuple[tuple[str, int], ...]  # about a line: variables and turns, from the outermost in
 
 _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
 _LOOP = re.compile(r"^(\w+) in (\w+)$")
