@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning import ALGORITHMS, SPANS, STEPS, make_plan, params_of, planner
+from planning import ALGORITHMS, SPANS, STEPS, kernels_of, make_plan, params_of, planner
 
 import wgdml
 from wgdml import shaders
@@ -267,6 +267,28 @@ def test_too_little_room_is_a_memory_error_with_the_sizes():
 def test_equal_selections_make_equal_plans():
     one, two = (make_plan(selection((300, 4000), [1], 17), GPU) for _ in range(2))
     assert one == two and hash(one.dispatches[0]) == hash(two.dispatches[0])
+
+
+@pytest.mark.parametrize("software", [False, True])
+@pytest.mark.parametrize(
+    "elements", [("int8", "uint8", "bool"), ("int16", "uint16"), ("float16", "bfloat16"), ("int32", "uint32"), ("int64", "uint64")]
+)
+def test_types_of_a_size_and_directions_share_kernels(elements, software):
+    """Of floats those directions that have NaNs at the same end: argmax and argmin."""
+    limits, floats = Machine(kind="software" if software else "discrete"), "float" in elements[0]
+    orders = (Order.MAXIMUM, Order.MINIMUM) if floats else (Order.DESCENDING, Order.ASCENDING)
+    for (rows, n), k in product(((3, 100), (70, 5000), (1, 1 << 20)), (1,) if floats else (1, 9, 300)):
+        result = Layout((rows, min(k, n)), (min(k, n), 1))
+        kernels = {
+            kernels_of(
+                make_plan(
+                    make_selection(element, Layout((rows, n), (n, 1)), [1], min(k, n), order, values=result, indices=result), limits
+                )
+            )
+            for element in elements
+            for order in orders
+        }
+        assert len(kernels) == 1, (rows, n, k)
 
 
 def test_only_the_runtime_knows_wgpu():
