@@ -423,7 +423,7 @@ def _format_constants(s: Selection) -> dict[str, int]:
 
 
 def _order_values(s: Selection) -> dict[str, int]:
-    """The parameters of ``lib/order``."""
+    """The parameters that tell of elements: their order, their last number, bits of keys."""
     f = s.format
     direction = f.key_mask if s.order.largest_first else 0
     nothing_high, nothing_low = f.last(s.order.largest_first)

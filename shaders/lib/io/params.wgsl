@@ -7,10 +7,10 @@ struct Params {
   k: u32,                 // Pairs wanted of each sequence.
   first_index: u32,       // Index, within the whole sequence, of this dispatch's first item.
   // The order (lib/order/key.wgsl).
-  flip_high: u32,         // Bits of a key that its number in line has otherwise; of the high word.
+  flip_high: u32,         // Bits in which a key differs from its signed number; of the high word.
   flip_low: u32,          // The same of the low word.
   largest: u32,           // High word of the largest magnitude of floats. NaNs lie above.
-  nan_key: u32,           // The word of the key of every NaN.
+  nan_key: u32,           // Each word of the key of every NaN.
   index_flip: u32,        // 0xffffffff where the last index of several wins, else 0.
   // Tensors, in elements.
   input_base: u32,        // Of the first element in the bound window of the input.

@@ -12,11 +12,12 @@
 // All ones for a negative float, else 0.
 fn minus_of(high: u32) -> u32 { return u32(bitcast<i32>(high) >> 31u); }
 
-// Keys of floats put the largest first where that of the least of all numbers is the last.
+// Their params.flip_high is the sign bit to put the smallest first, else all used bits but that.
 fn largest_first() -> bool { return params.flip_high < MINUS; }
 
 #if KEY_WORDS == 1
 
+// The key of bits that are no NaN's.
 fn key_of_number(bits: Key) -> Key {
   let minus = minus_of(bits);
   return (((bits & ~MINUS) ^ minus) - minus) ^ params.flip_high;
