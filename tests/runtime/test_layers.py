@@ -18,8 +18,9 @@ FILES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 
-#: What wgpu-py has no public name for.
+#: What wgpu-py, and cffi below it, have no public name for.
 OF_WGPU = {
+    "_parsed_types",
     "_device",
     "_internal",
     "_create_adapter",

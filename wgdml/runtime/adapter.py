@@ -16,6 +16,7 @@ if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RU
 
 import wgpu
 
+from .c_types import read_types
 from .process import use_gpu
 
 
@@ -103,6 +104,7 @@ def equal_adapters() -> list[Any]:
 
 def _all() -> list[Any]:
     """The adapters of all backends, best first."""
+    read_types()
     return sorted(resolved(wgpu.gpu.enumerate_adapters_async()), key=rank)
 
 
@@ -126,6 +128,7 @@ def _of_compute_backends() -> list[Any]:
 
     Its own list has every backend.
     """
+    read_types()
     try:
         from wgpu.backends.wgpu_native import ffi, lib
         from wgpu.backends.wgpu_native._helpers import get_wgpu_instance
