@@ -334,7 +334,7 @@ def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
 
     Equal answers mean equal texts. Raises ``ShaderError`` where the text asks for another constant.
     """
-    return _specialised(name, tuple((known, constants[known]) for known in _constants(name) if known in constants))
+    return _specialised(name, tuple((word, constants[word]) for word in _constants(name) if word in constants))
 
 
 @cache

@@ -278,15 +278,11 @@ def test_types_of_a_size_and_directions_share_kernels(elements, software):
     limits, floats = Machine(kind="software" if software else "discrete"), "float" in elements[0]
     orders = (Order.MAXIMUM, Order.MINIMUM) if floats else (Order.DESCENDING, Order.ASCENDING)
     for (rows, n), k in product(((3, 100), (70, 5000), (1, 1 << 20)), (1,) if floats else (1, 9, 300)):
-        result = Layout((rows, min(k, n)), (min(k, n), 1))
+        most = min(k, n)
+        x, result = Layout((rows, n), (n, 1)), Layout((rows, most), (most, 1))
         kernels = {
-            kernels_of(
-                make_plan(
-                    make_selection(element, Layout((rows, n), (n, 1)), [1], min(k, n), order, values=result, indices=result), limits
-                )
-            )
-            for element in elements
-            for order in orders
+            kernels_of(make_plan(make_selection(element, x, [1], most, order, values=result, indices=result), limits))
+            for element, order in product(elements, orders)
         }
         assert len(kernels) == 1, (rows, n, k)
 

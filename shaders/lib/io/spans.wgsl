@@ -3,7 +3,8 @@
 // Positions count from the first item that takes part, and indices from the first of all pieces.
 // An algorithm may need more items than take part. Those that follow are visited too, up to
 // params.least of all. They have the last key and indices behind all others: nothing precedes them.
-//   RAGGED      1 where sequences have spans of their own, else all items of all take part
+// Where the last index of several wins (params.index_flip), items without a part are nothing.
+//   RAGGED  1 where sequences have spans of their own, else all items of all take part
 #import order/pair
 #import io/input
 

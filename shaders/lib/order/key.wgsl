@@ -7,6 +7,13 @@
 #import order/compare
 #import io/params
 
+// The bits in which a key differs from its signed number.
+#if KEY_WORDS == 1
+fn flips() -> Key { return params.flip_high; }
+#else
+fn flips() -> Key { return Key(params.flip_high, params.flip_low); }
+#endif
+
 #if MINUS
 
 // All ones for a negative float, else 0.
@@ -20,21 +27,17 @@ fn largest_first() -> bool { return params.flip_high < MINUS; }
 // The key of bits that are no NaN's.
 fn key_of_number(bits: Key) -> Key {
   let minus = minus_of(bits);
-  return (((bits & ~MINUS) ^ minus) - minus) ^ params.flip_high;
+  return (((bits & ~MINUS) ^ minus) - minus) ^ flips();
 }
 
 fn key_of(bits: Key) -> Key { return select(key_of_number(bits), params.nan_key, (bits & ~MINUS) > params.largest); }
 
 // The element's bits. `bits_are_known` is false for NaNs and zeros, whose key is shared.
 fn bits_from(key: Key) -> Key {
-  let number = key ^ params.flip_high;
+  let number = key ^ flips();
   let minus = minus_of(number);
   return ((number ^ minus) - minus) | (number & MINUS);
 }
-
-fn is_nan(key: Key) -> bool { return key == params.nan_key; }
-
-fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) && bits != 0u; }
 
 #else
 
@@ -43,26 +46,23 @@ fn key_of(bits: Key) -> Key {
   let magnitude = bits.x & ~MINUS;
   let minus = select(0u, minus_of(bits.x), (magnitude | bits.y) != 0u);
   let nan = magnitude + select(0u, 1u, bits.y != 0u) > params.largest;
-  return select(Key(magnitude ^ minus ^ params.flip_high, bits.y ^ minus ^ params.flip_low), Key(params.nan_key), nan);
+  return select(Key(magnitude ^ minus, bits.y ^ minus) ^ flips(), Key(params.nan_key), nan);
 }
 
 fn bits_from(key: Key) -> Key {
-  let number = key ^ Key(params.flip_high, params.flip_low);
+  let number = key ^ flips();
   return (number ^ Key(minus_of(number.x))) | Key(number.x & MINUS, 0u);
 }
 
-fn is_nan(key: Key) -> bool { return all(key == Key(params.nan_key)); }
-
-fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) && any(bits != Key(0u)); }
-
 #endif
+
+fn is_nan(key: Key) -> bool { return key_equal(key, Key(params.nan_key)); }
+
+fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) && !key_equal(bits, Key(0u)); }
+
 #else
 
-#if KEY_WORDS == 1
-fn key_of(bits: Key) -> Key { return bits ^ params.flip_high; }
-#else
-fn key_of(bits: Key) -> Key { return bits ^ Key(params.flip_high, params.flip_low); }
-#endif
+fn key_of(bits: Key) -> Key { return bits ^ flips(); }
 fn bits_from(key: Key) -> Key { return key_of(key); }
 fn is_nan(key: Key) -> bool { return false; }
 fn bits_are_known(key: Key, bits: Key) -> bool { return true; }
