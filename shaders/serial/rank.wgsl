@@ -33,17 +33,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     rank$i += select(1u, 0u, key_less(mine$i.key, other));
 #endfor
   }
+  // Of its own with equal keys, those before.
+  for (var at = first; at < min(first + ITEMS, length); at++) {
+    let other = load(row, at).key;
 #for i in ITEMS
-#for j in ITEMS
-#if $i > $j
-  {
-    let later = key_less(mine$i.key, mine$j.key);
-    rank$i += select(1u, 0u, later);
-    rank$j += select(0u, 1u, later & (first + $iu < length));
+    rank$i += select(0u, 1u, key_less(other, mine$i.key) | (key_equal(other, mine$i.key) & (at < first + $iu)));
+#endfor
   }
-#endif
-#endfor
-#endfor
   for (var at = first + ITEMS; at < length; at++) {
     let other = load(row, at).key;
 #for i in ITEMS

@@ -178,22 +178,6 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     return sampled or p.length <= dense * p.k
 
 
-#: Software adapters select by digits where there are so many items for each of the k, by the bytes
-#: of an element (benchmarks/LOG.md#digits-and-sorts-on-software-adapters-2026-11-27-b8b7e03).
-_SERIAL_DIGITS = {1: 16, 2: 5, 4: 4, 8: 4}
-
-
-def _serial_digits(p: Problem, a: Algorithms) -> bool:
-    """Do two reads or a few take less than counting among k, and than passes over all?"""
-    digits, share = a["select_digits"], _SERIAL_DIGITS[p.format.bytes]
-    fewest = 256 if p.format.bytes > 2 else min(256, (8 * p.length) ** 0.5)
-    if not (p.one_axis and 4096 <= p.length <= 1 << 17 and fewest <= p.k) or digits.serves(p) is not None:
-        return False
-    if digits.check(p).spilled and p.format.bytes < 8:
-        share = max(8, share)  # Its list is sorted apart. Passes over all take longest of 64 bits.
-    return bool(p.length >= share * p.k)
-
-
 def _narrow_sort(p: Problem, a: Algorithms) -> bool:
     """Has the key one digit, and would a workgroup each leave most of the machine idle?"""
     few = 4 * p.sequences <= a["radix_sort"].occupancy.processors
@@ -410,7 +394,7 @@ def _serial_select(p: Problem, a: Algorithms) -> bool:
     size, work = p.format.bytes, p.k**2
     if p.length <= 4096 and (p.length <= 1024 or p.sequences >= 32) and work <= size * (20_000 + 50 * p.length):
         return True
-    return bool(2 * p.k <= p.length and work <= a["serial_select"].policy.counted * size**2 * p.length)
+    return bool(2 * p.k <= p.length and work <= a["serial_select"].policy.counted * size * p.length)
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
@@ -431,13 +415,6 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
         "counting takes less than a pass for each byte",
     ),
     Rule(
-        "select_digits",
-        _serial_digits,
-        "one axis of 4096 to 2^17 items, k from 256 (8 and 16 bits: or 3 roots of the length) up to a quarter (16 bits: a fifth, "
-        "8: a sixteenth), an eighth where a list of k fits no workgroup (64 bits: a quarter)",
-        "two reads or a few in one dispatch",
-    ),
-    Rule(
         "serial_select",
         lambda p, a: a["serial_select"].lists(p),
         "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16, 32 of 2^17",
@@ -447,14 +424,14 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
         "serial_select",
         _serial_select,
         "k^2 up to (20000 + 50 items) bytes, up to 1024 items, or 4096 of 32 sequences and more; else k up to half and "
-        "to 11 roots of the length (3 of 8 bits, 6 of 16, 23 of 64)",
+        "k^2 to 2.5 items bytes",
         "one read and a little",
     ),
     Rule(
-        "radix_select",
-        lambda p, a: a["radix_select"].policy.share * p.k <= p.length > max(p.k, 1 << 15) and p.format.bytes > 2,
-        "k up to a quarter of 32768 items and more, of 32 and 64 bits",
-        "a read a digit, where a sort has two and a write",
+        "serial_sample",
+        lambda p, a: p.k * (p.format.bytes + 3) <= p.format.bytes * p.length,
+        "one axis, k up to a quarter (16 bits: two fifths, 32: four sevenths, 64: eight elevenths)",
+        "two reads, where each pass of a sort of all has two and a write",
     ),
     Rule("serial_radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )

@@ -24,6 +24,7 @@ from .select_spans import SelectSpans
 from .select_teams import SelectTeams
 from .serial_radix_sort import SerialRadixSort
 from .serial_reduce import SerialReduce
+from .serial_sample import SerialSample
 from .serial_select import SerialSelect
 from .transpose import Transpose
 
@@ -69,6 +70,7 @@ for _algorithm in (
     RadixSort,
     SerialRadixSort,
     SerialReduce,
+    SerialSample,
     SerialSelect,
 ):
     register(_algorithm)

@@ -57,7 +57,7 @@ class RadixPasses(Algorithm):
     ) -> None:
         """Sorts what lies in the segments, one behind the other.
 
-        Elements come in index order, so that only keys need sorting; pairs come in any. Where a
+        Elements come in order of index, and so may pairs: only keys need sorting then. Where a
         single sequence is longer than a binding, a step runs for each window of what it reads and,
         to scatter, of what it writes.
         """
@@ -72,7 +72,8 @@ class RadixPasses(Algorithm):
     def _sort(self, program: Program, segments: Sequence[Source], sequences: int, k: int, sink: Sink) -> None:
         n = sum(segment.length for segment in segments)
         form = program.selection.format
-        words = form.key_words if isinstance(segments[0], View) else form.key_words + 1
+        in_order = isinstance(segments[0], View) or (len(segments) == 1 and segments[0].in_order)
+        words = form.key_words if in_order else form.key_words + 1
         digits = [d for d in digits_of(8 * form.bytes, program.selection.index_bits, 8, form.key_words) if d[0] < words][::-1]
         # Segments, and the windows of later passes, each end in a group of their own.
         later = [length for _, length in program.cuts(n, sequences)]

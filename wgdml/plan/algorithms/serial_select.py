@@ -11,12 +11,11 @@ from ..machine import Machine, ceil_div, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink, Source, View
+from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .serial_radix_sort import SerialRadixSort
-from .serial_subsets import Subsets, dispatch_invocations, reduce_subsets, words_of
+from .serial_subsets import Subsets, dispatch_invocations, place_by_counting, reduce_subsets, words_of
 
-_ITEM_WORDS = 16  # of keys that an invocation places: their comparisons are compiled one by one
 _ITERATIONS = 64_000  # of all loops of an invocation; lavapipe ends them after 65,535
 _LIST_LOADS = 4  # of one item, that a sorted list looks at together
 _LANES = 32  # invocations that keep a few processors at work
@@ -44,9 +43,9 @@ class SerialSelectPolicy:
     benchmarks/LOG.md#small-kernels-without-barriers-2026-11-23-27c0d6c.
     """
 
-    #: The square of k is at most this times the length and the square of an element's bytes
-    #: (benchmarks/LOG.md#short-sequences-counted-2026-11-24-a83ecfa).
-    counted: int = number(8, 1, 1 << 10)
+    #: The square of k is at most this times the bytes of a sequence. From there on two reads take
+    #: less (benchmarks/LOG.md#bounds-of-a-sample-on-software-adapters-2026-11-28-158dbaf).
+    counted: float = number(2.5, 0.25, 256.0)
     #: Delegates are this often the root of length and k: each costs every round of the search, and
     #: fewer leave more to read again.
     reach: float = number(0.45, 0.1, 4.0)
@@ -97,7 +96,7 @@ class SerialSelect(Algorithm):
             self._list(program, problem, sink)
             return
         if self.ranks(problem):
-            self._rank(program, source, sequences, k, None, sink)
+            place_by_counting(program, source, sequences, k, None, sink)
             return
         subsets = self._subsets(problem)
         if subsets is None:
@@ -113,7 +112,7 @@ class SerialSelect(Algorithm):
                 chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
         length = chosen.pairs.length
         if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
-            self._rank(program, chosen.pairs, sequences, k, chosen.counts, sink)
+            place_by_counting(program, chosen.pairs, sequences, k, chosen.counts, sink)
         else:
             self.radix_sort.build(program, replace(problem, source=replace(chosen.pairs, counts=chosen.counts)), sink)
 
@@ -248,20 +247,3 @@ class SerialSelect(Algorithm):
             | {"chosen": number, "slices": slices, "numbered": int(chosen.numbered)},
         )
         return replace(chosen, pairs=listed, counts=chosen.list_counts)
-
-    def _rank(self, program: Program, listed: Source, sequences: int, k: int, counts: Region | None, sink: Sink) -> None:
-        items = _ITEM_WORDS // program.selection.format.key_words
-        in_order = listed.in_order if isinstance(listed, Pairs) else program.in_order(listed)
-        ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
-        dispatch_invocations(
-            program,
-            "serial/rank",
-            sequences * ceil_div(listed.length, items),
-            source=listed,
-            sink=ordered,
-            bind={"counts": counts or program.words(1)},
-            constants={"ITEMS": items, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(in_order)},
-            params={"k": k, "counted": int(counts is not None)},
-        )
-        if ordered is not sink:
-            program.emit(ordered, sequences, k, [sink], k)

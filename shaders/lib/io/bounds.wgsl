@@ -1,0 +1,86 @@
+// Bounds of keys, level by level, and what counts of the items up to them tell: k of a sequence,
+// or hardly more, are the items up to one of them.
+//
+// At level 0 the bounds are keys of a sample, and what lies right before each. Where they do not
+// serve, later levels cut four bits of keys apart, from the first ones on.
+//   BOUNDS         of a level: 17
+//   params.places  items of a sequence that there is room for
+#import order/compare
+#import io/params
+#import io/used_bits
+
+const SETTLED: u32 = 0x80000000u;
+const TIED: u32 = 0x40000000u;
+const FIRST_SHIFT: u32 = 32u * KEY_WORDS - 4u;
+
+// The bits above `shift` of the wanted key. Once it is settled: SETTLED, the level and the bound;
+// TIED where of the items behind the bound before it only the first are wanted.
+struct State { prefix: Key, shift: u32, settled: u32 }
+
+// What all items up to `key` are, or none. Right before the first key it wraps around.
+struct Bound { key: Key, none: bool }
+
+@group(0) @binding(7) var<storage, read_write> totals: array<atomic<u32>>;   // [level][sequence][bound], 0 before
+@group(0) @binding(8) var<storage, read_write> states: array<vec4<u32>>;     // [level][sequence]
+@group(0) @binding(9) var<storage, read_write> tile_counts: array<u32>;      // [sequence][bound][tile]
+@group(0) @binding(10) var<storage, read_write> pivots: array<Key>;          // [sequence][rank], a sample in order
+
+fn total_at(level: u32, sequence: u32, bound: u32) -> u32 { return (level * params.sequences + sequence) * BOUNDS + bound; }
+fn count_at(sequence: u32, bound: u32, tile: u32) -> u32 { return (sequence * BOUNDS + bound) * params.tiles + tile; }
+
+fn lowest_shift() -> u32 { return 32u * KEY_WORDS - params.key_bits; }
+
+// A number of up to five bits above `shift`.
+#if KEY_WORDS == 1
+fn above(number: u32, shift: u32) -> Key { return number << shift; }
+fn sum(a: Key, b: Key) -> Key { return a + b; }
+fn key_from(words: vec2<u32>) -> Key { return words.x; }
+fn words_of_key(key: Key) -> vec2<u32> { return vec2<u32>(key, 0u); }
+#else
+fn above(number: u32, shift: u32) -> Key {
+  return select(Key(select(0u, number >> (32u - shift), shift > 27u), number << shift), Key(number << (shift - 32u), 0u), shift >= 32u);
+}
+fn sum(a: Key, b: Key) -> Key { return Key(a.x + b.x + select(0u, 1u, a.y + b.y < b.y), a.y + b.y); }
+fn key_from(words: vec2<u32>) -> Key { return words; }
+fn words_of_key(key: Key) -> vec2<u32> { return key; }
+#endif
+
+// No branches: a driver compiles kernels anew for values of parameters that choose much of them.
+fn bound_of(state: State, level: u32, sequence: u32, number: u32) -> Bound {
+  let sampled = level == 0u;
+  let rank = min(params.sample_rank + number / 2u * params.sample_slack, params.ranks - 1u);
+  let pivot = pivots[sequence * params.ranks + rank];
+  let key = select(sum(state.prefix, above(number, state.shift)), pivot, sampled);
+  let right_before = !sampled | ((number % 2u == 0u) & (number + 1u < BOUNDS));
+  return Bound(select(key, key_before(key), right_before), right_before & (number == 0u || sampled) & key_equal(key, Key()));
+}
+
+fn state_from(words: vec4<u32>) -> State { return State(key_from(words.xy), words.z, words.w); }
+fn words_of_state(state: State) -> vec4<u32> { return vec4<u32>(words_of_key(state.prefix), state.shift, state.settled); }
+
+// What is known when a level begins, by the counts of the one before.
+fn state_entering(level: u32, sequence: u32) -> State {
+  let last = max(level, 1u) - 1u;
+  let state = state_from(states[last * params.sequences + sequence]);
+  var number = 0u;  // of the first bound that k items are up to
+  var count = 0u;   // up to that
+  for (var i = 0u; i < BOUNDS; i++) {
+    let more = atomicLoad(&totals[total_at(last, sequence, i)]);
+    let later = number == i && more < params.k;
+    number += select(0u, 1u, later);
+    count = select(count, more, number == i);
+  }
+  let sampled = last == 0u;
+  let alone = select(state.shift == lowest_shift(), number % 2u == 1u, sampled);
+  let told = SETTLED | (last << 8u) | number;
+  let settled = select(select(0u, told, count <= params.places), told | TIED, alone) * select(0u, 1u, number < BOUNDS);
+  var next = State(sum(state.prefix, above(max(number, 1u) - 1u, state.shift)), state.shift - 4u, 0u);
+  next = state_select(next, State(Key(), FIRST_SHIFT, 0u), sampled);
+  next = state_select(next, State(state.prefix, state.shift, settled), settled > 0u);
+  next = state_select(next, state, state.settled > 0u);
+  return state_select(next, State(Key(), FIRST_SHIFT, 0u), level == 0u);
+}
+
+fn state_select(a: State, b: State, second: bool) -> State {
+  return State(select(a.prefix, b.prefix, second), select(a.shift, b.shift, second), select(a.settled, b.settled, second));
+}

@@ -1,0 +1,58 @@
+// Lists the items of each sequence that a search has settled on, in order of index.
+// source, pivots, states, totals, tile_counts -> sink, list_counts
+#import io/bounds
+#import io/sink
+#import io/source
+
+@group(0) @binding(6) var<storage, read_write> list_counts: array<u32>;  // [sequence]
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+  let sequence = id / params.tiles;
+  if (sequence >= params.sequences) { return; }
+  let tile = id - sequence * params.tiles;
+  let state = state_entering(params.level, sequence);
+  let level = (state.settled >> 8u) & 0xffu;
+  let number = state.settled & 0xffu;
+  let tied = (state.settled & TIED) > 0u;
+  let before_it = max(number, 1u) - 1u;
+  let bound = bound_of(state, level, sequence, number);
+  let low = bound_of(state, level, sequence, before_it);
+  let surely = select(0u, atomicLoad(&totals[total_at(level, sequence, before_it)]), tied);
+  let ties_wanted = select(0xffffffffu, params.k - surely, tied);
+  if (tile == 0u) {
+    list_counts[sequence] = select(atomicLoad(&totals[total_at(level, sequence, number)]), params.k, tied);
+  }
+  // Of earlier tiles.
+  var place = 0u;
+  var ties = 0u;
+  for (var t = 0u; t < tile; t++) {
+    let all = tile_counts[count_at(sequence, number, t)];
+    let sure = select(all, tile_counts[count_at(sequence, before_it, t)], tied);
+    place += sure;
+    ties += all - sure;
+  }
+  place += min(ties, ties_wanted);
+  let row = row_of(sequence);
+  let to = target_of(sequence);
+  for (var v = tile * params.tile; v < min((tile + 1u) * params.tile, row.loads); v++) {
+    let data = load(row, v);
+    var passing = 0u;  // a bit an item
+#for c in PER_LOAD
+    {
+      let pair = item(row, v, data, $cu);
+      let inside = !key_less(bound.key, pair.key) & (pair.index != NO_INDEX);
+      let tie = inside & tied & (low.none | key_less(low.key, pair.key));
+      passing |= select(0u, 1u << $cu, inside & (!tie | (ties < ties_wanted)));
+      ties += select(0u, 1u, tie);
+    }
+#endfor
+    // A loop, not a branch: such a machine runs what stands in a branch, taken or not.
+    for (; passing > 0u; passing &= passing - 1u) {
+      put_to(to, place, item(row, v, data, firstTrailingBit(passing)));
+      place++;
+    }
+  }
+}
