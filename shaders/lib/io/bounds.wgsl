@@ -20,10 +20,12 @@ struct State { prefix: Key, shift: u32, settled: u32 }
 // What all items up to `key` are, or none. Right before the first key it wraps around.
 struct Bound { key: Key, none: bool }
 
-@group(0) @binding(7) var<storage, read_write> totals: array<atomic<u32>>;   // [level][sequence][bound], 0 before
-@group(0) @binding(8) var<storage, read_write> states: array<vec4<u32>>;     // [level][sequence]
-@group(0) @binding(9) var<storage, read_write> tile_counts: array<u32>;      // [sequence][bound][tile]
-@group(0) @binding(10) var<storage, read_write> pivots: array<Key>;          // [sequence][rank], a sample in order
+// [level][sequence][bound], 0 before; [level][sequence]; [sequence][bound][tile].
+@group(0) @binding(7) var<storage, read_write> totals: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read_write> states: array<vec4<u32>>;
+@group(0) @binding(9) var<storage, read_write> tile_counts: array<u32>;
+// [sequence][rank]: keys of a sample in order.
+@group(0) @binding(10) var<storage, read_write> pivots: array<Key>;
 
 fn total_at(level: u32, sequence: u32, bound: u32) -> u32 { return (level * params.sequences + sequence) * BOUNDS + bound; }
 fn count_at(sequence: u32, bound: u32, tile: u32) -> u32 { return (sequence * BOUNDS + bound) * params.tiles + tile; }

@@ -42,8 +42,8 @@ class SerialSample(Algorithm):
         self.check_first(problem)
         if not problem.one_axis:
             raise Unserved("serial_sample takes elements along one axis")
-        if not max(_SMALLEST, problem.k + 1) <= problem.length <= 1 << 28:
-            raise Unserved(f"serial_sample takes some of {_SMALLEST} to 2^28 items, not k={problem.k} of {problem.length}")
+        if not problem.k < problem.length <= 1 << 28:
+            raise Unserved(f"serial_sample takes some of up to 2^28 items, not k={problem.k} of {problem.length}")
         # The sample of a single sequence tells its k-th within a sixteenth of all.
         if 4 * problem.key_words * (problem.k + problem.length // 16) > self.machine.max_storage_buffer_binding_size:
             raise Unserved(f"serial_sample takes k whose list fits a binding, not k={problem.k}")
