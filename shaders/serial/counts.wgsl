@@ -1,5 +1,5 @@
 // A level of a search for the k-th key: counts the items of each tile up to each of some bounds.
-// source, pivots, states, totals -> tile_counts, states, totals
+// source, pivots, totals -> tile_counts, totals
 #import io/bounds
 #import io/source
 
@@ -23,7 +23,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sequence >= params.sequences) { return; }
   let tile = id - sequence * params.tiles;
   let state = state_entering(params.level, sequence);
-  if (tile == 0u) { states[params.level * params.sequences + sequence] = words_of_state(state); }
+  if (tile == 0u) { put_state(params.level, sequence, state); }
   if (state.settled > 0u) { return; }
   let row = row_of(sequence);
   for (var i = 0u; i < BOUNDS; i++) { bounds[i] = bound_of(state, params.level, sequence, i); }

@@ -1,5 +1,5 @@
 // Lists the items of each sequence that a search has settled on, in order of index.
-// source, pivots, states, totals, tile_counts -> sink, list_counts
+// source, pivots, totals, tile_counts -> sink, list_counts
 #import io/bounds
 #import io/sink
 #import io/source

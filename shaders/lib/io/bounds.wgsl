@@ -20,14 +20,15 @@ struct State { prefix: Key, shift: u32, settled: u32 }
 // What all items up to `key` are, or none. Right before the first key it wraps around.
 struct Bound { key: Key, none: bool }
 
-// [level][sequence][bound], 0 before; [level][sequence]; [sequence][bound][tile].
+// [level][sequence]: how many items are up to each bound, and the four words of a state; 0 before.
 @group(0) @binding(7) var<storage, read_write> totals: array<atomic<u32>>;
-@group(0) @binding(8) var<storage, read_write> states: array<vec4<u32>>;
-@group(0) @binding(9) var<storage, read_write> tile_counts: array<u32>;
+@group(0) @binding(9) var<storage, read_write> tile_counts: array<u32>;  // [sequence][bound][tile]
 // [sequence][rank]: keys of a sample in order.
 @group(0) @binding(10) var<storage, read_write> pivots: array<Key>;
 
-fn total_at(level: u32, sequence: u32, bound: u32) -> u32 { return (level * params.sequences + sequence) * BOUNDS + bound; }
+fn total_at(level: u32, sequence: u32, bound: u32) -> u32 {
+  return (level * params.sequences + sequence) * (BOUNDS + 4u) + bound;
+}
 fn count_at(sequence: u32, bound: u32, tile: u32) -> u32 { return (sequence * BOUNDS + bound) * params.tiles + tile; }
 
 fn lowest_shift() -> u32 { return 32u * KEY_WORDS - params.key_bits; }
@@ -57,13 +58,25 @@ fn bound_of(state: State, level: u32, sequence: u32, number: u32) -> Bound {
   return Bound(select(key, key_before(key), right_before), right_before & (number == 0u || sampled) & key_equal(key, Key()));
 }
 
-fn state_from(words: vec4<u32>) -> State { return State(key_from(words.xy), words.z, words.w); }
-fn words_of_state(state: State) -> vec4<u32> { return vec4<u32>(words_of_key(state.prefix), state.shift, state.settled); }
+fn state_at(level: u32, sequence: u32) -> State {
+  let at = total_at(level, sequence, BOUNDS);
+  let key = key_from(vec2<u32>(atomicLoad(&totals[at]), atomicLoad(&totals[at + 1u])));
+  return State(key, atomicLoad(&totals[at + 2u]), atomicLoad(&totals[at + 3u]));
+}
+
+fn put_state(level: u32, sequence: u32, state: State) {
+  let at = total_at(level, sequence, BOUNDS);
+  let words = words_of_key(state.prefix);
+  atomicStore(&totals[at], words.x);
+  atomicStore(&totals[at + 1u], words.y);
+  atomicStore(&totals[at + 2u], state.shift);
+  atomicStore(&totals[at + 3u], state.settled);
+}
 
 // What is known when a level begins, by the counts of the one before.
 fn state_entering(level: u32, sequence: u32) -> State {
   let last = max(level, 1u) - 1u;
-  let state = state_from(states[last * params.sequences + sequence]);
+  let state = state_at(last, sequence);
   var number = 0u;  // of the first bound that k items are up to
   var count = 0u;   // up to that
   for (var i = 0u; i < BOUNDS; i++) {

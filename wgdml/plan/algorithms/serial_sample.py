@@ -106,14 +106,10 @@ class SerialSample(Algorithm):
         # Rows may begin and end amid a load.
         tiles = ceil_div(view.length // by_words["PER_LOAD"] + 2, tile)
         levels = 1 + ceil_div(8 * problem.format.bytes, 4)
-        start = program.arena.used
-        bind = {
-            "pivots": pivots,
-            "totals": program.words(levels * sequences * _BOUNDS),
-            "states": program.words(4 * levels * sequences),
-        }
-        program.clear(Region(start, program.arena.used - start))
-        bind["tile_counts"] = program.words(sequences * _BOUNDS * tiles)
+        # Of each level the counts, and the words of a state.
+        totals = program.words(levels * sequences * (_BOUNDS + 4))
+        program.clear(totals)
+        bind = {"pivots": pivots, "totals": totals, "tile_counts": program.words(sequences * _BOUNDS * tiles)}
         constants = by_words | {"BOUNDS": _BOUNDS, "ONE_BATCH_DIM": int(len(view.selection.batch) <= 1)}
         params = found | {"k": problem.k, "tiles": tiles, "tile": tile}
         for level in range(int(view.selection.ragged), levels):
