@@ -96,8 +96,14 @@ def _select_rows(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_networks(p: Problem, a: Algorithms) -> bool:
+    """Do an invocation's registers, or a few ones', hold a sequence and the list of its first k?
+
+    (benchmarks/LOG.md#networks-down-columns-2026-11-29-81d1122)
+    """
     policy = a["select_networks"].policy
-    return p.along and p.k <= policy.max_k and p.k < p.length <= policy.max_length
+    # Teams of long columns read few of those that share a line of memory, and far more lie between.
+    near = p.along or (p.columns and (p.length <= 512 or _side_by_side(p, 4096)))
+    return near and p.k <= policy.max_k and p.k < p.length <= policy.max_length
 
 
 def _short(p: Problem) -> bool:
@@ -107,6 +113,8 @@ def _short(p: Problem) -> bool:
     if p.sequences <= 2048 and p.length <= min(128, 16 * p.k):
         return True
     if p.columns:
+        if p.k < 32 and p.key_words == 1:  # Networks serve those.
+            return p.length <= 128 and (p.k > 20 or p.length <= 3 * p.k)
         share = 4 if p.format.bytes == 4 and p.length > 128 else 8
         return p.length <= min(256 // p.key_words, share * p.k)
     return (p.length <= 64 and p.k > 20) or (p.length <= 128 // p.key_words and p.k > 28)
@@ -119,12 +127,10 @@ def _select_spans(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_lists(p: Problem, a: Algorithms) -> bool:
+    """Are there columns enough for an invocation each, whose keys no network takes?"""
     policy = a["select_lists"].policy
-    most, fewest = policy.max_length, policy.min_sequences
-    if p.k > policy.max_k // 2:
-        # Longer lists take longer for every item. They pay where each column is one invocation's.
-        most, fewest = most // 2, 4 * fewest
-    return p.columns and p.k * p.key_words <= policy.max_k and p.sequences >= fewest and p.length <= most
+    wide = p.columns and p.key_words > 1
+    return wide and p.k <= policy.max_k and p.sequences >= policy.min_sequences and p.length <= policy.max_length
 
 
 def _select_teams(p: Problem, a: Algorithms) -> bool:
@@ -254,17 +260,23 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_lists",
         _select_lists,
-        "8192 columns and more of up to 256 items, k up to 8; 32768 of up to 128, k up to 16 (8 of 64 bits)",
+        "8192 columns and more of 64 bits and up to 256 items, k up to 8",
         "one dispatch and one read",
     ),
     Rule(
         "row_sort_bitonic",
         lambda p, a: _short(p),
-        "rows of up to 64 items with k over 20, of 128 with k over 28 (not of 64 bits); columns of up to 256 (64 bits: 128) and "
-        "8 k (of 32 bits over 128: 4 k); up to 2048 of either, of up to 128 and 16 k",
+        "rows of up to 64 items with k over 20, of 128 with k over 28 (not of 64 bits); columns of up to 128 with k over 20 or a "
+        "third, of 256 with k over 31 (64 bits: 128, any k) and 8 k (of 32 bits over 128: 4 k); up to 2048 of either, of up to "
+        "128 and 16 k",
         "all in order in one read, and neighbours by one workgroup",
     ),
-    Rule("select_networks", _select_networks, "rows of up to 1024 items, k up to 31", "registers and no branches"),
+    Rule(
+        "select_networks",
+        _select_networks,
+        "rows and columns of up to 1024 items, of up to 512 where over 4096 columns are side by side, k up to 31",
+        "registers and no branches",
+    ),
     Rule(
         "select_bisect",
         _select_bisect,

@@ -19,13 +19,13 @@ _UNROLL = 4  # loads under way at once
 
 @dataclass(frozen=True)
 class SelectListsPolicy:
-    """Many short columns."""
+    """Many short columns of keys that no network takes."""
 
-    #: Lists serve k up to this: a list fills registers, and insertions take as long. Over half of
-    #: it they serve four times as many columns, of half the length
+    #: Lists serve k up to this: a list fills registers, and insertions take as long
+    #: (benchmarks/LOG.md#networks-down-columns-2026-11-29-81d1122).
+    max_k: int = number(8, 1, 64)
+    #: Lists pay from this many columns on
     #: (benchmarks/LOG.md#short-columns-without-a-copy-2026-11-25-53872eb).
-    max_k: int = number(16, 1, 64)
-    #: Lists pay from this many columns on (the same figures).
     min_sequences: int = number(8192, 1, 1 << 24)
     #: Lists serve columns of up to this many items (the same figures).
     max_length: int = number(256, 4, 1 << 16)
