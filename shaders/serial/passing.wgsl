@@ -17,10 +17,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let level = (state.settled >> 8u) & 0xffu;
   let number = state.settled & 0xffu;
   let tied = (state.settled & TIED) > 0u;
-  let before_it = max(number, 1u) - 1u;
+  let lower = max(number, 1u) - 1u;
   let bound = bound_of(state, level, sequence, number);
-  let low = bound_of(state, level, sequence, before_it);
-  let surely = select(0u, atomicLoad(&totals[total_at(level, sequence, before_it)]), tied);
+  let low = bound_of(state, level, sequence, lower);
+  let surely = select(0u, atomicLoad(&totals[total_at(level, sequence, lower)]), tied);
   let ties_wanted = select(0xffffffffu, params.k - surely, tied);
   if (tile == 0u) {
     list_counts[sequence] = select(atomicLoad(&totals[total_at(level, sequence, number)]), params.k, tied);
@@ -30,7 +30,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   var ties = 0u;
   for (var t = 0u; t < tile; t++) {
     let all = tile_counts[count_at(sequence, number, t)];
-    let sure = select(all, tile_counts[count_at(sequence, before_it, t)], tied);
+    let sure = select(all, tile_counts[count_at(sequence, lower, t)], tied);
     place += sure;
     ties += all - sure;
   }

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from .algorithms import Algorithm
-from .algorithms.select_teams import largest_team
 from .machine import power_of_two_above
 from .problem import Problem, Unserved
 
@@ -48,14 +47,6 @@ def _few_of_many_ranks(p: Problem, a: Algorithms) -> bool:
         return spilled or p.length >= max(12 * p.k, 1 << 15, p.sequences << 11)
     many = p.k >= 1024 or (p.k >= 256 and p.sequences * p.k >= 4096)
     return p.along and many and _few_and_long(p, a)
-
-
-def _one_or_few_very_long(p: Problem, a: Algorithms) -> bool:
-    delegates = a["delegates"]
-    most: int = min(256, largest_team(delegates.machine, p.key_words)) if p.columns else delegates.max_k(p.key_words)
-    # Parts of rows each find so few as fast, in two dispatches.
-    few = p.along and p.k <= 64
-    return p.one_axis and not few and p.k <= most and p.length >= max(1 << 20, 256 * p.k) and p.sequences <= 16
 
 
 def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
@@ -338,12 +329,6 @@ GPU_RULES: tuple[Rule, ...] = (
         "one read that coalesces",
     ),
     Rule(
-        "delegates",
-        _one_or_few_very_long,
-        "up to 16 rows of 2^20 and 256 k items and more, k over 64; as few columns, k up to 256",
-        "a workgroup each would leave most of the machine idle",
-    ),
-    Rule(
         "select_radix",
         lambda p, a: _few_neighbours(p),
         "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 65 to 256 bytes^2",
@@ -374,8 +359,6 @@ GPU_RULES: tuple[Rule, ...] = (
         "all in order in one read",
     ),
     Rule("select_teams", _select_teams, "k up to 256, at least k loads and 2 k items", "one read and a little"),
-    Rule("row_sort_buckets", _by_buckets, "the same rows", "all in order in one read"),
-    Rule("row_sort_radix", _by_radix, "rows, and lists in order of index, that fit a workgroup", "all in order in one read"),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
     Rule(
         "select_radix",

@@ -48,14 +48,15 @@ fn key_from(words: vec2<u32>) -> Key { return words; }
 fn words_of_key(key: Key) -> vec2<u32> { return key; }
 #endif
 
-// No branches: a driver compiles kernels anew for values of parameters that choose much of them.
+// No branches: lavapipe compiles kernels anew for values of parameters that choose much of them
+// (docs/driver-bugs.md).
 fn bound_of(state: State, level: u32, sequence: u32, number: u32) -> Bound {
   let sampled = level == 0u;
   let rank = min(params.sample_rank + number / 2u * params.sample_slack, params.ranks - 1u);
   let pivot = pivots[sequence * params.ranks + rank];
   let key = select(sum(state.prefix, above(number, state.shift)), pivot, sampled);
   let right_before = !sampled | ((number % 2u == 0u) & (number + 1u < BOUNDS));
-  return Bound(select(key, key_before(key), right_before), right_before & (number == 0u || sampled) & key_equal(key, Key()));
+  return Bound(select(key, key_before(key), right_before), right_before & ((number == 0u) | sampled) & key_equal(key, Key()));
 }
 
 fn state_at(level: u32, sequence: u32) -> State {
