@@ -99,16 +99,17 @@ def _select_networks(p: Problem, a: Algorithms) -> bool:
 
 def _short(p: Problem) -> bool:
     """Does a sort by small teams take less than a list of k, for which few sequences wait?"""
-    if p.pairs or not (p.along or p.columns):
-        return False
-    if p.sequences <= 2048 and p.length <= min(128, 16 * p.k):
-        return True
+    few = p.sequences <= 2048 and p.length <= min(128, 16 * p.k)
     if p.columns:
-        if p.k < 32 and p.key_words == 1:  # Networks serve those.
-            return p.length <= 128 and (p.k > 20 or p.length <= 3 * p.k)
-        share = 4 if p.format.bytes == 4 and p.length > 128 else 8
-        return p.length <= min(256 // p.key_words, share * p.k)
-    return (p.length <= 64 and p.k > 20) or (p.length <= 128 // p.key_words and p.k > 28)
+        return few or _short_columns(p)
+    return p.along and (few or (p.length <= 64 and p.k > 20) or (p.length <= 128 // p.key_words and p.k > 28))
+
+
+def _short_columns(p: Problem) -> bool:
+    if p.k < 32 and p.key_words == 1:  # Networks serve those.
+        return p.length <= 128 and (p.k > 20 or p.length <= 3 * p.k)
+    share = 4 if p.format.bytes == 4 and p.length > 128 else 8
+    return p.length <= min(256 // p.key_words, share * p.k)
 
 
 def _select_spans(p: Problem, a: Algorithms) -> bool:
