@@ -18,12 +18,11 @@ var<private> counts: array<u32, BOUNDS>;
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
-  let sequence = id / params.tiles;
-  if (sequence >= params.sequences) { return; }
-  let tile = id - sequence * params.tiles;
+  let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+  if (!tile.live) { return; }
+  let sequence = tile.sequence;
   let state = state_entering(params.level, sequence);
-  if (tile == 0u) { put_state(params.level, sequence, state); }
+  if (tile.number == 0u) { put_state(params.level, sequence, state); }
   if (state.settled > 0u) { return; }
   let row = row_of(sequence);
   for (var i = 0u; i < BOUNDS; i++) { bounds[i] = bound_of(state, params.level, sequence, i); }
@@ -31,7 +30,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let last$i = comparable(bounds[$i].key);
   var count$i = 0u;
 #endfor
-  for (var v = tile * params.tile; v < min((tile + 1u) * params.tile, row.loads); v++) {
+  for (var v = tile.first; v < end_of_tile(tile, row.loads); v++) {
     let data = load(row, v);
 #for c in PER_LOAD
     {
@@ -49,7 +48,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endfor
   for (var i = 0u; i < BOUNDS; i++) {
     let own = select(counts[i], 0u, bounds[i].none);
-    tile_counts[count_at(sequence, i, tile)] = own;
+    tile_counts[count_at(sequence, i, tile.number)] = own;
     atomicAdd(&totals[total_at(params.level, sequence, i)], own);
   }
 }

@@ -9,10 +9,9 @@
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
         @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
-  let sequence = id / params.tiles;
-  if (sequence >= params.sequences) { return; }
-  let tile = id - sequence * params.tiles;
+  let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+  if (!tile.live) { return; }
+  let sequence = tile.sequence;
   let state = state_entering(params.level, sequence);
   let level = (state.settled >> 8u) & 0xffu;
   let number = state.settled & 0xffu;
@@ -22,13 +21,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let low = bound_of(state, level, sequence, lower);
   let surely = select(0u, atomicLoad(&totals[total_at(level, sequence, lower)]), tied);
   let ties_wanted = select(0xffffffffu, params.k - surely, tied);
-  if (tile == 0u) {
+  if (tile.number == 0u) {
     list_counts[sequence] = select(atomicLoad(&totals[total_at(level, sequence, number)]), params.k, tied);
   }
   // Of earlier tiles.
   var place = 0u;
   var ties = 0u;
-  for (var t = 0u; t < tile; t++) {
+  for (var t = 0u; t < tile.number; t++) {
     let all = tile_counts[count_at(sequence, number, t)];
     let sure = select(all, tile_counts[count_at(sequence, lower, t)], tied);
     place += sure;
@@ -37,7 +36,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   place += min(ties, ties_wanted);
   let row = row_of(sequence);
   let to = target_of(sequence);
-  for (var v = tile * params.tile; v < min((tile + 1u) * params.tile, row.loads); v++) {
+  for (var v = tile.first; v < end_of_tile(tile, row.loads); v++) {
     let data = load(row, v);
     var passing = 0u;  // a bit an item
 #for c in PER_LOAD

@@ -14,7 +14,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #endif
   let row = row_of(tile.sequence);
   for (var b = 0u; b < BINS; b++) { bins[b * WORKGROUP + local] = 0u; }
-  for (var i = 0u; i < tile.count; i++) { bins[digit_at(row, tile.first + i) * WORKGROUP + local] += 1u; }
+  for (var i = tile.first; i < end_of_tile(tile, params.length); i++) { bins[digit_at(row, i) * WORKGROUP + local] += 1u; }
   let place = params.first_tile + tile.number;
   for (var b = 0u; b < BINS; b++) { tile_counts[count_at(tile.sequence, b, place)] = bins[b * WORKGROUP + local]; }
 }

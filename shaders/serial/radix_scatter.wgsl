@@ -21,8 +21,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
     start += tile_counts[count_at(tile.sequence, b, params.groups)];
   }
   let to = target_of(tile.sequence);
-  for (var i = 0u; i < tile.count; i++) {
-    let pair = pair_within(row, tile.first + i);
+  for (var i = tile.first; i < end_of_tile(tile, params.length); i++) {
+    let pair = pair_within(row, i);
     let digit = digit_of(pair) * WORKGROUP + local;
     let rank = next[digit];
     next[digit] = rank + 1u;

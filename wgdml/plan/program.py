@@ -311,8 +311,10 @@ class Program:
         values |= {"payload_base": payload.offset - bound["payload"].offset // size, "payload_step": payload.step}
 
     def in_order(self, source: Source) -> bool:
-        """Are a source's items elements that are met in ascending order of index?"""
-        if not isinstance(source, View) or self.selection.last_index:
+        """Are a source's items met in ascending order of index?"""
+        if isinstance(source, Pairs):
+            return source.in_order
+        if self.selection.last_index:
             return False
         # The items of spans of several axes begin amid their box.
         return source.one_axis or not source.selection.ragged

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ..selection import Selection
+from ..selection import AxisDim, Selection
 from .machine import ceil_div
 
 #: Bytes: the strictest alignment of a binding's offset.
@@ -94,6 +95,18 @@ class View:
         """Elements from the view's first to its last, inclusive."""
         axes = sum((n - 1) * a.stride for n, a in zip(self.sizes, self.selection.axes, strict=True))
         return 1 + axes + sum((d.size - 1) * d.input_stride for d in self.selection.batch)
+
+    def sample(self, axes: Sequence[AxisDim], steps: Sequence[int]) -> View:
+        """Some items: those along ``axes`` from the first one on, with their steps of the index."""
+        return replace(
+            self,
+            selection=replace(self.selection, axes=tuple(axes)),
+            starts=(0,) * len(axes),
+            sizes=tuple(axis.size for axis in axes),
+            steps=tuple(steps),
+            start_offset=self.offset,
+            start_index=self.first_index,
+        )
 
     # -- layout and loads --
 

@@ -5,9 +5,10 @@
 // serve, later levels cut four bits of keys apart, from the first ones on.
 //   BOUNDS         of a level: 17
 //   params.places  items of a sequence that there is room for
-#import order/compare
 #import io/params
+#import io/tiles
 #import io/used_bits
+#import order/arithmetic
 
 const SETTLED: u32 = 0x80000000u;
 const TIED: u32 = 0x40000000u;
@@ -33,20 +34,16 @@ fn count_at(sequence: u32, bound: u32, tile: u32) -> u32 { return (sequence * BO
 
 fn lowest_shift() -> u32 { return 32u * KEY_WORDS - params.key_bits; }
 
-// A number of up to five bits above `shift`.
 #if KEY_WORDS == 1
-fn above(number: u32, shift: u32) -> Key { return number << shift; }
-fn sum(a: Key, b: Key) -> Key { return a + b; }
 fn key_from(words: vec2<u32>) -> Key { return words.x; }
 fn words_of_key(key: Key) -> vec2<u32> { return vec2<u32>(key, 0u); }
 #else
-fn above(number: u32, shift: u32) -> Key {
-  return select(Key(select(0u, number >> (32u - shift), shift > 27u), number << shift), Key(number << (shift - 32u), 0u), shift >= 32u);
-}
-fn sum(a: Key, b: Key) -> Key { return Key(a.x + b.x + select(0u, 1u, a.y + b.y < b.y), a.y + b.y); }
 fn key_from(words: vec2<u32>) -> Key { return words; }
 fn words_of_key(key: Key) -> vec2<u32> { return key; }
 #endif
+
+// The prefix and a number of up to five bits from the state's shift on.
+fn with_digit(state: State, number: u32) -> Key { return key_plus(state.prefix, shifted_up(low_key(number), state.shift)); }
 
 // No branches: lavapipe compiles kernels anew for values of parameters that choose much of them
 // (docs/driver-bugs.md).
@@ -54,7 +51,7 @@ fn bound_of(state: State, level: u32, sequence: u32, number: u32) -> Bound {
   let sampled = level == 0u;
   let rank = min(params.sample_rank + number / 2u * params.sample_slack, params.ranks - 1u);
   let pivot = pivots[sequence * params.ranks + rank];
-  let key = select(sum(state.prefix, above(number, state.shift)), pivot, sampled);
+  let key = select(with_digit(state, number), pivot, sampled);
   let right_before = !sampled | ((number % 2u == 0u) & (number + 1u < BOUNDS));
   return Bound(select(key, key_before(key), right_before), right_before & ((number == 0u) | sampled) & key_equal(key, Key()));
 }
@@ -90,7 +87,7 @@ fn state_entering(level: u32, sequence: u32) -> State {
   let alone = select(state.shift == lowest_shift(), number % 2u == 1u, sampled);
   let told = SETTLED | (last << 8u) | number;
   let settled = select(select(0u, told, count <= params.places), told | TIED, alone) * select(0u, 1u, number < BOUNDS);
-  var next = State(sum(state.prefix, above(max(number, 1u) - 1u, state.shift)), state.shift - 4u, 0u);
+  var next = State(with_digit(state, max(number, 1u) - 1u), state.shift - 4u, 0u);
   next = state_select(next, State(Key(), FIRST_SHIFT, 0u), sampled);
   next = state_select(next, State(state.prefix, state.shift, settled), settled > 0u);
   next = state_select(next, state, state.settled > 0u);

@@ -1,5 +1,6 @@
 // Brackets of pairs, each wide enough for the wanted ones: [bracket][first, last], the words of a
 // pair each, most significant first.
+#import order/arithmetic
 #import order/words
 
 @group(0) @binding(4) var<storage, read_write> brackets: array<vec4<u32>>;
@@ -16,28 +17,6 @@ fn frame_of(bracket: u32) -> Frame {
   let zeros = select(key_zeros(width), countLeadingZeros((high.index - low.index) | 1u), one_key);
   return Frame(low, zeros, one_key);
 }
-
-#if KEY_WORDS == 1
-fn key_minus(a: Key, b: Key) -> Key { return a - b; }
-fn key_plus(a: Key, b: Key) -> Key { return a + b; }
-fn key_zeros(key: Key) -> u32 { return countLeadingZeros(key | 1u); }
-fn shifted_up(key: Key, bits: u32) -> Key { return key << bits; }
-fn shifted_down(key: Key, bits: u32) -> Key { return key >> bits; }
-fn number_key(number: u32) -> Key { return number; }
-#else
-fn key_minus(a: Key, b: Key) -> Key { return Key(a.x - b.x - select(0u, 1u, a.y < b.y), a.y - b.y); }
-fn key_plus(a: Key, b: Key) -> Key { return Key(a.x + b.x + select(0u, 1u, a.y + b.y < b.y), a.y + b.y); }
-fn key_zeros(key: Key) -> u32 { return select(countLeadingZeros(key.x), 32u + countLeadingZeros(key.y | 1u), key.x == 0u); }
-fn shifted_up(key: Key, bits: u32) -> Key {
-  let moved = select(key, Key(key.y, 0u), bits >= 32u);
-  return (moved << Key(bits & 31u)) | Key((moved.y >> 1u) >> (31u - (bits & 31u)), 0u);
-}
-fn shifted_down(key: Key, bits: u32) -> Key {
-  let moved = select(key, Key(0u, key.x), bits >= 32u);
-  return (moved >> Key(bits & 31u)) | Key(0u, (moved.x << 1u) << (31u - (bits & 31u)));
-}
-fn number_key(number: u32) -> Key { return Key(number, 0u); }
-#endif
 
 // A pair of a bracket, its key being how far in that it lies: the first bit tells the halves.
 // And the pair again. So digits tell pairs apart, even where a bracket has one key.

@@ -102,10 +102,6 @@ class Delegates(Algorithm):
         self.from_delegates = SelectFromDelegates(machine, policies)
         self.rank = RowSortRank(machine, policies)
 
-    def max_k(self, key_words: int) -> int:
-        """The largest k whose threshold is found among the delegates' bests."""
-        return 4 * threshold_workgroup(self.machine, key_words)
-
     def check(self, problem: Problem) -> None:
         source = problem.view
         if not source.one_axis:

@@ -87,15 +87,7 @@ class RadixSelect(Algorithm):
         (axis,) = source.selection.axes
         runs = source.length // (_RUN * _EVERY)
         axes = (replace(axis, size=runs, stride=_RUN * _EVERY), replace(axis, size=_RUN, stride=1))
-        return replace(
-            source,
-            selection=replace(source.selection, axes=axes),
-            starts=(0, 0),
-            sizes=(runs, _RUN),
-            steps=(_RUN * _EVERY, 1),
-            start_offset=source.offset,
-            start_index=source.first_index,
-        )
+        return source.sample(axes, (_RUN * _EVERY, 1))
 
     @property
     def _bins(self) -> int:

@@ -57,7 +57,7 @@ class SerialSample(Algorithm):
         self._search(program, problem, pivots, found, listed, counts)
         listed = replace(listed, counts=counts, in_order=True)
         if k <= _RANKED * min(4, problem.format.bytes):
-            place_by_counting(program, listed, sequences, k, counts, sink)
+            place_by_counting(program, listed, sequences, k, sink)
         else:
             self.radix_sort.build(program, replace(problem, source=listed), sink)
 
@@ -73,7 +73,7 @@ class SerialSample(Algorithm):
         first = max(0, min(math.floor(k * share - deviation), sample.length - (_PIVOTS + 1) * step))
         ranked = min(sample.length, first + _PIVOTS * step + 1)
         pivots = program.pairs(sequences, ranked)
-        place_by_counting(program, sample, sequences, ranked, None, pivots)
+        place_by_counting(program, sample, sequences, ranked, pivots)
         # Mostly one of the pivots is the next that comes after the k-th.
         places = k + math.ceil(_SPARE * step / share)
         return pivots.keys, {"sample_rank": first, "sample_slack": step, "ranks": ranked, "places": places}
@@ -84,17 +84,7 @@ class SerialSample(Algorithm):
         wanted = min(_LARGEST, max(_SMALLEST, math.isqrt(_COMPARISONS // sequences)), view.length)
         every = view.length // wanted
         (axis,) = view.selection.axes
-        size = view.length // every
-        axes = (replace(axis, size=size, stride=axis.stride * every),)
-        return replace(
-            view,
-            selection=replace(view.selection, axes=axes),
-            starts=(0,),
-            sizes=(size,),
-            steps=(every,),
-            start_offset=view.offset,
-            start_index=view.first_index,
-        )
+        return view.sample([replace(axis, size=view.length // every, stride=axis.stride * every)], [every])
 
     def _search(
         self, program: Program, problem: Problem, pivots: Region, found: dict[str, int], sink: Sink, counts: Region

@@ -96,7 +96,7 @@ class SerialSelect(Algorithm):
             self._list(program, problem, sink)
             return
         if self.ranks(problem):
-            place_by_counting(program, source, sequences, k, None, sink)
+            place_by_counting(program, source, sequences, k, sink)
             return
         subsets = self._subsets(problem)
         if subsets is None:
@@ -110,11 +110,11 @@ class SerialSelect(Algorithm):
             longest = chosen.pairs.length
             if sequences * longest**2 > _HOSTILE and longest > 2 * _enough(k):
                 chosen = self._choose(program, problem, chosen.pairs, chosen.counts)
-        length = chosen.pairs.length
+        length, listed = chosen.pairs.length, replace(chosen.pairs, counts=chosen.counts)
         if length <= _RANKED_LIST or sequences * length**2 <= _COMPARISONS:
-            place_by_counting(program, chosen.pairs, sequences, k, chosen.counts, sink)
+            place_by_counting(program, listed, sequences, k, sink)
         else:
-            self.radix_sort.build(program, replace(problem, source=replace(chosen.pairs, counts=chosen.counts)), sink)
+            self.radix_sort.build(program, replace(problem, source=listed), sink)
 
     @staticmethod
     def ranks(problem: Problem) -> bool:

@@ -141,13 +141,14 @@ def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
     return pairs
 
 
-def place_by_counting(program: Program, listed: Source, sequences: int, k: int, counts: Region | None, sink: Sink) -> None:
+def place_by_counting(program: Program, listed: Source, sequences: int, k: int, sink: Sink) -> None:
     """The first k pairs of each list, each placed by how many come before it."""
     items = _ITEM_WORDS // program.selection.format.key_words
-    in_order = listed.in_order if isinstance(listed, Pairs) else program.in_order(listed)
     ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
-    # What says how many there are is asked for by name.
-    source = replace(listed, counts=None) if isinstance(listed, Pairs) else listed
+    counts, source = None, listed
+    if isinstance(listed, Pairs):
+        # The kernel binds the counts by a name of its own.
+        counts, source = listed.counts, replace(listed, counts=None)
     dispatch_invocations(
         program,
         "serial/rank",
@@ -155,7 +156,7 @@ def place_by_counting(program: Program, listed: Source, sequences: int, k: int, 
         source=source,
         sink=ordered,
         bind={"counts": counts or program.words(1)},
-        constants={"ITEMS": items, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(in_order)},
+        constants={"ITEMS": items, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(program.in_order(listed))},
         params={"k": k, "counted": int(counts is not None)},
     )
     if ordered is not sink:
