@@ -28,32 +28,22 @@ var<workgroup> list: array<Pair, TEAMS * LISTED>;  // [team][pair], a key and it
 
 var<private> own_pairs: array<Pair, EACH>;
 var<private> own_ranks: array<u32, EACH>;
-var<private> sum_turn: u32;
-var<private> look_turn: u32;
-
-fn next_turn() -> u32 {
-  let turn = sum_turn;
-  sum_turn = select(turn + 1u, 0u, turn == 2u);
-  return turn;
-}
 
 // Whether any team of those that wait for each other goes on.
 fn goes_on(local: u32, mine: bool) -> bool {
 #if TEAM == 1
   return mine;
 #else
-  let turn = look_turn;
-  look_turn = 1u - turn;
-  return any_open(local, mine, turn);
+  return any_open(local, mine);
 #endif
 }
 
 fn least_key_of_team(local: u32, lanes: u32, mine: Key) -> Key {
 #if KEY_WORDS == 1
-  return least_of_team(local, lanes, mine, next_turn());
+  return least_of_team(local, lanes, mine);
 #else
-  let high = least_of_team(local, lanes, mine.x, next_turn());
-  return Key(high, least_of_team(local, lanes, select(0xffffffffu, mine.y, mine.x == high), next_turn()));
+  let high = least_of_team(local, lanes, mine.x);
+  return Key(high, least_of_team(local, lanes, select(0xffffffffu, mine.y, mine.x == high)));
 #endif
 }
 
@@ -73,7 +63,7 @@ fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, ra
   while (goes_on(local, (at.behind - at.before > LISTED) & any_bit(bit))) {
 #for s in LOOK
     let open$s = (at.behind - at.before > LISTED) & any_bit(bit);
-    let count$s = sum_of_team(local, lanes, count_before(keys, at.key | bit), next_turn());
+    let count$s = sum_of_team(local, lanes, count_before(keys, at.key | bit));
     let above$s = open$s & (count$s <= earlier);
     at.key = select(at.key, at.key | bit, above$s);
     at.before = select(at.before, count$s, above$s);
@@ -89,7 +79,7 @@ fn find_interval(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>, ra
     let open = at.behind - at.before > LISTED;
     // What is no item may have the same key.
     let equal = count_equal(row, lane_in_team(local), keys, at.key, min(at.position | end, items_of(row)));
-    let count = smaller + sum_of_team(local, lanes, equal, next_turn());
+    let count = smaller + sum_of_team(local, lanes, equal);
     let above = open & (count <= earlier);
     at.position = select(at.position, at.position | end, above);
     at.before = select(at.before, count, above);

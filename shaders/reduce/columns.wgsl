@@ -1,7 +1,8 @@
 // The best pair of every part of every column: input -> sink.
 //
-// A workgroup serves ACROSS loads side by side by params.team rows, so that loads coalesce on any
-// axis. Part p takes the rows p * team + y, and every parts * team-th after.
+// A workgroup serves ACROSS loads by params.team rows. Part p takes the rows p * team + y, and
+// every parts * team-th after. Neighbouring invocations take params.beside loads that lie side by
+// side, then the next row's, so that reads coalesce however few columns there are.
 //   UNROLL      rows under way at once
 //   TREE        1 where a workgroup has several rows; they meet in its memory
 //   TRANSPOSED  1 where results change invocations, so that neighbours write side by side
@@ -20,6 +21,19 @@ fn column_target(at: Columns) -> Target { return target_of(at.sequence); }
 #else
 fn column_target(at: Columns) -> Target { return Target(column_offsets(at), at.sequence); }
 #endif
+
+// An invocation's load of its workgroup's, and its row of the team; of no row where it is idle.
+struct Lane { load: u32, row: u32 }
+
+fn lane_of(local: u32) -> Lane {
+#if TREE
+  let block = local / params.beside;
+  let load = block / params.team * params.beside + local % params.beside;
+  return Lane(load, select(block % params.team, params.team, load >= ACROSS));
+#else
+  return Lane(local, 0u);
+#endif
+}
 
 // The best of the rows first, first + stride, ... of each column from an offset on.
 fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
@@ -47,17 +61,17 @@ fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
 
 #if TREE
 // TOGETHER columns of each load at a time: rows in memory, then an invocation a column.
-fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
-  let row = local / ACROSS;
+fn put_bests(lane: Lane, first_load: u32, at: Columns, part: u32, bests: Bests) {
+  let place = lane.row * ACROSS + lane.load;
   let target_ = column_target(at);
 #for c in PER_LOAD
-  team_rows[$[c % TOGETHER]u * WORKGROUP + local] = store_of(bests[$c]);
+  if (lane.row < params.team) { team_rows[$[c % TOGETHER]u * WORKGROUP + place] = store_of(bests[$c]); }
 #if $[c % TOGETHER + 1] == TOGETHER
   workgroupBarrier();
-  let rows$c = halve_rows(local, row);
-  if (row < params.team) {
-    for (var t = row; t < TOGETHER; t += params.team) {
-      let best = best_of_column(t * WORKGROUP + local % ACROSS, rows$c);
+  let rows$c = halve_rows(place, lane.row);
+  if (lane.row < params.team) {
+    for (var t = lane.row; t < TOGETHER; t += params.team) {
+      let best = best_of_column(t * WORKGROUP + lane.load, rows$c);
       let column = $[c + 1 - TOGETHER]u + t;
       if (has_column(at, column)) { put_to(target_beside(target_, column), part, best); }
     }
@@ -69,7 +83,8 @@ fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) 
 #endif
 
 #if TRANSPOSED
-fn put_bests(local: u32, first_load: u32, own: Columns, part: u32, bests: Bests) {
+fn put_bests(lane: Lane, first_load: u32, at: Columns, part: u32, bests: Bests) {
+  let local = lane.load;
 #for c in PER_LOAD
   results[local * PER_LOAD + $cu] = store_of(bests[$c]);
 #endfor
@@ -77,9 +92,9 @@ fn put_bests(local: u32, first_load: u32, own: Columns, part: u32, bests: Bests)
 #for c in PER_LOAD
   {
     let place = $cu * WORKGROUP + local;
-    let at = columns_at(first_load + place / PER_LOAD);
-    if (has_column(at, place % PER_LOAD)) {
-      put_to(target_of(at.sequence + place % PER_LOAD), part, pair_of(results[place]));
+    let other = columns_at(first_load + place / PER_LOAD);
+    if (has_column(other, place % PER_LOAD)) {
+      put_to(target_of(other.sequence + place % PER_LOAD), part, pair_of(results[place]));
     }
   }
 #endfor
@@ -87,7 +102,7 @@ fn put_bests(local: u32, first_load: u32, own: Columns, part: u32, bests: Bests)
 #endif
 
 #if !TREE && !TRANSPOSED
-fn put_bests(local: u32, first_load: u32, at: Columns, part: u32, bests: Bests) {
+fn put_bests(lane: Lane, first_load: u32, at: Columns, part: u32, bests: Bests) {
   let target_ = column_target(at);
 #for c in PER_LOAD
   if (has_column(at, $cu)) { put_to(target_beside(target_, $cu), part, bests[$c]); }
@@ -103,12 +118,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let part = id / blocks;
   if (part >= params.parts) { return; }
   let first_load = id % blocks * ACROSS;
-  let at = columns_at(first_load + local % ACROSS);
-  let row = local / ACROSS;
+  let lane = lane_of(local);
+  let at = columns_at(first_load + lane.load);
   var bests = no_bests(NO_INDEX);
-  if (at.live && row < params.team) {
-    let first = part * params.team + row;
+  if (at.live && lane.row < params.team) {
+    let first = part * params.team + lane.row;
     bests = best_of_rows(column_offsets(at).x, span_of(at.sequence), first, params.parts * params.team);
   }
-  put_bests(local, first_load, at, part, bests);
+  put_bests(lane, first_load, at, part, bests);
 }

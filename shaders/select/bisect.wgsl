@@ -42,18 +42,14 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
   var key = bits.every;
   var bit = first_bit(bits.some & ~bits.every);
   var found = 0u;
-  var turn = 0u;
-  var look = 0u;
   // A team that has found enough, or has no bit left, learns nothing in later rounds.
-  for (var looks = 1u; any_open(local, any_bit(bit) & (found < params.k), look); looks++) {
-    look = 1u - look;
+  for (var looks = 1u; any_open(local, any_bit(bit) & (found < params.k)); looks++) {
     let rest = looks % LOOKS == 0u;
 #for s in 4
     // All ones, which is a guess like others, and then all zeros, if more than fit are up to them.
     let whole$s = rest & ($s < 2);
     let guess$s = key | select(bit, select(LAST_BIT, up_to_bit(bit) & bits.some, $s == 0), whole$s);
-    let count$s = sum_of_team(local, lanes, count_before(keys, guess$s), turn);
-    turn = select(turn + 1u, 0u, turn == 2u);
+    let count$s = sum_of_team(local, lanes, count_before(keys, guess$s));
     let fits$s = (found < params.k) & (count$s <= SORTED);
     let nearer$s = fits$s & !(whole$s & ($s == 1));
     key = select(key, guess$s, nearer$s);
@@ -61,19 +57,16 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
     bit = select(next_bit(bit), select(bit, Key(), fits$s == ($s == 0)), whole$s);
 #endfor
   }
-  look = 1u - look;
   let few = found < params.k;
-  if (!any_open(local, few, look)) { return Threshold(key, 0u, found); }
+  if (!any_open(local, few)) { return Threshold(key, 0u, found); }
   // Keys before the last one are fewer than k; those equal to it are enough.
-  let alike = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, items_of(row)), turn);
-  turn = select(turn + 1u, 0u, turn == 2u);
-  if (!any_open(local, few & (found + alike > SORTED), 1u - look)) {
+  let alike = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, items_of(row)));
+  if (!any_open(local, few & (found + alike > SORTED))) {
     return Threshold(key, select(0u, items_of(row), few), select(found, found + alike, few));
   }
   var end = 0u;
   for (var e = 1u << (31u - countLeadingZeros(params.length)); e > 0u; e >>= 1u) {
-    let count = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, end | e), turn);
-    turn = select(turn + 1u, 0u, turn == 2u);
+    let count = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, end | e));
     end |= select(0u, e, found + count <= params.k);
   }
   return Threshold(key, select(0u, end, few), select(found, params.k, few));

@@ -77,8 +77,12 @@ def _by_buckets(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_rows(p: Problem, a: Algorithms) -> bool:
-    policy = a["select_rows"].policy
+    policy, networks = a["select_rows"].policy, a["select_networks"].policy
     fewest = 48 * p.k
+    if p.k <= networks.max_k:
+        # Of what is too long for networks, teams' lists take twice as long, and histograms longer
+        # (benchmarks/LOG.md#rows-and-columns-by-force-2026-11-29-e2b2eb6).
+        fewest = min(fewest, networks.max_length + 1)
     if p.key_words > 1:
         # No network serves these. Teams of 16 take less than a bisection, larger ones of long rows
         # (benchmarks/LOG.md#short-rows-of-64-bits-2026-11-27-7c54008).
@@ -145,7 +149,7 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
     if not (p.along or p.columns) or _copied(p):
         return False
     # Shorter rows are sorted in few stages, and of longer ones digits find the k-th sooner.
-    shortest, longest = (256, 1024) if p.format.bytes < 4 else (128, 1024 + 2 * p.k)
+    shortest, longest = (256, 1024 + p.k * (p.format.bytes - 1)) if p.format.bytes < 4 else (128, 1024 + 2 * p.k)
     if p.key_words > 1 and p.along:
         shortest = 64  # A sort is of pairs of three words.
     many = p.sequences >= a["select_bisect"].policy.min_sequences
@@ -191,13 +195,13 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     if not p.columns:
         return False
     # A copy of few columns takes little, and they share few lines of memory.
-    few = _side_by_side(p, 16)
-    if few and p.length < 1 << 16:
+    few, narrow = _side_by_side(p, 16), p.format.bytes == 1
+    if p.length < 1 << 16 if few else narrow:
         return False
     large = not few or p.sequences * p.length > 1 << 23
-    # The narrower columns are, the less a copy of them takes.
-    share = 48 if p.format.bytes > 2 else 128
-    return (p.format.bytes > 1 or few) and p.k <= (512 if large else 64) and p.length >= max(share * p.k, 2 * p.k**2)
+    # The narrower columns are, the less a copy of them takes. Most of 8 bits would be read again.
+    share, most = 48 if p.format.bytes > 2 else 128, 512 if large and not narrow else 64
+    return p.k <= most and p.length >= max(share * p.k, 2 * p.k**2)
 
 
 def _long_columns(p: Problem) -> bool:
@@ -207,7 +211,8 @@ def _long_columns(p: Problem) -> bool:
 
 def _few_neighbours(p: Problem) -> bool:
     """Would columns that workgroups read side by side share the lines of memory?"""
-    few = p.columns and _side_by_side(p, 16) and 64 < p.k <= 256 * p.format.bytes**2
+    most = max(256 * p.format.bytes**2, p.length // 64)
+    few = p.columns and _side_by_side(p, 16) and (32 if p.format.bytes >= 4 else 65) <= p.k <= most
     return few and p.length > max(8192, 16 * p.k) and p.sequences >= 128
 
 
@@ -246,7 +251,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_rows",
         _select_rows,
-        "rows of 48 k items and more, k up to 42; of 64 bits over 32 items and 8 k for k up to 10, else 36 k",
+        "rows of 48 k items and more, k up to 42, and of over 1024 with k up to 31; of 64 bits over 32 items and 8 k for k up to "
+        "10, else 36 k",
         "one dispatch, a threshold among the loads",
     ),
     Rule(
@@ -272,7 +278,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_bisect",
         _select_bisect,
-        "640 rows or columns and more of 129 items (8 and 16 bits: 257, rows of 64: 65) to 1024, of 32 bits to 1024 and 2 k; "
+        "640 rows or columns and more of 129 items (8 and 16 bits: 257, rows of 64: 65) to 1024, of 16 bits to 1024 and k, of 32 "
+        "to 1024 and 2 k; "
         "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 31 (64 bits: 10), and of 8 bits of "
         "over 2^22, which a copy or delegates take",
         "bits of keys in registers take less than a sort",
@@ -325,14 +332,15 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 48 k items (16 bits: 128 k; of 8 bits few neighbours) and 2 k^2 and more, k up to 512; of few neighbours from "
-        "65536 on, of 2^23 in all k up to 64",
+        "columns of 48 k items (16 bits: 128 k; of 8 bits few neighbours) and 2 k^2 and more, k up to 512 (8 bits: 64); of few "
+        "neighbours from 65536 on, of 2^23 in all k up to 64",
         "one read that coalesces",
     ),
     Rule(
         "select_radix",
         lambda p, a: _few_neighbours(p),
-        "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 65 to 256 bytes^2",
+        "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 32 (8 and 16 bits: 65) to 256 bytes^2 or "
+        "a 64th",
         "they share the lines that they read, and a copy takes longer",
     ),
     Rule(

@@ -7,22 +7,26 @@
 #import workgroup/lanes
 #import workgroup/teams
 
-var<workgroup> sums: array<atomic<u32>, 3u * TEAMS>;
+var<workgroup> sums: array<atomic<u32>, 3u * TEAMS>;  // [team][turn]
+
+var<private> sum_turn: u32;  // 0, 1, 2, 0, 1 and so on
 
 // What comes before a barrier ahead of the first of them.
 fn begin_sums(local: u32) {
   for (var s = local; s < 3u * TEAMS; s += WORKGROUP) { atomicStore(&sums[s], 0u); }
 }
 
-// A place of the team's for a turn. What was there two turns ago all have read: it is the next's.
-fn sum_place(local: u32, turn: u32) -> u32 {
+// A place of the team's. What was there two turns ago all have read: it is the next turn's.
+fn sum_place(local: u32) -> u32 {
   let own = team_number(local) * 3u;
-  if (lane_in_team(local) == 0u) { atomicStore(&sums[own + select(turn + 1u, 0u, turn == 2u)], 0u); }
-  return own + turn;
+  let place = own + sum_turn;
+  sum_turn = select(sum_turn + 1u, 0u, sum_turn == 2u);
+  if (lane_in_team(local) == 0u) { atomicStore(&sums[own + sum_turn], 0u); }
+  return place;
 }
 
-// All invocations call these together, for turns 0, 1, 2, 0, 1 and so on.
-fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
+// All invocations call these together.
+fn sum_of_team(local: u32, lanes: u32, mine: u32) -> u32 {
 #if TEAM == 1
   return mine;
 #else
@@ -37,14 +41,14 @@ fn sum_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
     return sum;
   }
 #endif
-  let place = sum_place(local, turn);
+  let place = sum_place(local);
   atomicAdd(&sums[place], mine);
   workgroupBarrier();
   return atomicLoad(&sums[place]);
 #endif
 }
 
-fn least_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
+fn least_of_team(local: u32, lanes: u32, mine: u32) -> u32 {
 #if TEAM == 1
   return mine;
 #else
@@ -59,7 +63,7 @@ fn least_of_team(local: u32, lanes: u32, mine: u32, turn: u32) -> u32 {
     return least;
   }
 #endif
-  let place = sum_place(local, turn);
+  let place = sum_place(local);
   atomicMax(&sums[place], ~mine);
   workgroupBarrier();
   return ~atomicLoad(&sums[place]);

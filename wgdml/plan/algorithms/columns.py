@@ -50,6 +50,7 @@ class ColumnsShape:
     words: int  # Of a load.
     per_load: int  # Adjacent sequences that a load serves.
     loads: int  # Loads that bring one position of every sequence.
+    beside: int  # Of those, such as follow one another in memory.
     workgroup: int
     team: int = 1  # Rows of a workgroup.
     parts: int = 1
@@ -116,7 +117,7 @@ class Columns(Step):
 
         def rows(line: int) -> int:
             """As many at once, while each brings so many bytes, or all that lies side by side."""
-            return power_of_two_below(min(cuts, shape.workgroup // min(shape.loads, shape.workgroup, max(1, line // size))))
+            return power_of_two_below(min(cuts, shape.workgroup // min(shape.beside, shape.workgroup, max(1, line // size))))
 
         shape.team = rows(_LINE)
         # A few rounds more take less than a second dispatch, and so do narrow lines.
@@ -147,6 +148,7 @@ class Columns(Step):
         elif tree:
             # A few idle invocations cost less than another kernel.
             shape.workgroup = min(shape.workgroup, max(_FEWEST, power_of_two_above(shape.across * shape.team)))
+        beside = shape.beside if shape.across % shape.beside == 0 else shape.across
         program.dispatch(
             "reduce/columns",
             shape.workgroups,
@@ -160,7 +162,7 @@ class Columns(Step):
                 "TOGETHER": self._together(shape, stored),
                 "UNROLL": self._unroll(ceil_div(source.length, shape.team * shape.parts)),
             },
-            params={"parts": shape.parts, "team": shape.team},
+            params={"parts": shape.parts, "team": shape.team, "beside": beside},
         )
 
     def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
@@ -203,7 +205,8 @@ class Columns(Step):
 
     def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> ColumnsShape:
         columns = source.selection.batch[-1].size
-        return ColumnsShape(*load, sequences // columns * ceil_div(columns, load[1]), workgroup)
+        beside = ceil_div(columns, load[1])
+        return ColumnsShape(*load, sequences // columns * beside, beside, workgroup)
 
     @staticmethod
     def _loads(program: Program, source: View, shape: ColumnsShape) -> dict[str, int]:

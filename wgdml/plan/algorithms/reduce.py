@@ -17,11 +17,9 @@ from .parts import class_above
 
 _UNROLL = 4  # loads under way at once in a long scan
 _SIZES = 2  # of register tiles from one power of two to the next: each is a kernel
-#: Up to so many columns of words side by side are read as rows: workgroups share lines of memory
+#: Up to so many columns side by side, of so many elements, are read as rows where parts of columns
+#: would take a second dispatch
 #: (benchmarks/LOG.md#short-columns-without-a-copy-2026-11-25-53872eb).
-_NEIGHBOURS = 4
-#: So are up to this many, of so many elements, where parts of columns would take a second dispatch
-#: (the same figures).
 _BESIDE, _SMALL = 32, 1 << 20
 
 
@@ -82,11 +80,11 @@ class Reduce(Algorithm):
 
     def _columns(self, source: View, sequences: int, key_words: int) -> ColumnsShape | None:
         """How neighbours read neighbouring columns; None where those are read as rows."""
-        neighbours, narrow = source.selection.batch[-1].size, source.selection.format.bytes < 4
         shape = self.columns.reduction(source, sequences, key_words)
         # One dispatch of few reads takes less than two.
-        small = neighbours <= _BESIDE and sequences * source.length <= _SMALL and shape.parts > 1
-        return None if (neighbours <= _NEIGHBOURS and not narrow) or small else shape
+        few = source.selection.batch[-1].size <= _BESIDE
+        small = few and sequences * source.length <= _SMALL and shape.parts > 1
+        return None if small else shape
 
     def rows(self, program: Program, source: Source, sequences: int, sink: Sink) -> None:
         """Sequences of any layout, each by one team of invocations or by several."""
