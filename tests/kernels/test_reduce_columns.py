@@ -23,7 +23,6 @@ WIDE = {"columns": {"loads": 0, "items": 16}, "occupancy": {"loads_each": 1 << 1
 @pytest.fixture(autouse=True)
 def all_of_columns(monkeypatch):
     """Few neighbours and small problems too, which are read as rows otherwise."""
-    monkeypatch.setattr(reduce, "_NEIGHBOURS", 0)
     monkeypatch.setattr(reduce, "_SMALL", 0)
 
 
@@ -58,6 +57,8 @@ def test_every_width(forced, name, numbers):
         ((4, 1000, 7, 7), 1, True, False),
         ((2, 4100, 7, 7), 1, True, True),
         ((8, 100, 16), 1, True, False),
+        ((30, 900, 1, 2), 1, True, False),  # several sequences of few neighbours a workgroup
+        ((12, 2000, 6), 1, True, False),
         ((21, 300), 0, True, False),
         ((7, 4099), 0, False, False),
     ],
