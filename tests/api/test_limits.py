@@ -250,7 +250,7 @@ def test_no_algorithm_writes_outside_its_outputs(device, turn, algorithm):
     for number, desc in sorted(enumerate(WRITTEN), key=lambda one: (one[0] + turn) % 2):
         if sum(served) == 4:
             break
-        for windows in (sum(served) % 2, 1 - sum(served) % 2):
+        for windows in sorted((1, 0), key=served.__getitem__):
             own = devices[windows]
             try:
                 own.compile_operator(own.create_operator(desc))

@@ -18,7 +18,7 @@ from wgdml.plan import Planner, ranges
 from wgdml.runtime import profile
 
 EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
-NUMBERS = {"serial_select.counted": 16, "occupancy.loads_each": 128, "serial_select.reach": 0.75}
+NUMBERS = {"serial_select.slices": 16, "occupancy.loads_each": 128, "serial_select.reach": 0.75}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def opened(device):
 
 
 def test_the_warning_is_of_who_opens_the_device(device, info):
-    put(info, numbers={"serial_select.counted": -1})
+    put(info, numbers={"serial_select.slices": -1})
     with pytest.warns(profile.ProfileWarning) as caught:
         wgdml.Device(device.gpu_device)
     assert [w.filename for w in caught] == [__file__]
@@ -65,7 +65,7 @@ def test_it_is_found_by_itself(device, info):
     own, warned = opened(device)
     assert own.profile == NUMBERS and not warned
     assert own.profile_reason == str(path)
-    assert own.planner.policies["serial_select"].counted == 16
+    assert own.planner.policies["serial_select"].slices == 16
     x = data.make("random", "float32", (40, 300), 1)
     oracle.assert_same(wgdml.top_k(x, 30, device=own)[1], oracle.top_k(x, 30, 1)[1])
 

@@ -146,8 +146,8 @@ def test_a_run_of_tune_becomes_a_file(script, tmp_path, monkeypatch, capsys):
             "atomic_ns": 300.0,
             "workgroups_at_once": 2,
         },
-        "numbers": {"serial_select.counted": 16},
-        "default": {"serial_select.counted": 8},
+        "numbers": {"serial_select.slices": 16},
+        "default": {"serial_select.slices": 8},
         "judged": {"problems": 9, "gain": 1.1},
         "wrong": [],
     }
@@ -162,7 +162,7 @@ def test_a_run_of_tune_becomes_a_file(script, tmp_path, monkeypatch, capsys):
     assert script.main() == 1 and "mine.json is a run as wgdml wrote it" in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["write_results.py"])
     assert script.main() == 0 and [p.name for p in tmp_path.glob("*.json")] == ["2026-01-31-tune-a-gpu.json"]
-    for line in ("| reads, GB/s | 5 |  |", "| serial_select.counted | 16 | 8 |", "| a barrier, ns | 200 |  |"):
+    for line in ("| reads, GB/s | 5 |  |", "| serial_select.slices | 16 | 8 |", "| a barrier, ns | 200 |  |"):
         assert line in script.PAGE.read_text().splitlines()
     assert "9 problems that it was not tuned by are 1.10 times as fast" in script.PAGE.read_text().replace("\n", " ")
     with pytest.raises(ValueError, match="two plans had two answers: topk:9x9:k2"):

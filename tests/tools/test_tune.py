@@ -218,9 +218,9 @@ def found(monkeypatch, tmp_path, device):
             "workgroups_at_once": 2,
             "subgroup_sizes": (8,),
         },
-        "numbers": {"serial_select.counted": 16},
-        "default": {"serial_select.counted": 8},
-        "changes": [{"name": "serial_select.counted", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
+        "numbers": {"serial_select.slices": 16},
+        "default": {"serial_select.slices": 8},
+        "changes": [{"name": "serial_select.slices", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
         "judged": {"problems": 9, "gain": 1.1, "worst": 0.99, "first_calls": 1.0, "ratios": {}},
         "comparisons": 3,
         "wrong": [],
@@ -239,7 +239,7 @@ def test_a_profile_is_written_used_named_and_removed(found, tmp_path, device):
     result = run("tune", "--json", tmp_path / "out.json")
     assert result.exit_code == 0, result.output
     path = profile.path_of(device.adapter_info)
-    assert f"wrote {path}" in result.output.replace("\n", "") and "serial_select.counted" in result.output
+    assert f"wrote {path}" in result.output.replace("\n", "") and "serial_select.slices" in result.output
     assert json.loads((tmp_path / "out.json").read_text())["numbers"] == found["numbers"]
     assert json.loads(path.read_text())["numbers"] == found["numbers"]
     assert wgdml.Device().profile == found["numbers"]

@@ -385,20 +385,17 @@ GPU_RULES: tuple[Rule, ...] = (
 )
 
 
-def _ordered(p: Problem) -> bool:
-    """Are all pairs of a list wanted?"""
-    return p.pairs and p.k == p.listed
+def _serial_lists(p: Problem) -> bool:
+    """Do sequences enough run together, whose items are worth a kernel?"""
+    return p.sequences >= 8 and p.sequences * p.length >= 1 << (15 if p.k <= 8 else 16)
 
 
-def _serial_select(p: Problem, a: Algorithms) -> bool:
-    """Does counting among k take less than a pass for each byte of all?
+def _serial_sample(p: Problem) -> bool:
+    """Does a bound leave most of so many items out that another read of all pays?
 
-    (benchmarks/LOG.md#counting-by-keys-alone-on-software-adapters-2026-11-28-5f545f0)
+    (benchmarks/LOG.md#runs-and-merges-on-software-adapters-2026-11-29-258952a)
     """
-    size, work = p.format.bytes, p.k**2
-    if p.length <= 4096 and (p.length <= 1024 or p.sequences >= 32) and work <= size * (20_000 + 50 * p.length):
-        return True
-    return bool(2 * p.k <= p.length and work <= a["serial_select"].policy.counted * size * p.length)
+    return p.length > 1 << 14 and p.sequences * p.length > 1 << 16 and 8 * p.k <= p.length
 
 
 SOFTWARE_RULES: tuple[Rule, ...] = (
@@ -413,30 +410,19 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("select_digits", lambda p, a: p.segments, "segments of one sequence, k up to 8192", "each is read to its own end"),
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule(
-        "serial_select",
-        lambda p, a: _ordered(p) and a["serial_select"].ranks(p),
-        "up to 600 pairs, all wanted",
-        "counting takes less than a pass for each byte",
-    ),
-    Rule(
-        "serial_select",
-        lambda p, a: a["serial_select"].lists(p),
-        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16, 32 of 2^17",
+        "serial_lists",
+        lambda p, a: _serial_lists(p),
+        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16",
         "one read, and lists in registers",
     ),
-    Rule(
-        "serial_select",
-        _serial_select,
-        "k^2 up to (20000 + 50 items) bytes, up to 1024 items, or 4096 of 32 sequences and more; else k up to half and "
-        "k^2 to 2.5 items bytes",
-        "one read and a little",
-    ),
+    Rule("serial_select", lambda p, a: p.length > 100 * p.k, "100 items and more for each of the k", "one read and a little"),
     Rule(
         "serial_sample",
-        lambda p, a: p.k * (p.format.bytes + 3) <= p.format.bytes * p.length,
-        "one axis, k up to a quarter (16 bits: two fifths, 32: four sevenths, 64: eight elevenths)",
-        "two reads, where each pass of a sort of all has two and a write",
+        lambda p, a: _serial_sample(p),
+        "over 16384 items, and over 2^16 in all, k up to an eighth",
+        "two reads, and what a bound leaves in order",
     ),
+    Rule("serial_merge", lambda p, a: True, "k up to 60000", "one read, and a load and a store an item for each level of merges"),
     Rule("serial_radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )
 

@@ -53,15 +53,14 @@ struct Params {
   members: u32,           // Loads of each subset, at most.
   team_bests: u32,        // Groups whose bests give the threshold of a team. A power of two.
   slack: u32,             // Delegates more than k that may precede the threshold or equal it.
-  places: u32,            // Places of each sequence's list.
+  places: u32,            // Places of a list.
   longest: u32,           // Pairs of a list that is left as it is; items of a span.
   meeting_places: u32,    // Places of each sequence in a meeting of workgroups.
   // Kernels of software adapters.
   lanes: u32,             // Subsets side by side: they share runs of lanes * members loads.
-  counted: u32,           // 1 where a binding says how many pairs each sequence has, else 0.
-  numbered: u32,          // 1 where chosen delegates are listed by number, 0 by index.
-  segment: u32,           // Pairs that an invocation chooses from.
-  segments: u32,          // Such segments of each sequence.
+  runs: u32,              // Lists in order of each sequence.
+  merges: u32,            // Lists of each sequence that come of several of those.
+  kept: u32,              // Pairs of each of these.
   chosen: u32,            // Subsets of a sequence that may be chosen.
   slices: u32,            // Invocations that share a chosen subset.
   line: u32,              // Results that are neighbours in memory.

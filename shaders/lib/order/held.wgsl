@@ -44,3 +44,4 @@ fn with_word_held(held: Held, w: u32, word: u32) -> Held {
 #endif
 
 fn nothing_held() -> Held { return Held(0xffffffffu); }
+fn is_nothing(held: Held) -> bool { return all(held == nothing_held()); }

@@ -22,6 +22,8 @@ from .select_radix import SelectRadix
 from .select_rows import SelectRows
 from .select_spans import SelectSpans
 from .select_teams import SelectTeams
+from .serial_lists import SerialLists
+from .serial_merge import SerialMerge
 from .serial_radix_sort import SerialRadixSort
 from .serial_reduce import SerialReduce
 from .serial_sample import SerialSample
@@ -68,6 +70,8 @@ for _algorithm in (
     RowSortBuckets,
     RadixSelect,
     RadixSort,
+    SerialLists,
+    SerialMerge,
     SerialRadixSort,
     SerialReduce,
     SerialSample,

@@ -12,20 +12,19 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink, View
 from .base import Algorithm
+from .serial_merge import SerialMerge
 from .serial_radix_sort import SerialRadixSort
-from .serial_subsets import dispatch_invocations, place_by_counting, words_of
+from .serial_subsets import dispatch_invocations, words_of
 
 _BOUNDS = 17  # as lib/io/bounds.wgsl has them
 _PIVOTS = 8  # items of a sample that those are
 _APART = 0.75  # standard deviations from one of them to the next
-_COMPARISONS = 1 << 20  # of all samples, whose items are placed by counting
+_SAMPLED = 16  # items for each one of a sample, at least
 _SMALLEST, _LARGEST = 64, 1024  # items of a sample
 _TILE = 1024  # items of an invocation, at least
 _LONGEST_TILE = 1 << 14  # lavapipe ends an invocation's loops after 65,535 turns in all
 _TILES = 256  # of a sequence, about: each adds up the counts of those before
 _SPARE = 3  # steps from pivot to pivot by which a list may be too long
-#: A list of up to so many items for each byte of an element is placed by counting, not by passes.
-_RANKED = 250
 
 
 class SerialSample(Algorithm):
@@ -36,7 +35,7 @@ class SerialSample(Algorithm):
 
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         super().__init__(machine, policies)
-        self.radix_sort = SerialRadixSort(machine, policies)
+        self.merge, self.radix_sort = SerialMerge(machine, policies), SerialRadixSort(machine, policies)
 
     def check(self, problem: Problem) -> None:
         self.check_first(problem)
@@ -44,50 +43,51 @@ class SerialSample(Algorithm):
             raise Unserved("serial_sample takes elements along one axis")
         if not problem.k < problem.length <= 1 << 28:
             raise Unserved(f"serial_sample takes some of up to 2^28 items, not k={problem.k} of {problem.length}")
-        # The sample of a single sequence tells its k-th within a sixteenth of all.
-        if 4 * problem.key_words * (problem.k + problem.length // 16) > self.machine.max_storage_buffer_binding_size:
-            raise Unserved(f"serial_sample takes k whose list fits a binding, not k={problem.k}")
+        _, bounds = self._bounds(problem)
+        if 4 * problem.key_words * problem.sequences * bounds["places"] > self.machine.max_storage_buffer_binding_size:
+            raise Unserved(f"serial_sample takes lists that fit a binding, not k={problem.k} of {problem.sequences} sequences")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
-        view, sequences, k = problem.view, problem.sequences, problem.k
-        pivots, found = self._pivots(program, view, sequences, k)
-        listed = program.pairs(sequences, min(view.length, found["places"]))
+        sequences = problem.sequences
+        sample, bounds = self._bounds(problem)
+        pivots = program.keys(1)
+        if sample is not None:
+            ordered = program.pairs(sequences, bounds["ranks"])
+            self.merge.build(program, replace(problem, source=sample, k=bounds["ranks"]), ordered)
+            pivots = ordered.keys
+        listed = program.pairs(sequences, bounds["places"])
         counts = program.words(sequences)
-        self._search(program, problem, pivots, found, listed, counts)
-        listed = replace(listed, counts=counts, in_order=True)
-        if k <= _RANKED * min(4, problem.format.bytes):
-            place_by_counting(program, listed, sequences, k, sink)
-        else:
-            self.radix_sort.build(program, replace(problem, source=listed), sink)
+        self._search(program, problem, pivots, bounds, listed, counts)
+        ordering = replace(problem, source=replace(listed, counts=counts, in_order=True))
+        (self.radix_sort if self.merge.serves(ordering) else self.merge).build(program, ordering, sink)
 
-    def _pivots(self, program: Program, view: View, sequences: int, k: int) -> tuple[Region, dict[str, int]]:
-        """Keys of a sample in order, and the parameters that say which of them are bounds."""
+    def _bounds(self, problem: Problem) -> tuple[View | None, dict[str, int]]:
+        """A sample, and the parameters that say which of its keys in order are bounds."""
+        view, k = problem.view, problem.k
         if view.selection.ragged:
             # Nothing is known of where spans lie. All of such a list may be wanted.
-            return program.keys(1), {"places": k}
-        sample = self._sample(view, sequences)
+            return None, {"places": k}
+        sample = self._sample(view)
         share = sample.length / view.length
         deviation = math.sqrt(k * share * (1 - k / view.length)) + 1
         step = max(1, round(_APART * deviation))
         first = max(0, min(math.floor(k * share - deviation), sample.length - (_PIVOTS + 1) * step))
         ranked = min(sample.length, first + _PIVOTS * step + 1)
-        pivots = program.pairs(sequences, ranked)
-        place_by_counting(program, sample, sequences, ranked, pivots)
         # Mostly one of the pivots is the next that comes after the k-th.
-        places = k + math.ceil(_SPARE * step / share)
-        return pivots.keys, {"sample_rank": first, "sample_slack": step, "ranks": ranked, "places": places}
+        places = min(view.length, k + math.ceil(_SPARE * step / share))
+        return sample, {"sample_rank": first, "sample_slack": step, "ranks": ranked, "places": places}
 
     @staticmethod
-    def _sample(view: View, sequences: int) -> View:
+    def _sample(view: View) -> View:
         """One item in so many."""
-        wanted = min(_LARGEST, max(_SMALLEST, math.isqrt(_COMPARISONS // sequences)), view.length)
+        wanted = min(_LARGEST, max(_SMALLEST, view.length // _SAMPLED), view.length)
         every = view.length // wanted
         (axis,) = view.selection.axes
         return view.sample([replace(axis, size=view.length // every, stride=axis.stride * every)], [every])
 
     def _search(
-        self, program: Program, problem: Problem, pivots: Region, found: dict[str, int], sink: Sink, counts: Region
+        self, program: Program, problem: Problem, pivots: Region, bounds: dict[str, int], sink: Sink, counts: Region
     ) -> None:
         """Counts, level by level, until a bound serves; and the items up to it."""
         view, sequences = problem.view, problem.sequences
@@ -101,7 +101,7 @@ class SerialSample(Algorithm):
         program.clear(totals)
         bind = {"pivots": pivots, "totals": totals, "tile_counts": program.words(sequences * _BOUNDS * tiles)}
         constants = by_words | {"BOUNDS": _BOUNDS, "ONE_BATCH_DIM": int(len(view.selection.batch) <= 1)}
-        params = found | {"k": problem.k, "tiles": tiles, "tile": tile}
+        params = bounds | {"k": problem.k, "tiles": tiles, "tile": tile}
         for level in range(int(view.selection.ragged), levels):
             dispatch_invocations(
                 program,

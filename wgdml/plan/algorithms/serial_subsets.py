@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..machine import ceil_div
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink, Source, View
+from ..regions import Pairs, Region, Sink, Source, View
 
 _WORKGROUP = 64
 _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each
 _LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
 _RUN = 32  # items that an invocation reads one by one
-_ITEM_WORDS = 24  # of keys that an invocation places: their comparisons are compiled one by one
 _UNROLL = 4  # loads of a turn of the loop that finds the best
 
 
@@ -81,7 +80,7 @@ def dispatch_invocations(
     kernel: str,
     invocations: int,
     *,
-    source: Source,
+    source: Source | None = None,
     params: Mapping[str, int],
     sink: Sink | None = None,
     bind: Mapping[str, Region] | None = None,
@@ -139,25 +138,3 @@ def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
         params=runs.params(source, sequences),
     )
     return pairs
-
-
-def place_by_counting(program: Program, listed: Source, sequences: int, k: int, sink: Sink) -> None:
-    """The first k pairs of each list, each placed by how many come before it."""
-    items = _ITEM_WORDS // program.selection.format.key_words
-    ordered = program.pairs(sequences, k) if isinstance(sink, Outputs) else sink
-    counts, source = None, listed
-    if isinstance(listed, Pairs):
-        # The kernel binds the counts by a name of its own.
-        counts, source = listed.counts, replace(listed, counts=None)
-    dispatch_invocations(
-        program,
-        "serial/rank",
-        sequences * ceil_div(listed.length, items),
-        source=source,
-        sink=ordered,
-        bind={"counts": counts or program.words(1)},
-        constants={"ITEMS": items, "SOURCE_ROWS": 0, "PER_LOAD": 1, "IN_ORDER": int(program.in_order(listed))},
-        params={"k": k, "counted": int(counts is not None)},
-    )
-    if ordered is not sink:
-        program.emit(ordered, sequences, k, [sink], k)
