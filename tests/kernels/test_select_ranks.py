@@ -11,10 +11,19 @@ from planning import GPU, planned_device, planner
 from variants import selection
 
 import wgdml
+from wgdml.plan.algorithms import select_ranks
 from wgdml.plan.ranks import rank_words, ranks_plan
 from wgdml.selection import Layout, Order, make_selection
 
 N = 1 << 20
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unordered():
+    """Software adapters too look for ranks, where they would put all of few items in order."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(select_ranks, "_FEW_ITEMS", 0)
+        yield
 
 
 @pytest.fixture(scope="module", params=["software", "gpu"])
@@ -246,4 +255,4 @@ def test_short_columns_over_a_binding(device, software):
     x[5, 77] = np.nan
     with np.errstate(invalid="ignore"):
         assert np.array_equal(wgdml.median(x, 0, device=planned), np.median(x, 0), equal_nan=True)
-    assert max(len(plan.dispatches) for plan in plans.plans) < 300
+    assert max(len(plan.dispatches) for plan in plans.plans) < 1000

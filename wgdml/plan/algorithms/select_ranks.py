@@ -20,7 +20,10 @@ from .transpose import Transpose, rows_of
 _SHORT = 1024  # items of sequences that are put in order, unless they are bisected: one read
 _LOADS = 8  # of an invocation that counts numbers, at least
 _ITERATIONS = 50_000  # of the loops of an invocation; lavapipe ends them after 65,535
-_FEW_ITEMS = 1 << 20  # of all sequences that are made pairs on software adapters
+#: Items of all sequences, up to which those of software adapters are put in order: a read or two
+#: and merges, where each digit is a read
+#: (benchmarks/LOG.md#ranks-in-order-on-software-adapters-2026-11-29-7783ac9).
+_FEW_ITEMS = 1 << 22
 _PARTS = 8  # of a sequence, up to which one workgroup does the work of all
 _ALONE = 1 << 15  # items of 32 bits, up to which it does in any case
 _ALONE_SERIAL = 1 << 17  # and on software adapters, whose workgroups do all one after the other
@@ -46,7 +49,12 @@ class SelectRanks(Step):
             view = rows_of(view, Region(0, 0, "scratch"))
         # One read counts all values of 8 bits.
         counted = view.selection.format.bytes == 1 and not positions
-        sampled = view.rows and not counted and not self.bisection.fits(view, positions)
+        sampled = (
+            view.rows
+            and not counted
+            and not self.bisection.fits(view, positions)
+            and not self._ordered(view.length, sequences, view.selection.format.key_words)
+        )
         sample = self.between.sample_of(view, sequences) if sampled else None
         return rank_table(view.length, ranks, self.digits.together, sample, propagates=propagates, positions=positions)
 
@@ -67,7 +75,7 @@ class SelectRanks(Step):
             self.bisection.build(program, whole)
             program.arena.used = kept
             return
-        if length <= _SHORT:
+        if self._ordered(length, sequences, program.selection.format.key_words):
             self._pick(program, views, whole)
         else:
             self._search(program, views, whole)
@@ -97,9 +105,8 @@ class SelectRanks(Step):
         view, sequences, ranks = whole.view, whole.sequences, whole.ranks
         alone = len(views) == 1 and self._alone(view, sequences)
         sources: list[Source] = list(views)
-        if self.machine.software and (not view.one_axis or (alone and sequences * view.length <= _FEW_ITEMS)):
-            # Kernels that read pairs are the same for all types, and each takes long to compile. To
-            # find an element by several axes is a loop, of which lavapipe ends long ones.
+        if self.machine.software and not view.one_axis:
+            # To find an element by several axes is a loop, of which lavapipe ends long ones.
             sources = [pairs_of(program, each, sequences) for each in views]
         start = program.arena.used
         # Of sequences in several pieces nothing is sampled, and their last pair is as any other.
@@ -114,18 +121,24 @@ class SelectRanks(Step):
             else:
                 self.digits.build(program, search, sources)
 
+    def _ordered(self, length: int, sequences: int, key_words: int) -> bool:
+        """Do pairs in order tell those at any ranks? Of few items on software adapters, too."""
+        m, items = self.machine, sequences * length
+        room = 32 * key_words * items <= min(m.max_storage_buffer_binding_size, m.max_buffer_size)
+        return length <= _SHORT or (m.software and items <= _FEW_ITEMS and room)
+
     def _bisected(self, view: View, count: int, positions: bool) -> bool:
         return self.bisection.pays(view.length, count) and self.bisection.fits(view, positions)
 
     def _turned(self, view: View, sequences: int, count: int, positions: bool) -> bool:
         """Are sequences that are no rows copied to rows? They are read several times."""
-        once = view.length <= _SHORT or self._bisected(view, count, positions)
+        once = self._ordered(view.length, sequences, view.selection.format.key_words) or self._bisected(view, count, positions)
         return not once and self.transpose.fits(view, sequences)
 
     def to_read_again(self, program: Program, view: View, sequences: int, count: int) -> View:
         """Sequences that are read again when so many ranks are known: as rows where that pays."""
         # A copy and all pairs in order would take more than a pair an item.
-        ordered = view.length <= _SHORT and not self._bisected(view, count, True)
+        ordered = self._ordered(view.length, sequences, view.selection.format.key_words) and not self._bisected(view, count, True)
         copies = not ordered and self.transpose.fits(view, sequences)
         return self.transpose.copied(program, view, sequences) if copies else view
 

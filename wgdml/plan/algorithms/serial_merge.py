@@ -18,6 +18,11 @@ _WAYS = 16  # lists that an invocation merges
 _MOST_K = 60_000  # lavapipe ends an invocation's loops after 65,535 turns in all
 
 
+def _lists(items: int, run: int, k: int) -> tuple[int, int]:
+    """Runs of so many items, and places of the list of each. The last place has nothing."""
+    return ceil_div(items, run), min(run, ceil_div(k, _BATCH) * _BATCH) + 1
+
+
 class SerialMerge(Algorithm):
     """A load or a store takes as long as tens of comparisons in registers, so there are few.
 
@@ -32,15 +37,17 @@ class SerialMerge(Algorithm):
 
     def check(self, problem: Problem) -> None:
         self.check_first(problem)
-        self.check_lists(problem, problem.length)
+        self._check_lists(problem, *self._cut(problem.source, problem.k)[1:])
 
-    def check_lists(self, problem: Problem, length: int) -> None:
-        """``Unserved`` where so many items of each sequence are not put in order."""
+    def check_pairs(self, problem: Problem, length: int) -> None:
+        """``Unserved`` where lists of so many pairs of each sequence are not put in order."""
+        self._check_lists(problem, *_lists(length, _PAIRS, problem.k))
+
+    def _check_lists(self, problem: Problem, runs: int, places: int) -> None:
         if problem.k > _MOST_K:
             raise Unserved(f"serial_merge takes k up to {_MOST_K}, not k={problem.k}")
-        places = problem.sequences * (ceil_div(length, _PAIRS) + 1) * (min(_PAIRS, problem.k + _BATCH) + 1)
-        if 4 * places * self._words(problem) > self.machine.max_storage_buffer_binding_size:
-            raise Unserved(f"serial_merge takes lists that fit a binding, not {problem.sequences} of {length} items")
+        if 4 * problem.sequences * runs * places * self._words(problem) > self.machine.max_storage_buffer_binding_size:
+            raise Unserved(f"serial_merge takes lists that fit a binding, not {runs} of {problem.sequences} sequences")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         self.check(problem)
@@ -62,10 +69,8 @@ class SerialMerge(Algorithm):
     def _sort_runs(self, program: Program, problem: Problem) -> tuple[Region, int, int]:
         """The lists of all runs, how many each sequence has, and the places of each."""
         source, sequences = problem.source, problem.sequences
-        by_words, run = words_of(source), self._run(source)
-        # A row may begin amid a load. The last place of a list has nothing.
-        runs = ceil_div(source.length + by_words["PER_LOAD"] - 1, run)
-        places = min(run, ceil_div(problem.k, _BATCH) * _BATCH) + 1
+        by_words = words_of(source)
+        run, runs, places = self._cut(source, problem.k)
         lists = program.words(sequences * runs * places * self._words(problem))
         dispatch_invocations(
             program,
@@ -105,8 +110,10 @@ class SerialMerge(Algorithm):
         )
 
     @staticmethod
-    def _run(source: Source) -> int:
-        return _PAIRS if isinstance(source, Pairs) else _ELEMENTS
+    def _cut(source: Source, k: int) -> tuple[int, int, int]:
+        """Items of a run, runs of a sequence, and places of a list. A row may begin amid a load."""
+        run = _PAIRS if isinstance(source, Pairs) else _ELEMENTS
+        return run, *_lists(source.length + words_of(source)["PER_LOAD"] - 1, run, k)
 
     @staticmethod
     def _words(problem: Problem) -> int:

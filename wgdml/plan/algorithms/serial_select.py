@@ -51,7 +51,7 @@ class SerialSelect(Algorithm):
         subsets = Subsets.of(problem.source, count)
         if problem.k > subsets.count:
             raise Unserved(f"serial_select takes k up to {subsets.count} of {problem.length} items, not k={problem.k}")
-        self.merge.check_lists(problem, max(subsets.count, self._listed(problem, subsets)))
+        self.merge.check_pairs(problem, max(subsets.count, self._listed(problem, subsets)))
         return subsets
 
     @staticmethod
