@@ -1,7 +1,7 @@
-// WAYS lists of each sequence, each in order, as one: lists -> merged, or sink.
+// Up to WAYS lists of each sequence, each in order, as one: lists -> merged, or sink.
 //
-// An invocation holds the first pair of each list in registers, and puts the first of all. Behind
-// the last pair of a list lies nothing. Neighbours serve different sequences.
+// An invocation holds the first pairs of params.ways lists in registers, and puts the first of all.
+// Behind the last pair of a list lies nothing. Neighbours serve different sequences.
 //   LAST      1 where one list is left of each sequence, which goes to the sink
 //   WAY_BITS  WAYS is 1 << WAY_BITS
 #import order/held
@@ -21,14 +21,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   let group = id / params.sequences;
   let sequence = id - group * params.sequences;
-  let first = group * WAYS;
+  let first = group * params.ways;
   if (first >= params.runs) { return; }
   let start = (sequence * params.runs + first) * params.places;
   var heads: array<Held, WAYS>;
   var places: array<u32, WAYS>;
 #for w in WAYS
-  places[$w] = start + $wu * params.places;
-  heads[$w] = select(nothing_held(), lists[select(start, places[$w], first + $wu < params.runs)], first + $wu < params.runs);
+  {
+    let live = ($wu < params.ways) & (first + $wu < params.runs);
+    places[$w] = start + $wu * params.places;
+    heads[$w] = select(nothing_held(), lists[select(start, places[$w], live)], live);
+  }
 #endfor
 #if LAST
   let to = target_of(sequence);

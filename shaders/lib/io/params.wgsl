@@ -59,6 +59,7 @@ struct Params {
   // Kernels of software adapters.
   lanes: u32,             // Subsets side by side: they share runs of lanes * members loads.
   runs: u32,              // Lists in order of each sequence.
+  ways: u32,              // Lists of which one is made.
   merges: u32,            // Lists of each sequence that come of several of those.
   kept: u32,              // Pairs of each of these.
   chosen: u32,            // Subsets of a sequence that may be chosen.

@@ -14,7 +14,6 @@ from .between_ranks import BetweenRanks
 from .bisect_ranks import BisectRanks
 from .parts import NEIGHBOURS, parts_of_rows
 from .rank_table import Part, Ranks, Search, bound_pairs, plain_parts, rank_table
-from .serial_subsets import pairs_of
 from .transpose import Transpose, rows_of
 
 _SHORT = 1024  # items of sequences that are put in order, unless they are bisected: one read
@@ -53,7 +52,7 @@ class SelectRanks(Step):
             view.rows
             and not counted
             and not self.bisection.fits(view, positions)
-            and not self._ordered(view.length, sequences, view.selection.format.key_words)
+            and not self._ordered(view, sequences, view.length)
         )
         sample = self.between.sample_of(view, sequences) if sampled else None
         return rank_table(view.length, ranks, self.digits.together, sample, propagates=propagates, positions=positions)
@@ -75,7 +74,7 @@ class SelectRanks(Step):
             self.bisection.build(program, whole)
             program.arena.used = kept
             return
-        if self._ordered(length, sequences, program.selection.format.key_words):
+        if self._ordered(views[0], sequences, length):
             self._pick(program, views, whole)
         else:
             self._search(program, views, whole)
@@ -105,9 +104,6 @@ class SelectRanks(Step):
         view, sequences, ranks = whole.view, whole.sequences, whole.ranks
         alone = len(views) == 1 and self._alone(view, sequences)
         sources: list[Source] = list(views)
-        if self.machine.software and not view.one_axis:
-            # To find an element by several axes is a loop, of which lavapipe ends long ones.
-            sources = [pairs_of(program, each, sequences) for each in views]
         start = program.arena.used
         # Of sequences in several pieces nothing is sampled, and their last pair is as any other.
         whole_rows = len(views) == 1 and view.rows
@@ -121,24 +117,28 @@ class SelectRanks(Step):
             else:
                 self.digits.build(program, search, sources)
 
-    def _ordered(self, length: int, sequences: int, key_words: int) -> bool:
-        """Do pairs in order tell those at any ranks? Of few items on software adapters, too."""
+    def _ordered(self, view: View, sequences: int, length: int) -> bool:
+        """Do pairs in order tell those at any ranks? Of few items on software adapters, too.
+
+        To find an element by several axes is a loop, and lavapipe ends long ones: one read, then.
+        """
         m, items = self.machine, sequences * length
-        room = 32 * key_words * items <= min(m.max_storage_buffer_binding_size, m.max_buffer_size)
-        return length <= _SHORT or (m.software and items <= _FEW_ITEMS and room)
+        scratch = 32 * view.selection.format.key_words * items
+        few = items <= _FEW_ITEMS and scratch <= min(m.max_storage_buffer_binding_size, m.max_buffer_size)
+        return length <= _SHORT or (m.software and (few or not view.one_axis))
 
     def _bisected(self, view: View, count: int, positions: bool) -> bool:
         return self.bisection.pays(view.length, count) and self.bisection.fits(view, positions)
 
     def _turned(self, view: View, sequences: int, count: int, positions: bool) -> bool:
         """Are sequences that are no rows copied to rows? They are read several times."""
-        once = self._ordered(view.length, sequences, view.selection.format.key_words) or self._bisected(view, count, positions)
+        once = self._ordered(view, sequences, view.length) or self._bisected(view, count, positions)
         return not once and self.transpose.fits(view, sequences)
 
     def to_read_again(self, program: Program, view: View, sequences: int, count: int) -> View:
         """Sequences that are read again when so many ranks are known: as rows where that pays."""
         # A copy and all pairs in order would take more than a pair an item.
-        ordered = self._ordered(view.length, sequences, view.selection.format.key_words) and not self._bisected(view, count, True)
+        ordered = self._ordered(view, sequences, view.length) and not self._bisected(view, count, True)
         copies = not ordered and self.transpose.fits(view, sequences)
         return self.transpose.copied(program, view, sequences) if copies else view
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import NamedTuple
+
 from ..machine import ceil_div
 from ..problem import Problem, Unserved
 from ..program import Program
@@ -18,9 +21,23 @@ _WAYS = 16  # lists that an invocation merges
 _MOST_K = 60_000  # lavapipe ends an invocation's loops after 65,535 turns in all
 
 
-def _lists(items: int, run: int, k: int) -> tuple[int, int]:
-    """Runs of so many items, and places of the list of each. The last place has nothing."""
-    return ceil_div(items, run), min(run, ceil_div(k, _BATCH) * _BATCH) + 1
+class _Lists(NamedTuple):
+    """The lists of each sequence, and of how many one is made next."""
+
+    number: int
+    places: int  # Of each. The last place has nothing.
+    ways: int
+
+
+def _levels(items: int, run: int, k: int) -> list[_Lists]:
+    """The lists of runs of so many items, and those that come of them, until one would be left."""
+    count, places, levels = ceil_div(items, run), min(run, ceil_div(k, _BATCH) * _BATCH) + 1, []
+    while True:
+        groups = ceil_div(count, _WAYS)
+        levels.append(_Lists(count, places, ceil_div(count, groups)))
+        if groups == 1:
+            return levels
+        count, places = groups, min(k, (places - 1) * levels[-1].ways) + 1
 
 
 class SerialMerge(Algorithm):
@@ -35,85 +52,81 @@ class SerialMerge(Algorithm):
     summary = "runs in order in registers, and merges of sixteen lists until one is left; one read"
     takes_counts = True
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem) -> list[_Lists]:
         self.check_first(problem)
-        self._check_lists(problem, *self._cut(problem.source, problem.k)[1:])
+        source, run = problem.source, self._run(problem.source)
+        # A row may begin amid a load.
+        return self._check_lists(problem, source.length + words_of(source)["PER_LOAD"] - 1, run)
 
     def check_pairs(self, problem: Problem, length: int) -> None:
         """``Unserved`` where lists of so many pairs of each sequence are not put in order."""
-        self._check_lists(problem, *_lists(length, _PAIRS, problem.k))
+        self._check_lists(problem, length, _PAIRS)
 
-    def _check_lists(self, problem: Problem, runs: int, places: int) -> None:
+    def _check_lists(self, problem: Problem, items: int, run: int) -> list[_Lists]:
         if problem.k > _MOST_K:
             raise Unserved(f"serial_merge takes k up to {_MOST_K}, not k={problem.k}")
-        if 4 * problem.sequences * runs * places * self._words(problem) > self.machine.max_storage_buffer_binding_size:
-            raise Unserved(f"serial_merge takes lists that fit a binding, not {runs} of {problem.sequences} sequences")
+        levels = _levels(items, run, problem.k)
+        places = max(lists.number * lists.places for lists in levels)
+        if 4 * problem.sequences * places * self._words(problem) > self.machine.max_storage_buffer_binding_size:
+            raise Unserved(f"serial_merge takes lists that fit a binding, not {places} places of {problem.sequences} sequences")
+        return levels
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
-        sequences, k = problem.sequences, problem.k
+        levels, sequences, k = self.check(problem), problem.sequences, problem.k
         if isinstance(sink, Outputs) and problem.format.bytes < 4:
             # Several invocations would share a word of narrow values.
             ordered = program.pairs(sequences, k)
             self.build(program, problem, ordered)
             program.emit(ordered, sequences, k, [sink], k)
             return
-        lists, runs, places = self._sort_runs(program, problem)
-        while runs > _WAYS:
-            groups, kept = ceil_div(runs, _WAYS), min(k, (places - 1) * _WAYS)
-            merged = program.words(sequences * groups * (kept + 1) * self._words(problem))
-            self._merge(program, sequences, runs, places, kept, {"lists": lists, "merged": merged})
-            lists, runs, places = merged, groups, kept + 1
-        self._merge(program, sequences, runs, places, k, {"lists": lists}, sink)
+        regions = [program.words(sequences * lists.number * lists.places * self._words(problem)) for lists in levels]
+        self._sort_runs(program, problem, levels[0], regions[0])
+        for level, (before, after) in enumerate(pairwise(levels)):
+            bind = {"lists": regions[level], "merged": regions[level + 1]}
+            self._merge(program, sequences, before, after.number, after.places - 1, bind)
+        self._merge(program, sequences, levels[-1], 1, k, {"lists": regions[-1]}, sink)
 
-    def _sort_runs(self, program: Program, problem: Problem) -> tuple[Region, int, int]:
-        """The lists of all runs, how many each sequence has, and the places of each."""
-        source, sequences = problem.source, problem.sequences
+    def _sort_runs(self, program: Program, problem: Problem, lists: _Lists, region: Region) -> None:
+        source, sequences, run = problem.source, problem.sequences, self._run(problem.source)
         by_words = words_of(source)
-        run, runs, places = self._cut(source, problem.k)
-        lists = program.words(sequences * runs * places * self._words(problem))
         dispatch_invocations(
             program,
             "serial/runs",
-            sequences * runs,
+            sequences * lists.number,
             source=source,
-            bind={"lists": lists},
+            bind={"lists": region},
             constants=by_words
             | network(_BATCH)
             | {"LOADS": _BATCH // by_words["PER_LOAD"]}
             | {"RUN": run, "RUN_BITS": run.bit_length() - 1, "RUN_HALF": run // 2},
-            params={"k": problem.k, "least": problem.k, "runs": runs, "places": places},
+            params={"k": problem.k, "least": problem.k, "runs": lists.number, "places": lists.places},
             workgroup=16,
         )
-        return lists, runs, places
 
     def _merge(
         self,
         program: Program,
         sequences: int,
-        runs: int,
-        places: int,
+        lists: _Lists,
+        merges: int,
         kept: int,
         bind: dict[str, Region],
         sink: Sink | None = None,
     ) -> None:
-        groups = ceil_div(runs, _WAYS)
         dispatch_invocations(
             program,
             "serial/merge",
-            sequences * groups,
+            sequences * merges,
             sink=sink,
             bind=bind,
             constants={"WAYS": _WAYS, "WAY_BITS": _WAYS.bit_length() - 1, "LAST": int(sink is not None)},
-            params={"runs": runs, "places": places, "kept": kept, "merges": groups},
+            params={"runs": lists.number, "places": lists.places, "ways": lists.ways, "merges": merges, "kept": kept},
             workgroup=16,
         )
 
     @staticmethod
-    def _cut(source: Source, k: int) -> tuple[int, int, int]:
-        """Items of a run, runs of a sequence, and places of a list. A row may begin amid a load."""
-        run = _PAIRS if isinstance(source, Pairs) else _ELEMENTS
-        return run, *_lists(source.length + words_of(source)["PER_LOAD"] - 1, run, k)
+    def _run(source: Source) -> int:
+        return _PAIRS if isinstance(source, Pairs) else _ELEMENTS
 
     @staticmethod
     def _words(problem: Problem) -> int:

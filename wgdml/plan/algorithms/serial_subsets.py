@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from ..machine import ceil_div
 from ..program import Program
-from ..regions import Pairs, Region, Sink, Source, View
+from ..regions import Region, Sink, Source, View
 
 _WORKGROUP = 64
 _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each
 _LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
-_RUN = 32  # items that an invocation reads one by one
 _UNROLL = 4  # loads of a turn of the loop that finds the best
 
 
@@ -36,10 +35,6 @@ class Subsets:
             count = max(count, ceil_div(source.length, _APART))
         loads = source.most_loads
         return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), lanes, source.per_load)
-
-    @staticmethod
-    def runs(source: Source) -> Subsets:
-        return Subsets._cut(source.length, ceil_div(source.length, _RUN), 1, 1)
 
     @staticmethod
     def _cut(loads: int, count: int, lanes: int, per_load: int) -> Subsets:
@@ -120,21 +115,3 @@ def reduce_subsets(
         },
         params=subsets.params(source, sequences) | dict(params or {}),
     )
-
-
-def pairs_of(program: Program, source: Source, sequences: int) -> Pairs:
-    """All items as pairs, side by side where eight invocations run together."""
-    if isinstance(source, Pairs):
-        return source
-    pairs = program.pairs(sequences, source.length, side_by_side=sequences >= _COALESCED)
-    runs = Subsets.runs(source)
-    dispatch_invocations(
-        program,
-        "serial/keys",
-        sequences * runs.count,
-        source=source,
-        sink=pairs,
-        constants=runs.constants(source),
-        params=runs.params(source, sequences),
-    )
-    return pairs
