@@ -73,8 +73,8 @@ class SerialMerge(Algorithm):
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         levels, sequences, k = self.check(problem), problem.sequences, problem.k
-        if isinstance(sink, Outputs) and problem.format.bytes < 4:
-            # Several invocations would share a word of narrow values.
+        if isinstance(sink, Outputs) and (problem.format.bytes < 4 or len(program.selection.axes) > 1):
+            # Invocations would share a word of narrow values. Several axes are a loop for each.
             ordered = program.pairs(sequences, k)
             self.build(program, problem, ordered)
             program.emit(ordered, sequences, k, [sink], k)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..machine import ceil_div, power_of_two_above
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
 from ..regions import Region, Sink, View
@@ -13,7 +13,8 @@ from .radix_passes import BINS, Pass, RadixPasses
 
 #: Tiles of a workgroup: their 256 counters each fill the least workgroup memory.
 _WORKGROUP = 16
-#: Items of the longest tile. Lavapipe ends an invocation's loops after 65,535 iterations in all.
+#: Items of the longest tile. Lavapipe ends an invocation's loops after 65,535 iterations in all,
+#: and to find an element by several axes is a loop.
 _LONGEST_TILE = 1 << 15
 #: Digits that a workgroup sums up over the tiles, an invocation each.
 _SCANNED = 64
@@ -40,14 +41,16 @@ class SerialRadixSort(RadixPasses):
     policy: SerialRadixSortPolicy
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
-        tile = self._tile(sequences, sum(lengths[0]))
+        tile = self._tile(program, sequences, sum(lengths[0]))
         room = max(sum(self._tiles_of(each, tile)) for each in lengths)
         return {"tile_counts": program.words(sequences * BINS * (room + 1))}
 
-    def _tile(self, sequences: int, n: int) -> int:
+    def _tile(self, program: Program, sequences: int, n: int) -> int:
+        axes = len(program.selection.axes)
+        longest = _LONGEST_TILE if axes == 1 else power_of_two_below(_LONGEST_TILE // (axes + 2))
         least = power_of_two_above(self.policy.least_tile)
         tile = max(least, power_of_two_above(ceil_div(n * sequences, _TILES)))
-        return min(tile, _LONGEST_TILE, power_of_two_above(n))
+        return min(tile, longest, power_of_two_above(n))
 
     @staticmethod
     def _tiles_of(lengths: Iterable[int], tile: int) -> list[int]:
@@ -55,7 +58,7 @@ class SerialRadixSort(RadixPasses):
 
     def dispatch_pass(self, program: Program, here: Pass, target: Sink, kept: int) -> None:
         lengths = [segment.length for segment in here.segments]
-        tile = self._tile(here.sequences, sum(lengths))
+        tile = self._tile(program, here.sequences, sum(lengths))
         tiles = self._tiles_of(lengths, tile)
         first_tiles = [sum(tiles[:i]) for i in range(len(tiles))]
         params = {"tile": tile, "groups": sum(tiles)}
