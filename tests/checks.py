@@ -152,3 +152,11 @@ def check_arguments(function: Callable[..., Any], x: Any) -> None:
                 assert re.search(rf"\b{name}\b", str(error)), (name, odd, error)
             except AssertionError as error:
                 assert "a device was opened" in str(error), (name, odd, error)
+
+
+def check_ragged(x, k, lengths, device) -> None:
+    """The first of the largest in rows of integers, and -1 for ranks that a row has no item for."""
+    indices = np.asarray(wgdml.top_k(x, k, lengths=lengths, device=device).indices)
+    for row, length, found in zip(x, lengths, indices, strict=True):
+        first = np.argsort(-row[:length].astype(np.int64), kind="stable")[:k]
+        assert found.tolist() == [*first, *[-1] * (k - len(first))]

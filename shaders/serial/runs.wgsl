@@ -13,6 +13,15 @@
 
 alias Run = array<Held, RUN>;
 
+// The first items go, and all others take their places.
+fn move_on(pairs: ptr<function, Run>) {
+#for i in RUN
+#if RUN > $[i + ITEMS_PER_THREAD]
+  (*pairs)[$i] = (*pairs)[$[i + ITEMS_PER_THREAD]];
+#endif
+#endfor
+}
+
 // Items that are loaded come behind the others. By turns they ascend and descend.
 fn load_run(row: Row, run: u32, pairs: ptr<function, Run>) {
   var v = run * (RUN / PER_LOAD);
@@ -27,11 +36,7 @@ fn load_run(row: Row, run: u32, pairs: ptr<function, Run>) {
     }
 #endfor
     sort_registers(&batch);
-#for i in RUN
-#if RUN > $[i + ITEMS_PER_THREAD]
-    (*pairs)[$i] = (*pairs)[$[i + ITEMS_PER_THREAD]];
-#endif
-#endfor
+    move_on(pairs);
 #for i in ITEMS_PER_THREAD
     (*pairs)[$[RUN - ITEMS_PER_THREAD + i]] = select(batch[$i], batch[$[ITEMS_PER_THREAD - 1 - i]], turn % 2u == 1u);
 #endfor
@@ -80,11 +85,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 #for i in ITEMS_PER_THREAD
     lists[at + $iu] = pairs[$i];
 #endfor
-#for i in RUN
-#if RUN > $[i + ITEMS_PER_THREAD]
-    pairs[$i] = pairs[$[i + ITEMS_PER_THREAD]];
-#endif
-#endfor
+    move_on(&pairs);
   }
   lists[end] = nothing_held();
 }

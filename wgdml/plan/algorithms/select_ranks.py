@@ -103,7 +103,6 @@ class SelectRanks(Step):
     def _search(self, program: Program, views: Sequence[View], whole: Search) -> None:
         view, sequences, ranks = whole.view, whole.sequences, whole.ranks
         alone = len(views) == 1 and self._alone(view, sequences)
-        sources: list[Source] = list(views)
         start = program.arena.used
         # Of sequences in several pieces nothing is sampled, and their last pair is as any other.
         whole_rows = len(views) == 1 and view.rows
@@ -113,9 +112,9 @@ class SelectRanks(Step):
             if part.brackets is not None:
                 self.between.build(program, search, part.brackets)
             elif alone:
-                self.digits.rows(program, search, sources[0])
+                self.digits.rows(program, search, view)
             else:
-                self.digits.build(program, search, sources)
+                self.digits.build(program, search, views)
 
     def _ordered(self, view: View, sequences: int, length: int) -> bool:
         """Do pairs in order tell those at any ranks? Of few items on software adapters, too.

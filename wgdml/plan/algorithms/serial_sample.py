@@ -37,20 +37,19 @@ class SerialSample(Algorithm):
         super().__init__(machine, policies)
         self.merge, self.radix_sort = SerialMerge(machine, policies), SerialRadixSort(machine, policies)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem) -> tuple[View | None, dict[str, int]]:
         self.check_first(problem)
         if not problem.one_axis:
             raise Unserved("serial_sample takes elements along one axis")
         if not problem.k < problem.length <= 1 << 28:
             raise Unserved(f"serial_sample takes some of up to 2^28 items, not k={problem.k} of {problem.length}")
-        _, bounds = self._bounds(problem)
+        sample, bounds = self._bounds(problem)
         if 4 * problem.key_words * problem.sequences * bounds["places"] > self.machine.max_storage_buffer_binding_size:
             raise Unserved(f"serial_sample takes lists that fit a binding, not k={problem.k} of {problem.sequences} sequences")
+        return sample, bounds
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
-        sequences = problem.sequences
-        sample, bounds = self._bounds(problem)
+        (sample, bounds), sequences = self.check(problem), problem.sequences
         pivots = program.keys(1)
         if sample is not None:
             ordered = program.pairs(sequences, bounds["ranks"])
