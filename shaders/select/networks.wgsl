@@ -9,7 +9,7 @@
 // work is the same for all data (benchmarks/LOG.md#what-packed-words-may-drop-2026-11-21-8584e02).
 //   K       one of a few numbers from params.k on
 //   LOADS   of an invocation, whose items fill BATCHES, of which the last may lack some
-//   FETCH   loads that are read again at a time; AGAIN batches of items are in them
+//   FETCH   loads that are read again at a time; BATCHES_AGAIN batches of items are in them
 #import io/pair_at
 #import thread/row_keys
 #import thread/key_range
@@ -60,7 +60,7 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
         alike(bits$[f * PER_LOAD + c], last) & is_inside(row, place$[f * PER_LOAD + c]));
 #endfor
 #endfor
-#for i in AGAIN
+#for i in BATCHES_AGAIN
     {
       var batch: Batch;
       var least = NO_WORD;

@@ -14,9 +14,8 @@ import wgdml
 
 @pytest.fixture
 def digits(device):
-    def make(processors=128, unroll=4, **limits):
-        occupancy = {"processors": processors, "reread_unroll": unroll}
-        return planned_device(device, "select_digits", limits=limits, occupancy=occupancy)
+    def make(processors=128, **limits):
+        return planned_device(device, "select_digits", limits=limits, occupancy={"processors": processors})
 
     return make
 
@@ -60,15 +59,6 @@ def test_lists_in_scratch(digits):
     for name in ("float16", "int64", "uint8"):
         check("top_k-largest", data.make("eight_values", name, (3, 5000), 2), k=3000, device=device, case=name)
     assert all(plan.algorithms == ("select_digits", "row_sort_radix") for plan in planned.plans)
-
-
-@pytest.mark.parametrize("unroll", [1, 3])
-def test_loads_under_way(digits, unroll):
-    """Of lists in scratch the places of two loads are told together, and of the last alone."""
-    for limits in ({}, {"max_compute_workgroup_storage_size": 16 << 10}):
-        device, _ = digits(1, unroll, **limits)
-        for name in ("float32", "uint8"):
-            check("top_k-largest", data.make("eight_values", name, (3, 5000), 1), k=2500, device=device, case=limits)
 
 
 def check_spans(device, x, k, lengths):

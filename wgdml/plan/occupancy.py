@@ -19,8 +19,5 @@ class OccupancyPolicy:
     processors: int = number(128, 1, 1024)
     #: This many invocations are at work at once. Teams of few sequences grow until they are.
     invocations: int = number(1 << 17, 1, 1 << 24)
-    #: This many loads are under way at once where loads are read again. Each takes a software
-    #: adapter 2 ms to compile (benchmarks/LOG.md#less-to-compile-2026-11-22-63e45a9).
-    reread_unroll: int = number(4, 1, 8)
     #: An invocation has this many loads before a sequence is cut among more of them.
     loads_each: int = number(8, 1, 1 << 12)

@@ -13,7 +13,7 @@ from .. import shaders
 from ..selection import BESIDES, BatchDim, Beside, Selection
 from .machine import Machine, ceil_div
 from .problem import Problem
-from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View
+from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View, loads_again
 
 #: Results down columns take tiles where so many columns are neighbours (64 bytes of indices).
 _FEWEST_BESIDE = 16
@@ -211,6 +211,7 @@ class Program:
         used |= constants
         used.setdefault("TEAM", used["WORKGROUP"])
         used.setdefault("SIDE_BY_SIDE", 0)
+        used.setdefault("AGAIN", loads_again(used["PER_LOAD"]))
         self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound, used, block))
 
     def _shares(self, copy: Region, bound: Mapping[str, Region]) -> int:

@@ -18,6 +18,14 @@ ALIGNMENT = 256
 MEETING_BYTES = 16 << 10
 #: Of spans of one sequence, the longest has at most this many times the items that teams expect.
 _MOST_OF_USUAL = 1 << 14
+#: Loads under way at once where a sequence is read again, of at most so many items: each is a bit
+#: of a word (``lib/thread/near_loads.wgsl``).
+_LOADS_AGAIN, _ITEMS_AGAIN = 4, 32
+
+
+def loads_again(per_load: int) -> int:
+    """Loads of so many items each that an invocation has under way where it reads again."""
+    return min(_LOADS_AGAIN, _ITEMS_AGAIN // per_load)
 
 
 class Region(NamedTuple):

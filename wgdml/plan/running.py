@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..selection import AxisDim, BatchDim, ElementFormat, Order, Selection
-from .algorithms.parts import bins_of, loads_again, pair_bytes, parts_for_loads
+from .algorithms.parts import bins_of, pair_bytes, parts_for_loads
 from .cut import Pieces, views_of
 from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from .program import Plan, Program
@@ -94,7 +94,7 @@ def update_plan(
                 parts = min(_MOST_PARTS, parts_for_loads(machine, occupancy, loads, part.sequences))
             step |= {"advance": part.length, "parts": parts, "meeting_places": places}
             meeting = {"meeting": _meeting_at(machine, selection.format, sequences, k)}
-            _take(program, views[0], k, bind | meeting, {"IDS": ids, "AGAIN": loads_again(occupancy, views[0])}, step)
+            _take(program, views[0], k, bind | meeting, {"IDS": ids}, step)
             return
         for number, view in enumerate(views):
             program.arena.used = start

@@ -1,7 +1,7 @@
 // Lists what is up to a threshold in order of index: source -> sink. A workgroup serves a row.
 // Scans tell places: of the first loads of all invocations, then of the next.
 // A list has params.places places; what has none is only counted.
-//   AGAIN  loads under way at once, of up to 32 items
+//   AGAIN  loads under way at once, of up to 32 items: an even number
 #import io/sink
 #import thread/near
 #import workgroup/scan
@@ -22,7 +22,6 @@ fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
 #for u in AGAIN
     let near$u = near_in(row, v$u, data$u, limit);  // a bit an item
 #endfor
-    let near$[AGAIN] = 0u;  // beside the last of an odd number
 #for u in AGAIN
 #if 1 > $[u % 2]
     let scan$u = scan(local, countOneBits(near$u) | (countOneBits(near$[u + 1]) << 16u));

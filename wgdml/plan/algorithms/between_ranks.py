@@ -10,7 +10,7 @@ from typing import Any
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
-from ..regions import Pairs, Region, View
+from ..regions import Pairs, Region, View, loads_again
 from .base import Step
 from .digit_ranks import DigitRanks
 from .parts import parts_of_rows
@@ -107,9 +107,9 @@ class BetweenRanks(Step):
     @staticmethod
     def _brackets(search: Search, brackets: Brackets) -> dict[str, int]:
         """The constants of ``lib/workgroup/between.wgsl``."""
-        count, again = brackets.count, 4 if search.view.per_load <= 8 else 2
+        count = brackets.count
         edges = {"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length()}
-        return edges | {"BRACKETS": count, "LAST": int(search.part.last), "AGAIN": again}
+        return edges | {"BRACKETS": count, "LAST": int(search.part.last)}
 
     def _listed(
         self,
@@ -222,7 +222,7 @@ class BetweenRanks(Step):
         constants = self._brackets(search, brackets) | {"COLLECTED": _COLLECTED, "LIST_BINS": bins}
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.
-        items = constants["AGAIN"] * view.per_load * self.machine.workgroup
+        items = loads_again(view.per_load) * view.per_load * self.machine.workgroup
         free = _COLLECTED * view.length // (2 * items * brackets.between)
         program.dispatch(
             "ranks/between",

@@ -14,7 +14,7 @@ from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .columns import Columns
-from .parts import KTH_BYTES, bins_of, loads_again, pair_bytes, threshold_workgroup
+from .parts import KTH_BYTES, bins_of, pair_bytes, threshold_workgroup
 from .row_sort_rank import RowSortRank
 from .select_from_delegates import SelectFromDelegates
 
@@ -263,7 +263,6 @@ class Delegates(Algorithm):
             constants={
                 "WORKGROUP": threads,
                 "OWN": own,
-                "AGAIN": loads_again(self.occupancy, problem.source),
                 "SECONDS": 0,
                 "CLASSES": int(shape.classes > 0),
                 "EACH": each,

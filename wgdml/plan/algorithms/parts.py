@@ -60,13 +60,6 @@ def parts_for_loads(machine: Machine, occupancy: OccupancyPolicy, loads: int, se
 #: Columns that a workgroup reads side by side, at least: a sector of memory.
 NEIGHBOURS = 8
 
-_ITEMS_AGAIN = 32  # A bit of a word stands for each.
-
-
-def loads_again(occupancy: OccupancyPolicy, source: Source) -> int:
-    """Loads under way at once where ``lib/thread/near_loads.wgsl`` reads them."""
-    return min(occupancy.reread_unroll, _ITEMS_AGAIN // source.per_load)
-
 
 def class_above(n: int, steps: int) -> int:
     """The least of few sizes from n on: ``steps`` of them from one power of two to the next."""

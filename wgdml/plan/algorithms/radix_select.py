@@ -11,7 +11,6 @@ from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digits import digits_of
-from .parts import loads_again
 from .sorters import radix_sort_of
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
@@ -148,7 +147,7 @@ class RadixSelect(Algorithm):
             source=source,
             sink=found,
             bind=state,
-            constants=constants | {"COLLECTED": _COLLECTED // problem.key_words, "AGAIN": loads_again(self.occupancy, source)},
+            constants=constants | {"COLLECTED": _COLLECTED // problem.key_words},
             params=params | previous | {"parts": parts, "level": len(digits)},
         )
 

@@ -9,7 +9,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
-from .parts import bins_of, class_above, held_bytes, loads_again, pair_bytes
+from .parts import bins_of, class_above, held_bytes, pair_bytes
 
 _READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
 _DIGIT = 9  # bits of a digit: a bin for each invocation
@@ -112,7 +112,6 @@ class SampleSelect(Algorithm):
             "part_begins": program.words(sequences * shape.parts * (shape.buckets + 1)),
             "lengths": program.arena.reserved(),
         }
-        again = loads_again(self.occupancy, problem.source)
         params = {"k": k, "least": k, "parts": shape.parts, "buckets": shape.buckets, "places": shape.places}
         program.dispatch(
             "sample_select/split",
@@ -128,7 +127,6 @@ class SampleSelect(Algorithm):
                 "ITEMS": sample.loads * sample.taken,
                 "EACH": 1,
                 "BUCKETS": _MOST_BUCKETS,
-                "AGAIN": again,
                 "ROOM": shape.room,
                 "FOUND": shape.found,
             },
@@ -145,7 +143,6 @@ class SampleSelect(Algorithm):
                 **bins_of(_DIGIT, shape.sorting),
                 "PLACES": shape.sorted_at_once,
                 "CARRIED": ceil_div(shape.sorted_at_once, shape.sorting),
-                "AGAIN": again,
             },
             params=params,
         )

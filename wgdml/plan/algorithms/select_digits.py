@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
-from .parts import bins_of, class_above, held_bytes, loads_again
+from .parts import bins_of, class_above, held_bytes
 from .row_sort_radix import RowSortRadix
 
 _LARGEST_K = 8192
@@ -190,7 +190,6 @@ class SelectDigits(Algorithm):
                 "SPILLED": int(shape.spilled),
                 "PLACES": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
-                "AGAIN": loads_again(self.occupancy, problem.source),
                 "SAMPLED": shape.sampled,
                 "EACH": max(1, shape.sampled * per_load),
             },

@@ -11,7 +11,6 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink
 from .base import Step
-from .parts import loads_again
 from .select_teams import bests_of, largest_team, places_of
 
 _LEAST_OWN = 2  # Delegates of an invocation. An idle place costs less than another kernel.
@@ -68,7 +67,6 @@ class SelectFromDelegates(Step):
                 "WHOLE_TEAM": 0,
                 "SIDE_BY_SIDE": 0,
                 "OWN": own,
-                "AGAIN": loads_again(self.occupancy, problem.source),
                 "LISTED": places * (workgroup // team),
             },
             params={

@@ -97,6 +97,6 @@ class SelectNetworks(Algorithm):
             "GROUPS": ceil_div(k, team),
             "BATCHES": ceil_div(loads * per_load, batch),
             "FETCH": fetch,
-            "AGAIN": fetch * per_load // batch,
+            "BATCHES_AGAIN": fetch * per_load // batch,
             "PLACE_BITS": (loads * team * per_load).bit_length(),
         }

@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
-from .parts import bins_of, class_above, held_bytes, loads_again, threshold_workgroup
+from .parts import bins_of, class_above, held_bytes, threshold_workgroup
 
 _LARGEST_K = 8192
 #: The order of up to so many pairs takes no longer than a cut to exactly k
@@ -213,7 +213,9 @@ class SelectRadix(Algorithm):
                 "PLACES": shape.capacity,
                 "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
-                "AGAIN": loads_again(self.occupancy, problem.source) if again > 1 else 1,
+                # Loads under way that an invocation does not have are 1.05 times as long
+                # (benchmarks/LOG.md#loads-read-again-2026-11-29-2e4e8ce).
+                **({"AGAIN": 1} if again == 1 else {}),
                 **bins_of(self._digit(workgroup), workgroup),
                 "IN_ORDER": 1,
             },

@@ -12,7 +12,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Algorithm
-from .parts import class_above, loads_again, word_lists
+from .parts import class_above, word_lists
 from .select_teams import bests_of, places_of
 
 _LIST_SIZES = 4  # of lists, from one power of two to the next
@@ -176,7 +176,6 @@ class SelectSpans(Algorithm):
                 "WHOLE_TEAM": 1,
                 "SIDE_BY_SIDE": 0,
                 "UNROLL": _UNROLL,
-                "AGAIN": loads_again(self.occupancy, problem.source),
                 "LISTED": places,
                 "IN_ORDER": int(not pairs),
             },

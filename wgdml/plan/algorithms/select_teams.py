@@ -11,7 +11,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink, View
 from .base import Algorithm
-from .parts import loads_again, pair_bytes, workgroup_with
+from .parts import pair_bytes, workgroup_with
 
 _BESTS_A_RANK = 2  # groups of delegates for each of the k
 _FEWEST_BESTS = 32
@@ -134,7 +134,6 @@ class SelectTeams(Algorithm):
                 "WHOLE_TEAM": int(shape.team == shape.workgroup > self.machine.workgroup),
                 "SIDE_BY_SIDE": int(shape.side_by_side),
                 "UNROLL": unroll,
-                "AGAIN": loads_again(self.occupancy, problem.source),
                 "LISTED": shape.places * (shape.workgroup // shape.team),
                 "IN_ORDER": int(not problem.pairs),
             },

@@ -8,7 +8,7 @@ from ..algorithms.row_sort_bitonic import RowSortBitonicPolicy
 from ..occupancy import OccupancyPolicy
 
 SOFTWARE = {
-    "occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, reread_unroll=1, loads_each=64),
+    "occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, loads_each=64),
     "row_sort_bitonic": RowSortBitonicPolicy(max_length=4096),
     "radix_select": RadixSelectPolicy(sample_length=1 << 20, sample_work=0),
 }
