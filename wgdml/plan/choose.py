@@ -163,9 +163,10 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 _DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2, 8: 1 / 2}
 
 
-#: A threshold from a sample takes less than delegates from this k on, by the bytes of an element,
-#: and of 8 bits for no k (benchmarks/LOG.md#samples-in-registers-2026-11-27-d9ca7ca).
-_SAMPLED = {1: 1 << 32, 2: 256, 4: 512, 8: 256}
+#: A threshold from a sample takes less than delegates of up to this share of k^2 items, by the
+#: bytes of an element, and of 8 bits never: the less k is to them, the less a sample tells
+#: (benchmarks/LOG.md#samples-by-the-square-of-k-2026-11-29-d9ca364).
+_SAMPLED = {1: 0.0, 2: 1 / 4, 4: 1 / 8, 8: 1 / 4}
 
 
 def _select_digits(p: Problem, a: Algorithms) -> bool:
@@ -173,7 +174,7 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     fits, digits = _fits(p, a), a["select_digits"]
     if not p.along or not 1024 < p.length <= max(3 << 15, 32 * p.k) or (fits and p.k > _DENSEST[p.format.bytes] * p.length):
         return False
-    sampled = p.k >= _SAMPLED[p.format.bytes] and p.length <= 64 * p.k and digits.samples(p)
+    sampled = p.length <= min(64 * p.k, _SAMPLED[p.format.bytes] * p.k**2) and digits.samples(p)
     if p.length > 3 << 15:
         return bool(sampled and digits.check(p).spilled)
     dense = 16 if not fits else 10 if p.format.bytes == 2 else 6
@@ -306,8 +307,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _select_digits,
-        "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th and 512 on (16 "
-        "and 64 bits: 256), up to half (16 bits: 2/7, 8: none); from a sixteenth on where a sort of all has no "
+        "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th on and up "
+        "to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to half (16 bits: 2/7, 8: none); from a sixteenth on where a sort of all has no "
         "room; longer ones with a sample and 32 k items at most, where a list of k has no room",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
