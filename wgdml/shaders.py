@@ -20,10 +20,12 @@ an unbalanced block is a ``ShaderError``, never a warning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from types import CodeType
+from typing import Any, NamedTuple
 
 
 class ShaderError(Exception):
@@ -81,19 +83,81 @@ def source(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class _Template:
+    """A text in which ``$x`` and ``$[...]`` stand for numbers."""
+
+    text: str
+    variables: tuple[str, ...]  #: Of the loops about it.
+    where: str
+
+    @cached_property
+    def pieces(self) -> tuple[str | _Number, ...]:
+        """Strings and what is between them."""
+        if "$" not in self.text:
+            return (self.text,)
+        pieces: list[str | _Number] = []
+        end = 0
+        for match in _hole(self.variables).finditer(self.text):
+            pieces += [self.text[end : match.start()], _number(match[1] or match[2], self.variables, self.where)]
+            end = match.end()
+        return (*pieces, self.text[end:])
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The constants that its expressions ask for."""
+        return tuple(name for piece in self.pieces if isinstance(piece, _Number) for name in piece.asked)
+
+    def expanded(self, values: dict[str, Any]) -> str:
+        """With the ``values`` of constants and variables in it."""
+        pieces = self.pieces
+        if len(pieces) == 1:
+            return self.text
+        try:
+            return "".join([piece if isinstance(piece, str) else str(int(eval(piece.code, values))) for piece in pieces])
+        except NameError as error:
+            raise ShaderError(f"{self.where}: unknown constant {error.name!r}") from None
+        except (TypeError, ZeroDivisionError) as error:
+            raise ShaderError(f"{self.where}: cannot read the expression in {self.text.strip()!r}: {error}") from None
+
+
+class _Number(NamedTuple):
+    """An integer expression of constants and variables."""
+
+    code: CodeType
+    asked: tuple[str, ...]  #: The constants in it.
+
+
+@cache
+def _number(expression: str, variables: tuple[str, ...], where: str) -> _Number:
+    names = _WORD.findall(expression)
+    readable = _ARITHMETIC.fullmatch(_WORD.sub("0", expression)) and all(n in variables or n[0].isupper() for n in names)
+    try:
+        code = _compiled(expression.strip() if readable else "")
+    except SyntaxError as error:
+        raise ShaderError(f"{where}: cannot read the expression {expression!r}: {error}") from None
+    return _Number(code, tuple(name for name in names if name not in variables))
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    return compile(expression, "<shader>", "eval")
+
+
+@cache
+def _hole(variables: tuple[str, ...]) -> re.Pattern[str]:
+    """What stands for a number: an expression, or a variable."""
+    return re.compile(r"\$\[([^]]*)\]" + (rf"|\$({'|'.join(variables)})(?=u?\b)" if variables else "|(?!)()"))
+
+
+@dataclass(frozen=True)
 class _Line:
     text: str
-    where: str
+    template: _Template
 
     @cached_property
     def constants(self) -> frozenset[str]:
         """What may be constants in the line's code, but for its expressions."""
         return frozenset(_CONSTANT.findall(_code(_EXPRESSION.sub("0", self.text))))
-
-    @cached_property
-    def asked(self) -> tuple[str, ...]:
-        """The constants that its expressions ask for."""
-        return tuple(name for expression in _EXPRESSION.findall(self.text) for name in _NAME.findall(expression))
 
     @cached_property
     def resource(self) -> tuple[str, Resource] | None:
@@ -104,8 +168,7 @@ class _Line:
 
 @dataclass(frozen=True)
 class _If:
-    condition: str
-    where: str
+    condition: _Template
     then: tuple[_Node, ...]
     otherwise: tuple[_Node, ...]
 
@@ -129,7 +192,6 @@ class _Import:
 
 
 _Node = _Line | _If | _For | _Import
-_Loops = tuple[tuple[str, int], ...]  # about a line: variables and turns, from the outermost in
 
 _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
 _LOOP = re.compile(r"^(\w+) in (\w+)$")
@@ -137,7 +199,7 @@ _TERM = re.compile(r"^(!?)(\w+)$|^(\w+)\s*(==|>)\s*(\w+)$")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FIELD = re.compile(r"\bparams\.(\w+)")
 _EXPRESSION = re.compile(r"\$\[([^]]*)\]")
-_NAME = re.compile(r"\b[A-Z]\w*")
+_ARITHMETIC = re.compile(r"[-\d\s()+*/%&|^~<>]*")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
 _RESOURCE = re.compile(r"@group\(0\) @binding\((\d+)\) var<(uniform|storage, read_write|storage, read)> (\w+):")
 
@@ -148,26 +210,31 @@ def _tree(name: str) -> tuple[_Node, ...]:
     return _block(lines, name)[0]
 
 
-def _block(lines: Iterator[tuple[str, str]], name: str, opened: str = "") -> tuple[tuple[_Node, ...], str]:
-    """The nodes up to what closes the block that ``opened`` names, and the directive that does."""
+def _block(
+    lines: Iterator[tuple[str, str]], name: str, opened: str = "", variables: tuple[str, ...] = ()
+) -> tuple[tuple[_Node, ...], str]:
+    """The nodes up to what closes the block that ``opened`` names, and the directive that does.
+
+    ``variables``: of the loops about it.
+    """
     nodes: list[_Node] = []
     for line, where in lines:
         match = _DIRECTIVE.match(line)
         if match is None:
-            nodes.append(_Line(line, where))
+            nodes.append(_Line(line, _Template(line, variables, where)))
             continue
         directive, rest = match.groups()
         if directive == "import":
             nodes.append(_Import(rest))
         elif directive == "if":
-            then, closed = _block(lines, name, "if")
-            otherwise = _block(lines, name, "else")[0] if closed == "else" else ()
-            nodes.append(_If(rest, where, then, otherwise))
+            then, closed = _block(lines, name, "if", variables)
+            otherwise = _block(lines, name, "else", variables)[0] if closed == "else" else ()
+            nodes.append(_If(_Template(rest, variables, where), then, otherwise))
         elif directive == "for":
             loop = _LOOP.match(rest)
             if loop is None:
                 raise ShaderError(f"{where}: cannot read the loop {rest!r}")
-            nodes.append(_For(loop[1], loop[2], where, _block(lines, name, "for")[0]))
+            nodes.append(_For(loop[1], loop[2], where, _block(lines, name, "for", (*variables, loop[1]))[0]))
         elif (directive, opened) in (("else", "if"), ("endif", "if"), ("endif", "else"), ("endfor", "for")):
             return tuple(nodes), directive
         else:
@@ -247,57 +314,52 @@ class _Text:
     """A kernel's text for some constants; which of them it asks for, and what it binds."""
 
     def __init__(self, constants: Mapping[str, int]) -> None:
-        self.constants = constants
+        #: Of constants, and of the variables of the loops about the line that is visited.
+        self.values: dict[str, Any] = {"__builtins__": {}, **constants}
         self.imported: set[str] = set()
         self.used: set[str] = set()
         self.resources: dict[str, Resource] = {}
 
-    def lines(self, name: str, once: bool = False) -> list[tuple[_Line, _Loops]]:
-        """The lines of a kernel in their order, each with the loops about it and their turns.
+    def visit(self, nodes: tuple[_Node, ...], visitor: Callable[[_Line], None], once: bool = False) -> None:
+        """Shows the lines that are kept, in their order.
 
         ``once``: of loops whose turns have the same lines, the first turn alone.
         """
-        found: list[tuple[_Line, _Loops]] = []
-        self._walk(_tree(name), (), once, found)
-        return found
-
-    def _walk(self, nodes: tuple[_Node, ...], loops: _Loops, once: bool, found: list[tuple[_Line, _Loops]]) -> None:
         for node in nodes:
             if isinstance(node, _Line):
-                found.append((node, loops))
+                visitor(node)
             elif isinstance(node, _If):
-                condition = self.expanded(node.condition, loops, node.where)
-                self._walk(node.then if self.holds(condition, node.where) else node.otherwise, loops, once, found)
+                self.visit(node.then if self.holds(node.condition) else node.otherwise, visitor, once)
             elif isinstance(node, _For):
                 count = self.value(node.count, node.where)
                 for i in range(min(count, 1) if once and node.plain else count):
-                    self._walk(node.body, (*loops, (node.variable, i)), once, found)
+                    self.values[node.variable] = i
+                    self.visit(node.body, visitor, once)
             elif node.name not in self.imported:
                 self.imported.add(node.name)
-                self._walk(_tree(f"lib/{node.name}"), loops, once, found)
+                self.visit(_tree(f"lib/{node.name}"), visitor, once)
 
     def note(self, line: _Line) -> None:
         """What a line uses, whatever the turns of the loops about it."""
         self.used.update(line.constants)
-        for name in line.asked:
-            self.value(name, line.where)
+        for name in line.template.asked:
+            self.value(name, line.template.where)
         if line.resource:
             self.resources[line.resource[0]] = line.resource[1]
 
     def value(self, token: str, where: str) -> int:
         if token.isdigit():
             return int(token)
-        if token not in self.constants:
+        if token not in self.values:
             raise ShaderError(f"{where}: unknown constant {token!r}")
         self.used.add(token)
-        return int(self.constants[token])
+        return int(self.values[token])
 
-    def holds(self, condition: str, where: str) -> bool:
-        for term in condition.split("&&"):
-            match = _TERM.match(term.strip())
-            if match is None:
-                raise ShaderError(f"{where}: cannot read the condition {condition!r}")
-            negated, name, left, operator, right = match.groups()
+    def holds(self, condition: _Template) -> bool:
+        where = condition.where
+        for name in condition.asked:
+            self.value(name, where)
+        for negated, name, left, operator, right in _terms(condition.expanded(self.values), where):
             if name is not None:
                 holds = (self.value(name, where) != 0) != bool(negated)
             else:
@@ -307,26 +369,14 @@ class _Text:
                 return False
         return True
 
-    def expanded(self, line: str, loops: _Loops, where: str) -> str:
-        """The line with ``$x`` and ``$[...]`` replaced."""
-        if "$" not in line:
-            return line
-        for variable, value in loops:
-            line = re.sub(rf"\${variable}(?=u?\b)", str(value), line)
 
-        def evaluate(match: re.Match[str]) -> str:
-            expression = match[1]
-            for variable, value in loops:
-                expression = re.sub(rf"\b{variable}\b", str(value), expression)
-            expression = _NAME.sub(lambda name: str(self.value(name[0], where)), expression)
-            if re.fullmatch(r"[-\d\s()+*/%&|^~<>]*", expression) is None:
-                raise ShaderError(f"{where}: cannot read the expression {match[1]!r}")
-            try:
-                return str(int(eval(expression, {"__builtins__": {}})))
-            except (SyntaxError, TypeError, ZeroDivisionError) as error:
-                raise ShaderError(f"{where}: cannot read the expression {match[1]!r}: {error}") from None
-
-        return _EXPRESSION.sub(evaluate, line)
+@cache
+def _terms(condition: str, where: str) -> tuple[tuple[str, ...], ...]:
+    """Of each term of a condition: its negation and name, or what it compares and how."""
+    terms = [_TERM.match(term.strip()) for term in condition.split("&&")]
+    if not all(terms):
+        raise ShaderError(f"{where}: cannot read the condition {condition!r}")
+    return tuple(term.groups() for term in terms if term)
 
 
 def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
@@ -340,8 +390,7 @@ def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
 @cache
 def _specialised(name: str, constants: tuple[tuple[str, int], ...]) -> Specialised:
     text = _Text(dict(constants))
-    for line, _ in text.lines(name, once=True):
-        text.note(line)
+    text.visit(_tree(name), text.note, once=True)
     return Specialised(name, tuple(item for item in constants if item[0] in text.used), text.resources)
 
 
@@ -352,5 +401,5 @@ def assemble(name: str, constants: Mapping[str, int]) -> str:
     """
     head = [f"const {key}: u32 = {int(value)}u;" for key, value in sorted(constants.items())]
     text = _Text(constants)
-    lines = (text.expanded(line.text, loops, line.where) for line, loops in text.lines(name))
-    return "\n".join([*head, *lines]) + "\n"
+    text.visit(_tree(name), lambda line: head.append(line.template.expanded(text.values)))
+    return "\n".join(head) + "\n"

@@ -308,8 +308,8 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_digits",
         _select_digits,
         "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th on and up "
-        "to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to half (16 bits: 2/7, 8: none); from a sixteenth on where a sort of all has no "
-        "room; longer ones with a sample and 32 k items at most, where a list of k has no room",
+        "to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to half (16 bits: 2/7, 8: none); from a sixteenth on where a sort of all "
+        "has no room; longer ones with a sample and 32 k items at most, where a list of k has no room",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
     Rule(
