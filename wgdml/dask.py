@@ -31,7 +31,8 @@ from .results import TopKResult
 from .running import running_of
 from .runtime.adapter import environment_names_adapter, equal_adapters
 from .runtime.device import Device, default_device
-from .runtime.tensor import to_numpy
+from .runtime.process import locked
+from .runtime.tensor import as_numpy, to_numpy
 from .selection import Order
 
 __all__ = ["argmax", "argmin", "max", "min", "top_k", "worker_device"]
@@ -141,13 +142,16 @@ def worker_device() -> Device:
     number = None if environment_names_adapter() else _worker_number()
     if number is None:
         return default_device()
-    with _worker_lock:
-        if number not in _worker_devices:
-            adapters = equal_adapters()
-            if len(adapters) < 2:
-                return default_device()
-            _worker_devices[number] = Device(adapter=adapters[number % len(adapters)])
-        return _worker_devices[number]
+    return locked(_worker_lock, _numbered_device, number)
+
+
+def _numbered_device(number: int) -> Device:
+    if number not in _worker_devices:
+        adapters = equal_adapters()
+        if len(adapters) < 2:
+            return default_device()
+        _worker_devices[number] = Device(adapter=adapters[number % len(adapters)])
+    return _worker_devices[number]
 
 
 def _worker_number() -> int | None:
@@ -201,7 +205,7 @@ class _Pick:
 
     def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
         starts = [start for start, _ in block_info[0]["array-location"]]
-        block = np.asarray(block)
+        block = as_numpy(block)
         batch = [d for d in range(block.ndim) if d not in self.axes]
         sizes = [block.shape[a] for a in self.axes]
         found = self.first(block.transpose(*batch, *self.axes).reshape([*(block.shape[d] for d in batch), prod(sizes)]))

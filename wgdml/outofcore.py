@@ -27,7 +27,7 @@ from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
 from .runtime.stream import Uploader
-from .runtime.tensor import Tensor, new_tensor
+from .runtime.tensor import Tensor, as_numpy, new_tensor
 from .selection import Order, packed_strides
 
 __all__ = ["Progress", "Source", "Wanted", "argmax", "argmin", "block_sizes", "max", "min", "select", "top_k"]
@@ -320,10 +320,10 @@ class _Pass:
     def _read(self, part: dict[int, slice]) -> NDArray[Any]:
         """A block, its dimensions in memory order."""
         ranges = [part[d] for d in range(len(part))]
-        block, shape = np.asarray(self.x[tuple(ranges)]), tuple(r.stop - r.start for r in ranges)
-        if block.shape != shape or block.dtype != self.x.dtype:
+        block, shape = as_numpy(self.x[tuple(ranges)]), tuple(r.stop - r.start for r in ranges)
+        if block.shape != shape or block.dtype != self.dtype:
             raise ValueError(f"x gave {block.dtype}{list(block.shape)} for a block of {self.dtype}{list(shape)}")
-        return block.astype(self.dtype, copy=False).transpose(self.memory_order)
+        return block.transpose(self.memory_order)
 
     def _tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:
         """A block in a buffer, its dimensions as they are in the source."""

@@ -33,6 +33,12 @@ def test_ties_are_exact(device):
     assert [int(wgdml.dask.argmax(x, select_last_index=last).compute()) for last in (False, True)] == [1, 5]
 
 
+def test_masked_elements_are_refused(device):
+    x = da.from_array(np.ma.masked_array([1.0, 5.0, 3.0, 2.0], mask=[0, 1, 0, 0]), chunks=2)
+    with pytest.raises(TypeError, match="x has masked elements"):
+        wgdml.dask.top_k(x, 2).indices.compute()
+
+
 @pytest.mark.parametrize("chunks", [(5, 4, 3), (12, 9, 7), ((1, 11), (2, 0, 7), (7,))])
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
 def test_top_k(device, chunks, mode):

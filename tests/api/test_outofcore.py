@@ -342,6 +342,13 @@ def test_bad_input(device):
         outofcore.argmax(Short(x), device=device)
 
 
+def test_masked_elements_are_refused(device):
+    x = np.ma.masked_array(np.arange(3000.0), mask=np.arange(3000) == 2500)
+    with pytest.raises(TypeError, match="x has masked elements"):
+        outofcore.top_k(x, 2, block_bytes=1024)
+    assert outofcore.top_k(np.ma.masked_array(x.data), 2, block_bytes=1024).indices.tolist() == [2999, 2998]
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_the_command_maps_large_files(tmp_path, monkeypatch, order):
     monkeypatch.setattr(cli.reading, "_MAPPED_BYTES", 0)

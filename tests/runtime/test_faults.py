@@ -16,7 +16,7 @@ import pytest
 from checks import STORAGE, buffer_of
 
 import wgdml
-from wgdml import DataType, TensorDesc, shaders
+from wgdml import DataType, TensorDesc, outofcore, shaders
 from wgdml.runtime.adapter import wgpu
 
 X = np.random.default_rng(5).standard_normal((7, 900)).astype(np.float32)
@@ -61,6 +61,23 @@ def test_a_destroyed_device():
         with pytest.raises((wgdml.DeviceLostError, ValueError)) as caught:
             call()
         assert name in ("record",) or isinstance(caught.value, wgdml.DeviceLostError), (name, caught.value)
+    works(wgdml.Device())
+
+
+def test_a_device_destroyed_amid_a_file():
+    lost = wgdml.Device()
+
+    class File:
+        shape, dtype = X.shape, X.dtype
+
+        def __getitem__(self, key):
+            if key[0].start == 3:
+                lost.gpu_device.destroy()
+            return X[key]
+
+    with pytest.raises(wgdml.DeviceLostError):
+        outofcore.top_k(File(), 9, block_bytes=4096, device=lost)
+    assert lost.lost
     works(wgdml.Device())
 
 

@@ -179,12 +179,17 @@ class Buffers:
         """The scratch that all plans share. Work is in order, and none needs it afterwards."""
         scratch = self._scratch
         if scratch is None or scratch.size < size:
-            with self._context.lock:
-                rounded = min(1 << max(16, (size - 1).bit_length()), self._context.limits["max-buffer-size"])
-                if size > 1 << 26:
-                    rounded = size
-                scratch = self._scratch = self.create(rounded, STORAGE)
-                self._context.counters["scratch_bytes"] = rounded
+            scratch = locked(self._context.lock, self._larger_scratch, size)
+        return scratch
+
+    def _larger_scratch(self, size: int) -> Any:
+        scratch = self._scratch
+        if scratch is None or scratch.size < size:
+            rounded = min(1 << max(16, (size - 1).bit_length()), self._context.limits["max-buffer-size"])
+            if size > 1 << 26:
+                rounded = size
+            scratch = self._scratch = self.create(rounded, STORAGE)
+            self._context.counters["scratch_bytes"] = rounded
         return scratch
 
     def trim(self) -> None:

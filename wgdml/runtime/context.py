@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import wgpu
 
 from ..plan import Machine
 from .errors import DeviceLostError, translated
-from .process import FORKED
+from .process import FORKED, locked
 
 #: Makers by their PCI numbers: what Vulkan says of a maker is the name of its driver.
 _VENDORS = {0x1002: "amd", 0x106B: "apple", 0x10DE: "nvidia", 0x1010: "img-tec", 0x13B5: "arm", 0x5143: "qualcomm", 0x8086: "intel"}
@@ -42,16 +43,20 @@ class Kept:
         """The value kept under ``key``, or None."""
         value = self._values.get(key)
         if value is not None and len(self._values) > self._most // 2:  # else nothing leaves soon
-            with self._lock:
-                if key in self._values:
-                    self._values.move_to_end(key)
+            locked(self._lock, self._touch, key)
         return value
 
+    def _touch(self, key: Hashable) -> None:
+        if key in self._values:
+            self._values.move_to_end(key)
+
     def put(self, key: Hashable, value: Any) -> None:
-        with self._lock:
-            self._values[key] = value
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
+        locked(self._lock, self._put, key, value)
+
+    def _put(self, key: Hashable, value: Any) -> None:
+        self._values[key] = value
+        while len(self._values) > self._most:
+            self._values.popitem(last=False)
 
     def clear(self) -> None:
         self._values.clear()
@@ -130,6 +135,14 @@ class Context:
         if isinstance(known, DeviceLostError):
             self.leave(DeviceLostError, str(known))
         raise known from error
+
+    @contextmanager
+    def moving(self, doing: str) -> Iterator[None]:
+        """What moves data fails in wgpu's errors, and in wgpu-py's own: raises what they mean."""
+        try:
+            yield
+        except (wgpu.GPUError, RuntimeError, AttributeError) as error:
+            self.fail(error, doing)
 
     def probe(self, doing: str) -> Exception | None:
         """What is wrong with the device now, if anything is."""

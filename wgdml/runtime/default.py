@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .executor import Executor
+from .process import locked
 
 _make: Callable[[], Executor]
 _device: Executor | None = None
@@ -22,22 +23,25 @@ def made_by(make: Callable[[], Executor]) -> None:
     _make = make
 
 
+def _made() -> Executor:
+    global _device
+    if _device is None or _device.context.over:
+        _device = _make()
+    return _device
+
+
 def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
     """The device to work on; for None the default one.
 
     That is made at the first call, and again when it was closed, destroyed or lost.
     ``check(*arguments)`` comes before: it refuses what no device could do.
     """
-    global _device
     if device is None:
         device = _device
         if device is None or device.context.over:
             if check is not None:
                 check(*arguments)
-            with _lock:
-                device = _device
-                if device is None or device.context.over:
-                    device = _device = _make()
+            device = locked(_lock, _made)
         return device
     if not isinstance(device, Executor):
         raise TypeError(f"device must be a wgdml.Device, not {device!r}")

@@ -18,7 +18,7 @@ from .adapter import NoAdapterError, choose_adapter, describe, resolved
 from .context import Context
 from .executor import KEPT, Executor, MakesPlans
 from .operator import CompiledOperator, Operator
-from .process import uninterrupted, use_gpu
+from .process import locked, uninterrupted, use_gpu
 from .profile import Found, find
 from .promises import in_thread
 
@@ -231,9 +231,7 @@ class Device(Executor):
 
     def trim(self) -> None:
         """Gives back all memory that no tensor uses: pooled buffers, scratch and staging."""
-        with self.context.lock:
-            self.buffers.trim()
-            self.groups.clear()
+        locked(self.context.lock, self._trim)
 
     def close(self) -> None:
         """Gives back everything that is kept here; tensors keep their buffers.
@@ -243,10 +241,16 @@ class Device(Executor):
         The ``wgpu.GPUDevice`` itself lives for as long as anything refers to it.
         """
         self.context.leave(RuntimeError, f"{self!r} is closed")
-        with self.context.lock:
-            self.trim()
-            self.kept.clear()
-            self.pipelines.clear()
+        locked(self.context.lock, self._drop_all)
+
+    def _trim(self) -> None:
+        self.buffers.trim()
+        self.groups.clear()
+
+    def _drop_all(self) -> None:
+        self._trim()
+        self.kept.clear()
+        self.pipelines.clear()
 
     def __enter__(self) -> Device:
         self.context.check()

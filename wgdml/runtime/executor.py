@@ -18,7 +18,7 @@ from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
 from .context import Context, Kept
 from .pipelines import Pipelines
-from .process import use_gpu
+from .process import locked, use_gpu
 from .transfers import Span, Transfers
 
 KEPT = 1024  #: Plans, and pipelines, that a device keeps.
@@ -27,7 +27,7 @@ _ENCODERS = {
     "must not have ended": "it has ended already",
     "is locked": "a pass of it has not ended: record into the pass, or end it first",
 }
-_SLOT = 768  # bytes of one dispatch's parameters; a multiple of every alignment that WebGPU allows
+_ALIGNED = 256  # bytes: a multiple of every alignment of uniforms that WebGPU allows
 
 
 class MakesPlans(Composes, Protocol):
@@ -49,9 +49,9 @@ class PreparedPlan:
         self._context, self._buffers, self._groups = executor.context, executor.buffers, executor.groups
         self._number = -next(_numbers)  # buffers have positive ones
         self._pipelines = [executor.pipelines.get(d) for d in plan.dispatches]
-        params = bytearray(_SLOT * max(1, len(plan.dispatches)))
-        for i, d in enumerate(plan.dispatches):
-            params[i * _SLOT : i * _SLOT + len(d.params)] = d.params
+        longest = max((len(d.params) for d in plan.dispatches), default=1)
+        self._slot = -(-longest // _ALIGNED) * _ALIGNED  # bytes of one dispatch's parameters
+        params = b"".join(d.params.ljust(self._slot, b"\0") for d in plan.dispatches) or bytes(self._slot)
         self._params = executor.buffers.create(len(params), wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST)
         executor.context.gpu_device.queue.write_buffer(self._params, 0, params)
 
@@ -77,7 +77,7 @@ class PreparedPlan:
         context = self._context
         steps = []
         for i, (d, (pipeline, layout)) in enumerate(zip(self.plan.dispatches, self._pipelines, strict=True)):
-            entries = [{"binding": 0, "resource": {"buffer": self._params, "offset": i * _SLOT, "size": len(d.params)}}]
+            entries = [{"binding": 0, "resource": {"buffer": self._params, "offset": i * self._slot, "size": len(d.params)}}]
             for b in d.bindings:
                 buffer, base = (scratch, 0) if b.resource == "scratch" else resources[b.resource]
                 offset = base + b.offset
@@ -137,16 +137,19 @@ class Executor:
         context.check()
         prepared: PreparedPlan | None = self.kept.get(key)
         if prepared is None:
-            with context.lock:
-                prepared = self.kept.get(key)
-                if prepared is None:
-                    context.counters["plans"] += 1
-                    plan = make()
-                    try:
-                        prepared = PreparedPlan(self, plan)
-                    except wgpu.GPUError as error:
-                        context.fail(error, "preparing a plan")
-                    self.kept.put(key, prepared)
+            prepared = locked(context.lock, self._prepare, key, make)
+        return prepared
+
+    def _prepare(self, key: Hashable, make: Callable[[], Plan]) -> PreparedPlan:
+        prepared: PreparedPlan | None = self.kept.get(key)
+        if prepared is None:
+            self.context.counters["plans"] += 1
+            plan = make()
+            try:
+                prepared = PreparedPlan(self, plan)
+            except wgpu.GPUError as error:
+                self.context.fail(error, "preparing a plan")
+            self.kept.put(key, prepared)
         return prepared
 
     def place(self, selection: Selection, placement: Placement) -> PreparedPlan:

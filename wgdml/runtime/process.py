@@ -24,12 +24,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from signal import SIGINT
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 _T = TypeVar("_T")
 _WAIT = threading.Condition.wait.__code__  # where the time is spent; it puts in order what it did
 
 
+@overload
+def locked(lock: Any, work: Callable[..., _T], *arguments: object) -> _T: ...
+@overload
+def locked(lock: Any, work: Callable[..., _T], *arguments: object, wait: bool) -> _T | None: ...
 def locked(lock: Any, work: Callable[..., _T], *arguments: object, wait: bool = True) -> _T | None:
     """``work(*arguments)`` under a lock; None where it is taken and is not to be waited for.
 

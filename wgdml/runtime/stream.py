@@ -10,7 +10,7 @@ import wgpu
 from numpy.typing import NDArray
 
 from .executor import Executor
-from .transfers import UploadRing
+from .transfers import WRITING, UploadRing
 
 
 class Uploader:
@@ -24,14 +24,16 @@ class Uploader:
         create = device.buffers.create
         self._staging = [create(size, wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC) for _ in range(2)]
         self._buffers = [create(size, wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST) for _ in range(2)]
-        self._ring = UploadRing(device.context, self._staging)
+        self._context = device.context
+        self._ring = UploadRing(self._context, self._staging)
         self._turn = 0
 
     def put(self, block: NDArray[Any]) -> Any:
         """The buffer that holds the block, row by row, for work that is submitted from now on."""
         buffer = self._buffers[self._turn]
         self._turn = 1 - self._turn
-        self._ring.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8), buffer, more=True)
+        with self._context.moving(WRITING):
+            self._ring.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8), buffer, more=True)
         return buffer
 
     def __enter__(self) -> Uploader:
@@ -39,7 +41,8 @@ class Uploader:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
-            self._ring.finish()
+            with self._context.moving(WRITING):
+                self._ring.finish()
         finally:
             for buffer in (*self._staging, *self._buffers):
                 buffer.destroy()

@@ -29,7 +29,7 @@ CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
 _KEPT_BYTES = 8 * CHUNK  # for each direction
 _PART = 1 << 20  # bytes of a staging buffer of a read that a loop awaits: it copies one at a time
-_READING = "reading from the device"  # as errors say it
+_READING, WRITING = "reading from the device", "writing to the device"  # as errors say it
 
 _READ = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
 _WRITE = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
@@ -146,10 +146,8 @@ class Transfers:
         Its last word is filled with zeros.
         """
         self._context.check()
-        try:
+        with self._context.moving(WRITING):
             self._write(data.reshape(-1).view(np.uint8), buffer)
-        except (wgpu.GPUError, RuntimeError, AttributeError) as error:
-            self._context.fail(error, "writing to the device")
 
     def _write(self, flat: NDArray[np.uint8], buffer: Any) -> None:
         left = flat.size % 4
@@ -172,12 +170,10 @@ class Transfers:
         staging buffer holds the arrays.
         """
         self._context.check()
-        try:
+        with self._context.moving(doing):
             download = _Download(spans, CHUNK)
             with self._staging(self._reading, _READ, download.sizes[:2]) as staging:
                 return self._read(download, staging, encoder or self._context.gpu_device.create_command_encoder())
-        except (wgpu.GPUError, RuntimeError, AttributeError) as error:
-            self._context.fail(error, doing)
 
     def _read(self, download: _Download, staging: Sequence[Any], encoder: Any) -> list[NDArray[Any]]:
         gpu = self._context.gpu_device
