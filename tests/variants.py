@@ -277,7 +277,8 @@ def plans(quick: bool = False) -> Iterator[tuple[str, Machine, Plan]]:
     ):
         source, chosen = Layout(sizes, padded(sizes)), Layout(taken, padded(taken))
         asked_for = take_selection(element, source, 1 if len(sizes) > 2 else 0, chosen, chosen, 8)
-        yield f"take {element}", Machine(), take_plan(Machine(), asked_for, vectors=flags[0], shared_input=flags[1])
+        taken_plan = take_plan(planner(Machine()), asked_for, signed=True, vectors=flags[0], shared_input=flags[1])
+        yield f"take {element}", Machine(), taken_plan
     yield from rank_plans(quick)
     yield from running_plans(quick)
     for asked in problems(quick):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, SupportsIndex
+from itertools import zip_longest
+from math import prod
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -167,6 +169,31 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
     """``ValueError`` for indices out of an axis of this size. Negative ones count from the end."""
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
+
+
+#: Where NaN comes, of functions that select.
+Nan = Literal["greatest", "last"]
+#: One axis, several, or all.
+Axes = SupportsIndex | Sequence[SupportsIndex] | None
+
+_LARGEST = 2**32 - 1  # elements, by the contract
+
+
+def check_size(shape: Sequence[int]) -> None:
+    """``ValueError`` for an x of more elements than a tensor may have."""
+    if prod(shape) > _LARGEST:
+        raise ValueError(f"x has {prod(shape)} elements; a tensor has at most {_LARGEST}")
+
+
+def broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The one shape of all of them, of any dimensions. ``ValueError`` where there is none."""
+    shape: list[int] = []
+    for sizes in zip_longest(*(s[::-1] for s in shapes), fillvalue=1):
+        others = {int(n) for n in sizes} - {1}
+        if len(others) > 1:
+            raise ValueError(f"sizes {sorted(others)} cannot be one")
+        shape.insert(0, min(others, default=1))
+    return tuple(shape)
 
 
 def broadcasts(shape: Sequence[int], target: Sequence[int]) -> bool:

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import as_int, broadcasts
+from .arguments import as_int, broadcast_shape, broadcasts
 from .lines import batch_of
 from .runtime.tensor import Tensor, as_numpy
-
-#: Numbers of each sequence. All else is what stands for each item: top-k's indices, sort's payload.
-SPANS = ("lengths", "starts", "counts")
+from .selection import SPANS
 
 
 class Besides(NamedTuple):
@@ -44,7 +42,7 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
     flat = len(shape) == 1
     if flat:
         try:
-            batch = np.broadcast_shapes(*(t.shape for t in spans.values()))
+            batch = broadcast_shape([t.shape for t in spans.values()])
         except ValueError:
             said = ", ".join(f"{name} {t.shape}" for name, t in spans.items())
             raise ValueError(f"{' and '.join(spans)} must have shapes that can be broadcast together, not {said}") from None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import builtins
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -26,7 +26,7 @@ try:
 except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
-from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
+from .arguments import Axes, Nan, as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
 from .results import TopKResult
 from .running import running_of
 from .runtime.adapter import environment_names_adapter, equal_adapters
@@ -36,9 +36,6 @@ from .runtime.tensor import as_numpy, to_numpy
 from .selection import Order
 
 __all__ = ["argmax", "argmin", "max", "min", "top_k", "worker_device"]
-
-Nan = Literal["greatest", "last"]
-Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
 
 def top_k(

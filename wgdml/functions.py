@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .arguments import (
+    Axes,
+    Nan,
     as_axes,
     as_axis,
     as_flag,
@@ -21,11 +23,12 @@ from .arguments import (
     as_k,
     as_order,
     check_indices,
+    check_size,
     element_name,
     taken_shape,
     with_nan,
 )
-from .besides import SPANS, check_besides
+from .besides import check_besides
 from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
@@ -46,17 +49,14 @@ from .runtime.tensor import (
     check_gpu_device,
     check_out,
     moved,
+    native_array,
     new_tensor,
     packed_tensor,
     to_numpy,
 )
 from .runtime.transfers import Span
-from .selection import Beside, Layout, Order, make_selection, packed_strides, take_selection
+from .selection import SPANS, Beside, Layout, Order, make_selection, packed_strides, take_selection
 
-Nan = Literal["greatest", "last"]
-Axes = SupportsIndex | Sequence[SupportsIndex] | None
-
-_LARGEST = 2**32 - 1  # elements, by the contract
 #: Bytes: WebGPU's least max-buffer-size, and the most of a file that are worth a device's memory.
 _LONG = 256 << 20
 
@@ -311,10 +311,9 @@ def take_along_axis(
 
     ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
     int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
-    axis's are broadcast. Negative ones count from the end (of axes of up to 2^31 elements). The
-    result has x's data type, which may be complex64 or complex128 where both are arrays. It is then
-    an array, else a Tensor, and nothing comes back from the device. The signature is NumPy's and
-    the array API standard's.
+    axis's are broadcast. Negative ones count from the end. The result has x's data type, which may
+    be complex64 or complex128 where both are arrays. It is then an array, else a Tensor, and
+    nothing comes back from the device. The signature is NumPy's and the array API standard's.
 
     Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices
     out of range in an array. Indices in a Tensor are not looked at: those out of range take the
@@ -322,9 +321,10 @@ def take_along_axis(
     """
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
     if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
-        return _take_complex(x, _places(indices), axis, device)
+        return _take_complex(native_array(x), _places(indices), axis, device)
     places = _places(indices)
-    given = x if isinstance(x, Tensor) else as_numpy(x, "x")
+    given = x if isinstance(x, Tensor) else as_numpy(x)
+    check_size(given.shape)
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)
     if not isinstance(places, Tensor):
@@ -366,7 +366,8 @@ def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
         selection = take_selection(element_name(x.dtype), layouts[0], axis, layouts[1], layouts[2], indices.dtype.itemsize)
         rest = [place.elements.rest for place in places.values()]
         selection = replace(selection, input_offset=rest[0], index_offset=rest[1])
-        return take_plan(device.machine, selection, vectors=places["input"].elements.vectors, shared_input=shared)
+        signed, vectors = indices.dtype.kind == "i", places["input"].elements.vectors
+        return take_plan(device.planner, selection, signed=signed, vectors=vectors, shared_input=shared)
 
     resources = {name: (place.buffer, place.start) for name, place in places.items()}
     device.run(device.prepare_plan(key, make), resources | {"values": (bound(result).buffer, 0)})
@@ -576,7 +577,7 @@ def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[A
     if context.gone is not None:
         context.check()
     if out is not None:
-        _check_size(request.elements)
+        check_size(request.elements.shape)
         return _run_into(x, executor, request, out)
     call: _Call | None = executor.kept.get(request)
     if call is None:
@@ -593,7 +594,7 @@ def _in_blocks(x: Any, request: _Request, out: Any) -> bool:
 def _check(x: Any, request: _Request, out: Any) -> None:
     """Refuses what no device could do."""
     if not _in_blocks(x, request, out):
-        _check_size(request.elements)
+        check_size(request.elements.shape)
     wanted = request.problem().wanted
     if out is not None:
         check_out(out, wanted)
@@ -617,7 +618,7 @@ def _run_in_blocks(x: Any, device: Executor, request: _Request) -> list[Any]:
 
 def _prepare(device: Executor, problem: _Problem) -> _Call:
     x = problem.request.elements
-    _check_size(x)
+    check_size(x.shape)
     input_memory = device.buffers.class_of("x", prod(x.shape) * x.dtype.itemsize) if x.strides is None else 0
     outputs = tuple(
         (name, dtype, device.buffers.class_of(f"the result's {name}", prod(problem.shape) * dtype.itemsize))
@@ -628,11 +629,6 @@ def _prepare(device: Executor, problem: _Problem) -> _Call:
         strides = dict.fromkeys(problem.results, packed_strides(problem.rows))
         prepared = _place(device, problem, x, strides, Placement(x.vectors, input=x.rest))
     return _Call(prepared, outputs, problem.shape, packed_strides(problem.shape), input_memory)
-
-
-def _check_size(x: Elements) -> None:
-    if prod(x.shape) > _LARGEST:
-        raise ValueError(f"x has {prod(x.shape)} elements; a tensor has at most {_LARGEST}")
 
 
 def _place(
@@ -667,7 +663,10 @@ def _place(
 def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, given: Mapping[str, Any]) -> list[Any]:
     """Runs a request with lengths and others; arrays where all that is given are arrays."""
     x = x if isinstance(x, Tensor) else as_numpy(x)
-    _check_size(request.elements)
+    check_size(x.shape)
+    if not x.shape:  # one sequence of one item, whose result has no dimension
+        x = x.reshape(1)
+        request = request._replace(elements=Elements(x.dtype, (1,)), axis=0, keepdims=False)
     problem = request.problem()
     beside = check_besides(x.shape, problem.axes, problem.k, given)
     shape, axes, tensors, longest = beside

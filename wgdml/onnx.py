@@ -16,6 +16,7 @@ try:
 except ImportError as missing:
     raise ImportError('wgdml.onnx needs the onnx package: pip install "wgdml[onnx]"') from missing
 
+from .arguments import as_int
 from .functions import argmax, argmin, top_k
 from .runtime.device import Device, default_device
 from .runtime.tensor import Tensor, as_numpy, asarray, to_numpy
@@ -36,6 +37,29 @@ def _check_operators(nodes: Iterable[NodeProto]) -> None:
     others = _other_operators(nodes)
     if others:
         raise ValueError(f"model has operators that wgdml does not run: {', '.join(others)}; it runs {', '.join(_OPERATORS)}")
+
+
+def _check_model(model: ModelProto) -> None:
+    if not isinstance(model, ModelProto):
+        raise TypeError(f"model must be an onnx.ModelProto, as onnx.load returns, not {type(model).__name__}")
+    _check_operators(model.graph.node)
+    if model.graph.sparse_initializer:
+        names = ", ".join(sparse.values.name for sparse in model.graph.sparse_initializer)
+        raise ValueError(f"model has sparse initializers, which wgdml does not take: {names}")
+    checker.check_model(model)
+
+
+def _by_name(inputs: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Inputs by name, of a dict, of several by position, or of a single array."""
+    if not isinstance(inputs, dict):
+        given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+        if len(given) != len(names):
+            raise ValueError(f"inputs must be {len(names)} arrays ({', '.join(names)}), not {len(given)}")
+        return dict(zip(names, given, strict=True))
+    missing = [name for name in names if name not in inputs]
+    if missing:
+        raise ValueError(f"inputs lack {', '.join(missing)}")
+    return inputs
 
 
 def _check_device(device: str) -> None:
@@ -93,15 +117,7 @@ class BackendRep(base.BackendRep):
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs as NumPy arrays, by position and name, of arrays or of a dict by name."""
-        if not isinstance(inputs, dict):
-            given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
-            if len(given) != len(self._inputs):
-                raise ValueError(f"inputs must be {len(self._inputs)} arrays ({', '.join(self._inputs)}), not {len(given)}")
-            inputs = dict(zip(self._inputs, given, strict=True))
-        missing = [name for name in self._inputs if name not in inputs]
-        if missing:
-            raise ValueError(f"inputs lack {', '.join(missing)}")
-        values = {**self._constants, **inputs}
+        values = {**self._constants, **_by_name(inputs, self._inputs)}
         for node in self._nodes:
             results = _run(node, self._opset, [values[name] for name in node.input], self.device)
             values |= zip(node.output, results, strict=True)
@@ -117,21 +133,22 @@ class Backend(base.Backend):
     @classmethod
     def supports_device(cls, device: str) -> bool:
         """Inputs and outputs lie in the CPU's memory, so that "CPU" is the one place to name."""
-        return device.partition(":")[0] == "CPU"
+        return isinstance(device, str) and device.partition(":")[0] == "CPU"
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
         """Whether ``prepare`` would take the model."""
-        return supports_device(device) and not _other_operators(model.graph.node)
+        try:
+            _check_model(model)
+        except (TypeError, ValueError, checker.ValidationError):
+            return False
+        return supports_device(device)
 
     @classmethod
     def prepare(cls, model: ModelProto, device: str = "CPU", *, wgdml_device: Device | None = None, **kwargs: Any) -> BackendRep:
         """A model ready to run. ``ValueError`` names every operator that is not among the three."""
         _check_device(device)
-        if not isinstance(model, ModelProto):
-            raise TypeError(f"model must be an onnx.ModelProto, as onnx.load returns, not {type(model).__name__}")
-        _check_operators(model.graph.node)
-        checker.check_model(model)
+        _check_model(model)
         versions = [imported.version for imported in model.opset_import if imported.domain in _DOMAINS]
         return BackendRep(model.graph, versions[0], wgdml_device if wgdml_device is not None else default_device())
 
@@ -147,9 +164,10 @@ class Backend(base.Backend):
         """The outputs of one node of ``opset_version`` (the newest) on ``wgdml_device``."""
         _check_device(device)
         _check_operators([node])
+        opset = as_int("opset_version", kwargs.get("opset_version", defs.onnx_opset_version()))
         super().run_node(node, inputs, device, outputs_info, **kwargs)
-        opset = int(kwargs.get("opset_version", defs.onnx_opset_version()))
-        results = to_numpy(*_run(node, opset, inputs, kwargs.get("wgdml_device")))
+        given = _by_name(inputs, node.input)
+        results = to_numpy(*_run(node, opset, [given[name] for name in node.input], kwargs.get("wgdml_device")))
         named: tuple[Any, ...] = base.namedtupledict("Outputs", list(node.output))(*results)
         return named
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .arguments import (
+    Axes,
     as_axes,
     as_axis,
     as_flag,
@@ -24,6 +25,7 @@ from .arguments import (
     as_parts,
     as_quantiles,
     as_rank,
+    check_size,
     element_name,
 )
 from .functions import argsort, sort, take_along_axis
@@ -37,7 +39,6 @@ from .runtime.executor import Executor
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, packed_tensor
 from .selection import FORMATS, Layout, Order, Selection, make_selection, packed_strides
 
-Axes = SupportsIndex | Sequence[SupportsIndex] | None
 _Array = NDArray[Any]
 
 
@@ -64,7 +65,7 @@ def kth_value(
     mode or ``nan``; ``TypeError`` for data types without an order.
     """
     order, dtype, keeps = as_order(mode, nan), as_index_dtype(index_dtype), as_flag("keepdims", keepdims)
-    given = x if isinstance(x, Tensor) else as_numpy(x)
+    given = _operand(x)
     along = as_axis(axis, len(given.shape))
     rank = as_rank(k, given.shape[along])
     source = asarray(given, device=device)
@@ -84,9 +85,10 @@ def partition(
 ) -> Any:
     """The elements along an axis with those at ``kth`` where a sort would put them.
 
-    What comes before such a place is no greater, what follows is no less. Elements between two
-    places keep their order, which NumPy does not promise. NaN comes last. Negative ``kth`` count
-    from the end; ``axis=None`` takes all elements as one sequence. The signature is NumPy's.
+    What comes before such a place is no greater, what follows is no less. Elements between two of
+    up to 127 places keep their order, which NumPy does not promise. NaN comes last. Negative
+    ``kth`` count from the end; ``axis=None`` takes all elements as one sequence. The signature is
+    NumPy's.
 
     Raises ``ValueError`` for an axis or a kth out of range and another kind; ``TypeError`` for
     data types without an order.
@@ -167,6 +169,8 @@ def quantile(
     """
     omits = as_omit(nan)
     wanted, weak = as_quantiles(q, method)
+    if isinstance(x, Tensor) and wanted.itemsize > 8:
+        raise TypeError(f"q must have at most 64 bits with a Tensor, whose result would have its data type, not {wanted.dtype}")
     given, axes, keeps = _reduction(x, axis, keepdims)
     counts: Any = prod(given.shape[a] for a in axes)
     at = places(method, counts, wanted.reshape(-1), weak)
@@ -193,8 +197,14 @@ def quantile(
 def _reduction(x: Any, axis: Axes, keepdims: bool) -> tuple[Any, tuple[int, ...], bool]:
     """What is reduced, over which axes, and whether they are kept."""
     keeps = as_flag("keepdims", keepdims)
-    given = x if isinstance(x, Tensor) else as_numpy(x)
+    given = _operand(x)
     return given, as_axes(axis, given.shape), keeps
+
+
+def _operand(x: Any) -> Tensor | _Array:
+    given = x if isinstance(x, Tensor) else as_numpy(x)
+    check_size(given.shape)
+    return given
 
 
 def _like(x: Any, result: Any, device: Executor) -> Any:
@@ -328,7 +338,7 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
     """Values, or indices, parted at ranks."""
     if kind != "introselect":
         raise ValueError(f'kind must be "introselect", not {kind!r}')
-    given = x if isinstance(x, Tensor) else as_numpy(x)
+    given = _operand(x)
     given = given if axis is not None else given.reshape(-1)
     along = as_axis(-1 if axis is None else axis, len(given.shape))
     ranks = as_parts(kth, given.shape[along])

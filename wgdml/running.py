@@ -66,7 +66,7 @@ class RunningTopK:
         self._order, self._last_index = order, last_index
         self._element = element_name(dtype, "dtype")
         self._sequences = prod(batch_shape)
-        self._own_ids: bool | None = None  # the caller's; None before the first items
+        self._own_ids: int | None = None  # bytes of the caller's; 0: positions; None: no items yet
         self.device = as_device(device)
         size = state_bytes(self.device.planner.machine, FORMATS[self._element], self._sequences, k)
         limits = self.device.context.limits
@@ -155,7 +155,7 @@ class RunningTopK:
         self._check_ids(other._own_ids)
         self._count += other._count
         if self._sequences:
-            options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids
+            options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids > 0
             self._run(merge_plan, options, other=other._state)
 
     def result(self, *, index_dtype: DTypeLike = "int64") -> TopKResult:
@@ -164,8 +164,12 @@ class RunningTopK:
         Where fewer than k items came, the last indices are -1 (all ones), and their values the
         type's last number in the order: -inf or the least number for the largest, inf or the
         greatest for the smallest. ``index_dtype``: int64, int32, uint64 or uint32.
+
+        Raises ``ValueError`` for an ``index_dtype`` of fewer bits than the caller's ids.
         """
         dtype, shape = as_index_dtype(index_dtype), (*self.batch_shape, self.k)
+        if dtype.itemsize < (self._own_ids or 0):
+            raise ValueError(f"index_dtype must have the 64 bits of the indices that were given, not {dtype.name}")
         values, indices = packed_tensor(self.device, self.dtype, shape), packed_tensor(self.device, dtype, shape)
         if self._sequences:
             options = self._element, self._order, self._sequences, self.k, dtype.itemsize
@@ -188,12 +192,13 @@ class RunningTopK:
                 check_gpu_device(name, tensor, self.device)
                 check_alive(name, tensor)
         if x.shape[-1]:
-            self._check_ids(ids is not None)
+            self._check_ids(0 if ids is None else ids.dtype.itemsize)
 
-    def _check_ids(self, given: bool) -> None:
-        if self._own_ids not in (None, given):
-            raise ValueError(f"indices must be given with {'all items, as before' if self._own_ids else 'no items, as before'}")
-        self._own_ids = given
+    def _check_ids(self, size: int) -> None:
+        known = self._own_ids
+        if known is not None and (known > 0) != (size > 0):
+            raise ValueError(f"indices must be given with {'all items, as before' if known else 'no items, as before'}")
+        self._own_ids = max(known or 0, size)
 
     def _blocks(self, x: Any, ids: Any) -> Iterator[tuple[Tensor, Tensor | None]]:
         """Items, and ids, on the device: as many at a time as a binding holds."""

@@ -166,8 +166,11 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
     return tuple(reversed(result))
 
 
-#: The tensors that may lie beside the input, in the order of ``BatchDim.besides``.
-BESIDES = ("lengths", "starts", "counts", "payload")
+#: Numbers of each sequence.
+SPANS = ("lengths", "starts", "counts")
+#: The tensors that may lie beside the input, in the order of ``BatchDim.besides``: the last is what
+#: stands for each item, top-k's ``indices`` or sort's ``payload``.
+BESIDES = (*SPANS, "payload")
 
 
 @dataclass(frozen=True)

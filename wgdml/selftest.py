@@ -80,7 +80,7 @@ def checks() -> list[Check]:
     found = list(_checks_of("float32", (16, 1000), 1, 5))
     found += _checks_of("float32", (200_003,), 0, 100)
     found += _checks_of("float32", (1000, 64), 0, 3)
-    # Compiling shaders takes the time, and each type and direction has its own: one direction each.
+    # Compiling shaders takes the time, and each size of element has its own: one direction each.
     for dtype in ("int32", "uint8", "int64", "float16", "float64", "int16", "uint32", "int8", "uint16", "uint64"):
         found += list(_checks_of(dtype, (3, 130), 1, 4))[::2]
     found += list(_checks_of("float32", (100_003,), 0, 5000))[:1]

@@ -32,7 +32,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let part = id % params.parts;
   let count = list_counters[list_counter(list, LISTED)];
   if (!take_list(local, list, list_counters[list_counter(list, EARLIER)], count)) {
-    if (part == 0u && local == 0u) { atomicStore(&missed[list / params.chosen], 1u); }
+    if (part == 0u && local == 0u) { atomicStore(&missed[list / params.brackets], 1u); }
     if (part == 0u && local < RANKS) { progress[list * (RANKS + 1u) + local] = Slot(); }
     return;
   }

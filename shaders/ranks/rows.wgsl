@@ -14,7 +14,7 @@ var<workgroup> shared_missed: u32;
 
 fn any_missed(sequence: u32) -> u32 {
   var missed = 0u;
-  for (var list = sequence * params.chosen; list < (sequence + 1u) * params.chosen; list++) {
+  for (var list = sequence * params.brackets; list < (sequence + 1u) * params.brackets; list++) {
     missed |= select(0u, 1u, list_counters[list_counter(list, LISTED)] == MISSED);
   }
   return missed;

@@ -2,10 +2,15 @@
 // Each result is a sequence: the batch has strides of input (0 along the axis), values and indices.
 #import io/sink
 
-// Negative indices count from the end. What then lies beyond it means the last element.
-fn wrapped(index: u32) -> u32 {
+// Negative indices count from the end. What lies beyond it, or before all, means the last element.
+fn place_along(at: u32) -> u32 {
+  let low = indices[at * params.index_words];
   let size = params.axes[0].w;
-  return min(select(index, index + size, index >= size), size - 1u);
+  let signed = params.index_form > 127u;
+  var high = select(0u, 0xffffffffu, signed & ((low >> 31u) > 0u));
+  if (params.index_words > 1u) { high = indices[at * params.index_words + 1u]; }
+  if (high == 0u && low < size) { return low; }
+  return select(size - 1u, low + size, signed & (high == 0xffffffffu) & (low >= 0u - size));
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -14,6 +19,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
   if (at >= params.sequences) { return; }
   let offsets = sequence_offsets(at);
-  let place = place_of(wrapped(indices[offsets.z * params.index_words]));
+  let place = place_of(place_along(offsets.z));
   if (place.inside) { put_value(offsets.y, element_at(offsets.x + place.offset)); }
 }

@@ -964,3 +964,12 @@ def test_supported_data_types(data_type):
         first = FeatureLevel.LEVEL_3_0  # as indices
     for level in FeatureLevel:
         assert supports_data_type(data_type, level) is (level >= first)
+
+
+def test_overlaps_of_many_dimensions_are_found_soon():
+    """Tensors may have more dimensions than descs."""
+    for n in (9, 20):
+        assert contract.overlaps_itself((2,) * n, [1000 + i for i in range(n)])
+        assert not contract.overlaps_itself((2,) * n, [1 << i for i in range(n)])
+    # Sums of steps that are all different: no layout nests another.
+    assert not contract.overlaps_itself((2,) * 9, [3 * 2**i + (i == 8) for i in range(9)])

@@ -489,3 +489,39 @@ def test_functions_chain_on_the_device(device):
     oracle.assert_same(indices.numpy(), want_indices)
     oracle.assert_same(again.numpy(), oracle.sort(want_values.T, 0))
     oracle.assert_same(wgdml.argmin(indices, axis=1, device=device).numpy(), oracle.argmin(want_indices, axis=1))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "uint32"])
+def test_indices_of_a_tensor_that_are_out_of_range(device, dtype):
+    """They take the last element, whatever their type. Negative ones may count from the end."""
+    info, wanted = np.iinfo(dtype), []
+    places = [
+        n for n in (0, 4, 5, -1, -5, -6, 2**31, 2**32, 2**32 + 1, 2**64 - 2, -(2**32), 2 - 2**32) if info.min <= n <= info.max
+    ]
+    for n in (*places, info.min, info.max):
+        wanted.append(10 * (n if 0 <= n < 5 else n + 5 if -5 <= n < 0 else 4))
+    indices = wgdml.asarray(np.array([*places, info.min, info.max], dtype), device=device)
+    x = wgdml.asarray(np.arange(0, 50, 10, dtype=np.float32), device=device)
+    assert wgdml.take_along_axis(x, indices).numpy().tolist() == wanted
+
+
+@pytest.mark.parametrize("dtype", [">c16", "<c16", ">c8"])
+def test_complex_elements_of_either_byte_order_are_taken(device, dtype):
+    x = np.array([1 + 2j, 3 + 4j, 5 - 1j], dtype)
+    assert wgdml.take_along_axis(x, np.array([2, 0]), device=device).tolist() == [5 - 1j, 1 + 2j]
+    with pytest.raises(TypeError, match="x has masked elements"):
+        wgdml.take_along_axis(np.ma.array(x, mask=[1, 0, 0]), np.array([0]), device=device)
+
+
+def test_no_function_takes_more_elements_than_a_tensor_has(device):
+    x = wgdml.asarray(np.float32([7.0]), device=device).broadcast_to((2**33,))
+    for call in (
+        lambda: wgdml.top_k(x, 1),
+        lambda: wgdml.kth_value(x, 5),
+        lambda: wgdml.median(x),
+        lambda: wgdml.quantile(x, 0.0, method="lower"),
+        lambda: wgdml.partition(x, 1),
+        lambda: wgdml.take_along_axis(x, np.array([0])),
+    ):
+        with pytest.raises(ValueError, match=f"x has {2**33} elements; a tensor has at most"):
+            call()

@@ -315,3 +315,10 @@ def test_any_problem(device, shape, name, seed, largest):
         q, method = rng.random(3), list(METHODS)[seed % len(METHODS)]
         same(wgdml.quantile(tensor, q, axes, method=method).numpy(), of_numpy(np.quantile, x, q, axes, method=method))
         same(wgdml.median(x, axes, nan="omit"), of_numpy(np.nanmedian, x, axes))
+
+
+def test_quantiles_of_more_bits_than_a_tensor_has(device):
+    x, q = np.arange(6.0), np.longdouble(0.3)
+    assert wgdml.quantile(x, q, device=device) == np.quantile(x, q)
+    with pytest.raises(TypeError, match="q must have at most 64 bits with a Tensor"):
+        wgdml.quantile(wgdml.asarray(x, device=device), q)

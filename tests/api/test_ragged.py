@@ -298,3 +298,19 @@ def test_thresholds_between_a_piece_and_its_padding(device, algorithm):
         want = oracle.ragged_top_k(x, 100, **spans)
         oracle.assert_same(values, want[0])
         assert np.array_equal(indices, want[1])
+
+
+def test_spans_of_a_single_number(device):
+    for x, empty, best in ((np.float32(3), -1, 0), (wgdml.asarray(np.int64(3), device=device), -1, 0)):
+        for function in (wgdml.argmax, wgdml.argmin):
+            for length, want in ((1, best), (0, empty)):
+                found = function(x, lengths=length, device=device)
+                assert found.shape == () and wgdml.to_numpy(found)[0] == want
+
+
+def test_segments_of_many_dimensions(device):
+    x, lengths = np.arange(5.0), np.full((1,) * 40 + (2,), 3)
+    values, _ = wgdml.top_k(x, 1, lengths=lengths, starts=np.array([0, 2]), device=device)
+    assert values.shape == (1,) * 40 + (2, 1) and values.ravel().tolist() == [2, 4]
+    with pytest.raises(ValueError, match=re.escape("must have shapes that can be broadcast together")):
+        wgdml.top_k(x, 1, lengths=lengths, starts=np.zeros(3, int), device=device)

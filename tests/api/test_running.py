@@ -281,3 +281,17 @@ def test_filtered_batches(device, name, cases, kind):
     # The least workgroup memory has no room for a list of 300.
     if min(k for k, _ in cases) < 300 or planned.machine.max_compute_workgroup_storage_size > 16 << 10:
         assert "running/update" in kernels
+
+
+def test_ids_fit_the_type_of_the_indices(device):
+    running, other = (wgdml.RunningTopK(2, "f4", device=device) for _ in range(2))
+    running.update(np.float32([1]), indices=np.int32([7]))
+    assert running.result(index_dtype="uint32").indices.numpy().tolist() == [7, 2**32 - 1]
+    other.update(np.float32([2]), indices=np.int64([2**40]))
+    running.merge(other)
+    with pytest.raises(ValueError, match="index_dtype must have the 64 bits of the indices that were given, not uint32"):
+        running.result(index_dtype="uint32")
+    assert running.result().indices.numpy().tolist() == [2**40, 7]
+    running.reset()
+    running.update(np.float32([1, 2]))
+    assert running.result(index_dtype="uint32").indices.numpy().tolist() == [1, 0]

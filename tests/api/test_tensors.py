@@ -213,3 +213,10 @@ def test_a_result_is_an_input(device):
     want_values, want_indices = oracle.top_k(x, 6)
     oracle.assert_same(wgdml.sort(values.T, axis=-1).numpy(), oracle.sort(want_values.T))
     oracle.assert_same(wgdml.argmax(indices, axis=1).numpy(), oracle.argmax(want_indices, 1))
+
+
+def test_long_steps_along_dimensions_of_one(device):
+    buffer = buffer_of(device, np.float32([1, 2]))
+    x = wgdml.Tensor.from_buffer(buffer, "f4", (1, 2, 1), (2**70, 1, 2**61), device=device)
+    assert x.numpy().tolist() == [[[1], [2]]]
+    assert wgdml.take_along_axis(x, np.int64([[[1]]]), 1, device=device).numpy().tolist() == [[[2]]]

@@ -253,7 +253,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_rows",
         _select_rows,
         "rows of 48 k items and more, k up to 42, and of over 1024 with k up to 31; of 64 bits over 32 items and 8 k for k up to "
-        "10, else 36 k",
+        "10, else 36 k; up to 8192, and to 1024 and 4 for each row",
         "one dispatch, a threshold among the loads",
     ),
     Rule(
@@ -315,7 +315,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_radix",
         lambda p, a: a["select_radix"].prefers(p) and a["select_radix"].spares(p, _by_radix(p, a) or _by_buckets(p, a)),
-        "rows of 3 k loads and more, k from 64 on (32 where rows are many)",
+        "rows of 4/3 k loads and more, k from 64 on (32 where rows are many); of 5 k items (8 bits: 12 k) where a fast sort serves",
         "histograms take less than counting, whose work grows with the square of k",
     ),
     Rule(

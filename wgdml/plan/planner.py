@@ -95,7 +95,7 @@ class Planner:
         views = views_of(part, pieces, program.vectors)
         sequences, k = part.sequences, part.k
         program.enter(part)
-        whole = View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), program.vectors)
+        whole = View.whole(part, program.vectors)
         if len(views) == 1 and pieces.ranks == k:
             program.run(views[0], sequences, k, Outputs(views[0]), forced)
             return

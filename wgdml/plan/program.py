@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from .. import shaders
-from ..selection import BESIDES, BatchDim, Beside, Selection
+from ..selection import SPANS, BatchDim, Beside, Selection
 from .machine import Machine, ceil_div
 from .problem import Problem
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View, loads_again
@@ -118,9 +118,7 @@ class Program:
         self.spans = self.arena.take(16 * part.sequences)
         bound = {"spans": self.spans}
         values = {"sequences": part.sequences, "length": part.length, "k": part.k, "longest": part.longest or part.length}
-        names = zip(
-            BESIDES[:3], ("input_base", "value_base", "index_base"), ("length_form", "start_form", "count_form"), strict=True
-        )
+        names = zip(SPANS, ("input_base", "value_base", "index_base"), ("length_form", "start_form", "count_form"), strict=True)
         for number, (name, base, form) in enumerate(names):
             beside: Beside | None = getattr(part, name)
             if beside is not None:
@@ -129,7 +127,7 @@ class Program:
                 bound[name] = _window(beside.offset, span, size, 4, name)
                 values |= {base: beside.offset - bound[name].offset // size, form: 8 * size + signed}
         batch = tuple(BatchDim(d.size, *d.besides[:3]) for d in part.batch)
-        constants = {name.upper(): int(name in bound) for name in BESIDES[:3]}
+        constants = {name.upper(): int(name in bound) for name in SPANS}
         constants |= {"WORKGROUP": self.machine.workgroup, "ONE_BATCH_DIM": 0}
         block = pack(values | {"batch_dims": max(1, len(batch))}, batch)
         workgroups = ceil_div(part.sequences, self.machine.workgroup)

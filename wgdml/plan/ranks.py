@@ -41,7 +41,7 @@ def rank_words(
     ``propagates``: the last one's pair takes the place of all others if it is NaN. ``positions``:
     which of equal elements they are counts. ``vectors``: as of the plan.
     """
-    whole = _whole(selection, vectors)
+    whole = View.whole(selection, vectors)
     return SelectRanks(planner.machine, planner.policies).table(
         whole, selection.sequences, ranks, propagates=propagates, positions=positions
     )
@@ -64,7 +64,7 @@ def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors
         views = views_of(part, pieces, program.vectors)
         found = program.pairs(part.sequences, ranks.count)
         step.build(program, views, part.sequences, ranks, found)
-        sinks = views if part.has_values else [_whole(part, program.vectors)]
+        sinks = views if part.has_values else [View.whole(part, program.vectors)]
         program.emit(found, part.sequences, part.k, [Outputs(view) for view in sinks], pieces.ranks)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
@@ -99,7 +99,7 @@ def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vec
             return
         parted = program.pairs(sequences, n, windows=True)
         radix_sort.part(program, views, sequences, n, at, parted)
-        sinks = views if part.has_values else [_whole(part, program.vectors)]
+        sinks = views if part.has_values else [View.whole(part, program.vectors)]
         program.emit(parted, sequences, n, [Outputs(view) for view in sinks], pieces.ranks)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
@@ -116,7 +116,3 @@ def numbers_plan(planner: Composes, selection: Selection, *, vectors: bool, shar
             step.count_numbers(program, view, part.sequences, region)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
-
-
-def _whole(part: Selection, vectors: bool) -> View:
-    return View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), vectors)

@@ -49,6 +49,11 @@ class View:
     start_index: int = 0  #: The flattened index of the selection's first item.
     region: Region | None = None  #: Where the elements lie, if not in the input tensor.
 
+    @staticmethod
+    def whole(part: Selection, vectors: bool) -> View:
+        """All of a part's axes."""
+        return View(part, (0,) * len(part.axes), tuple(a.size for a in part.axes), vectors)
+
     @cached_property
     def covered(self) -> int:
         """Positions of the axes."""

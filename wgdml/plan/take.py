@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from ..selection import Selection
-from .cut import parts_of, pieces_of, views_of
-from .machine import Machine, ceil_div
-from .planner import Planner
+from .cut import Pieces, views_of
+from .machine import ceil_div
 from .program import Plan, Program
+from .ranks import Composes
 from .regions import Outputs
 
 __all__ = ["take_plan"]
 
 
-def take_plan(machine: Machine, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
-    """The input and the indices to the values: a result a sequence, taken along the axis."""
-    program = Program(selection, machine, Planner(machine).choose, vectors=vectors, shared_input=shared_input)
-    pieces = pieces_of(selection, machine)
-    for part in parts_of(selection, pieces):
+def take_plan(planner: Composes, selection: Selection, *, signed: bool, vectors: bool, shared_input: bool) -> Plan:
+    """The input and the indices to the values: a result a sequence, taken along the axis.
+
+    ``signed``: are the indices of a signed type, so that some may count from the end?
+    """
+
+    def build(program: Program, part: Selection, pieces: Pieces) -> None:
+        program.algorithms.append("take")
+        form = 8 * part.index_bytes + 128 * signed
         for view in views_of(part, pieces, vectors):
-            program.sequences = part.sequences
-            program.dispatch("util/take", ceil_div(part.sequences, machine.workgroup), sink=Outputs(view))
-    return Plan(tuple(program.dispatches), program.arena.peak, ("take",))
+            workgroups = ceil_div(part.sequences, planner.machine.workgroup)
+            program.dispatch("util/take", workgroups, sink=Outputs(view), params={"index_form": form})
+
+    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)

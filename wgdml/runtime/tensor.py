@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..arguments import as_dtype, as_int, as_ints, as_sizes, broadcasts, element_name
 from ..contract import DataType, TensorDesc, overlaps_itself
-from ..selection import FORMATS, packed_strides, reshaped_strides
+from ..selection import packed_strides, reshaped_strides
 from .bindings import Range, aligned, check_overlap, fits_vectors
 from .buffers import Memory
 from .default import as_device
@@ -27,6 +27,9 @@ _BYTES = np.dtype(np.uint8)
 _DLPACK_CPU = (1, 0)
 #: Memory that the CPU can read: its own, pinned by CUDA or by ROCm, managed by CUDA.
 _DLPACK_HOST = (1, 3, 11, 13)
+
+
+_LONGEST_STEP = 1 << 59  # elements: of 8 bytes, a number of bytes in 63 bits
 
 
 class Elements(NamedTuple):
@@ -119,6 +122,8 @@ class Tensor:
                     f"buffer of {buffer.size} bytes is too small: shape {shape}, strides {steps} and offset {start} of "
                     f"{dtype.name} reach byte {end}" + f", in words of four {whole}" * (whole > end)
                 )
+        # No step is made along a dimension of size 1, so it may have more bits than NumPy takes.
+        steps = tuple(s if n > 1 else min(s, _LONGEST_STEP) for n, s in zip(shape, steps, strict=True))
         return new_tensor(device, buffer, dtype, shape, steps, start)
 
     # -- properties --
@@ -530,14 +535,18 @@ def _promise(title: str, tensors: Sequence[Tensor | NDArray[Any]], result: Calla
 
 def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:
     """``x`` as a NumPy array of a supported type, without a copy where its library allows that."""
+    array = native_array(x, name)
+    element_name(array.dtype, name)
+    return array
+
+
+def native_array(x: ArrayLike, name: str = "x") -> NDArray[Any]:
+    """``x`` as a NumPy array of any type in this machine's byte order."""
     try:
         array = _host_array(x, name)
     except (ValueError, BufferError, RuntimeError) as error:
         raise TypeError(f"{name} cannot become an array: {error}") from None
-    if array.dtype.byteorder == ">" and array.dtype.newbyteorder("=").name in FORMATS:
-        array = array.astype(array.dtype.newbyteorder("="))
-    element_name(array.dtype, name)
-    return array
+    return array.astype(array.dtype.newbyteorder("=")) if array.dtype.byteorder == ">" else array
 
 
 def _host_array(x: Any, name: str) -> NDArray[Any]:

@@ -62,7 +62,6 @@ struct Params {
   ways: u32,              // Lists of which one is made.
   merges: u32,            // Lists of each sequence that come of several of those.
   kept: u32,              // Pairs of each of these.
-  chosen: u32,            // Subsets of a sequence that may be chosen.
   slices: u32,            // Invocations that share a chosen subset.
   line: u32,              // Results that are neighbours in memory.
   run: u32,               // As many of a line as an invocation puts, at most.
@@ -85,6 +84,8 @@ struct Params {
   run_items: u32,         // Items of such a tile that are read as one run.
   run_units: u32,         // Words of such a run, or elements of two words.
   digit_step: u32,        // Words from a bound item to the next. Its words count from 0.
+  brackets: u32,          // Brackets of each sequence, with a list each.
+  parted: u32,            // Pairs in order that part each sequence.
   fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
   // Spans of sequences, and payloads.
   least: u32,             // Items of a sequence that are visited, even if fewer take part.
@@ -94,6 +95,7 @@ struct Params {
   length_form: u32,       // Bits of a length, and 128 where it is signed.
   start_form: u32,        // The same of a start.
   count_form: u32,        // The same of a count.
+  index_form: u32,        // The same of an index that is read.
   payload_base: u32,      // Element of the bound window that belongs to the first item.
   payload_step: u32,      // Elements of the payload between items of a sequence.
   // One entry a dimension of the batch, innermost first: size, strides of input, values, indices.

@@ -1,11 +1,11 @@
 // Where a kernel's items come from: one load gives PER_LOAD items, each a pair in the wanted order.
-// Exactly one of these constants is 1:
-//   SOURCE_ROWS      elements of a contiguous axis, LOAD_WORDS words a load (binding 1)
-//   SOURCE_ELEMENTS  elements anywhere, by strides, one a load (binding 1)
-//   SOURCE_PAIRS     pairs made by an earlier dispatch, one a load (bindings 2 and 3)
-//   SPREAD           1 where pairs are items of an axis, and their indices count along another
-//   COUNTED          1 where binding 8 counts the pairs, from k to params.length; else k
-//   RAGGED           1 where elements have spans (lib/io/spans.wgsl): a sequence is its span
+// They are elements anywhere, by strides, one a load (binding 1), but where a constant is 1:
+//   SOURCE_ROWS   elements of a contiguous axis, LOAD_WORDS words a load (binding 1)
+//   SOURCE_PAIRS  pairs made by an earlier dispatch, one a load (bindings 2 and 3)
+// Of these items:
+//   SPREAD        1 where pairs are items of an axis, and their indices count along another
+//   COUNTED       1 where binding 8 counts the pairs, from k to params.length; else k
+//   RAGGED        1 where elements have spans (lib/io/spans.wgsl): a sequence is its span
 #import order/pair
 #import io/params
 #if !SOURCE_PAIRS

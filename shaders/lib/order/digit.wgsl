@@ -1,5 +1,5 @@
 // The digit of a pair in one pass of a radix sort. Elements come in order of index: none there.
-//   PARTED  1 where it tells the pair's place among params.chosen pairs of its sequence, in order:
+//   PARTED  1 where it tells the pair's place among params.parted pairs of its sequence, in order:
 //           one for each that precedes it, and one for each that precedes or equals it
 #import order/pair
 #import io/digit
@@ -12,7 +12,7 @@
 var<private> parted_sequence: u32;  // Kernels set it first.
 
 fn part_pair(number: u32) -> Pair {
-  let at = parted_sequence * params.chosen + min(number, params.chosen - 1u);
+  let at = parted_sequence * params.parted + min(number, params.parted - 1u);
   return Pair(part_keys[at], part_indices[at]);
 }
 
@@ -23,10 +23,10 @@ fn digit_of(pair: Pair) -> u32 {
 #for s in 7
   {
     let next = earlier + (64u >> $su);
-    earlier = select(earlier, next, next <= params.chosen && before(part_pair(next - 1u), pair));
+    earlier = select(earlier, next, next <= params.parted && before(part_pair(next - 1u), pair));
   }
 #endfor
-  let equal = earlier < params.chosen && !before(pair, part_pair(earlier));
+  let equal = earlier < params.parted && !before(pair, part_pair(earlier));
   return 2u * earlier + select(0u, 1u, equal);
 }
 

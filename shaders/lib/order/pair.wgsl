@@ -1,6 +1,6 @@
 // A pair (key, index) and its strict total order: by key, ties by index. No two are equal, so every
 // reduction tree, sorting network and partition of the work gives the same answer.
-// LAST_PAIR stands for "nothing": it comes after every pair.
+// last_pair() stands for "nothing": it comes after every pair.
 #import order/compare
 
 struct Pair { key: Key, index: u32 }

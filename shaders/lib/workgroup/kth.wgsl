@@ -32,9 +32,9 @@ fn least_of_all(local: u32, mine: u32) -> u32 {
   return atomicLoad(&kth_least);
 }
 
-// All invocations call it together, with k pairs or more among them, LAST_PAIR not counted. As many
-// as `slack` pairs more may precede or equal the pair returned, where that spares digits. All bins
-// are left empty.
+// All invocations call it together, with k pairs or more among them, last_pair() not counted. As
+// many as `slack` pairs more may precede or equal the pair returned, where that spares digits. All
+// bins are left empty.
 fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
   kth_clear(local);
   var mine = 0xffffffffu;

@@ -1,5 +1,5 @@
 // The slots of a list between brackets, which are the ranks that are wanted of it.
-//   params.chosen  lists of a sequence, one a bracket
+//   params.brackets  lists of a sequence, one a bracket
 //   params.places  places of a list
 #import workgroup/rank_slots
 #import io/list_counters
@@ -11,9 +11,9 @@ var<workgroup> shared_missed: u32;
 // Sets the slots of a list of `count` pairs, which `earlier` items of its sequence precede. Whether
 // all of them are in the list. All of a workgroup call it together.
 fn take_list(local: u32, list: u32, earlier: u32, count: u32) -> bool {
-  let sequence = list / params.chosen;
-  let first = bounds[list % params.chosen];
-  let last = bounds[list % params.chosen + 1u] - 1u;
+  let sequence = list / params.brackets;
+  let first = bounds[list % params.brackets];
+  let last = bounds[list % params.brackets + 1u] - 1u;
   if (local == 0u) {
     let outside = rank_of(sequence, first) <= earlier || rank_of(sequence, last) > earlier + count;
     shared_missed = select(0u, 1u, outside || count > params.places);

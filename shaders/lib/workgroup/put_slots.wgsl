@@ -1,5 +1,5 @@
 // The pairs of a list's slots as pairs of its sequence.
-//   params.chosen      lists of a sequence, one a bracket
+//   params.brackets      lists of a sequence, one a bracket
 //   params.sink_step   pairs of a sequence
 //   params.first_rank  the first of them
 #import workgroup/rank_slots
@@ -8,9 +8,9 @@
 #import io/rank_pairs
 
 fn put_slots(local: u32, list: u32) {
-  let first = bounds[list % params.chosen];
-  let at = list / params.chosen * params.sink_step + params.first_rank + first + local;
-  if (local < min(bounds[list % params.chosen + 1u] - first, RANKS)) {
+  let first = bounds[list % params.brackets];
+  let at = list / params.brackets * params.sink_step + params.first_rank + first + local;
+  if (local < min(bounds[list % params.brackets + 1u] - first, RANKS)) {
     put_pair(at, out_of_bracket(frame_of(list), pair_from(slots[local].xyz)));
   }
 }

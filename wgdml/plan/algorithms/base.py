@@ -26,8 +26,8 @@ class Step:
         self.machine = machine
         self.memory = machine.max_compute_workgroup_storage_size  #: Bytes of workgroup memory.
         self.policies = policies
-        self.policy = policies.get(self.name) or (self.Policy and self.Policy())
-        self.occupancy: OccupancyPolicy = policies.get("occupancy") or OccupancyPolicy()
+        self.policy = policies[self.name] if self.Policy else None
+        self.occupancy: OccupancyPolicy = policies["occupancy"]
 
 
 class Algorithm(Step):

@@ -96,10 +96,10 @@ class BetweenRanks(Step):
         told = {"brackets": table, "list_counters": counters}
         self._list(program, search, brackets, pairs, bins, told)
         told |= {"bounds": brackets.bounds_at, "ranks": search.ranks.region}
-        params = {"sequences": lists, "chosen": brackets.count, "places": brackets.places}
+        params = {"sequences": lists, "brackets": brackets.count, "places": brackets.places}
         if of_all is None:
             self._listed(program, search, pairs, brackets, params, told)
-            self.digits.rows(program, search, view, {"list_counters": counters}, {"chosen": brackets.count})
+            self.digits.rows(program, search, view, {"list_counters": counters}, {"brackets": brackets.count})
         else:
             self._narrow(program, search, pairs, brackets, params | {"longest": room}, told | cleared)
             self.digits.find(program, of_all, search, [view], {"missed": cleared["missed"]})

@@ -98,7 +98,7 @@ class Delegates(Algorithm):
     def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
         super().__init__(machine, policies)
         self.columns = Columns(machine, policies)
-        self.of_columns: DelegatesOfColumnsPolicy = policies.get("delegates_of_columns") or DelegatesOfColumnsPolicy()
+        self.of_columns: DelegatesOfColumnsPolicy = policies["delegates_of_columns"]
         self.from_delegates = SelectFromDelegates(machine, policies)
         self.rank = RowSortRank(machine, policies)
 
@@ -168,8 +168,8 @@ class Delegates(Algorithm):
         subsets = min(max(subsets, power_of_two_above(4 * k)), power_of_two_below(loads))
         # Few delegates are spread over the machine in small workgroups.
         total = sequences * subsets
-        workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else 1024
-        shape = _Shape(threads, capacity, subsets, min(workgroup, _WORKGROUP, self.machine.widest_workgroup, subsets))
+        workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else _WORKGROUP
+        shape = _Shape(threads, capacity, subsets, min(workgroup, self.machine.widest_workgroup, subsets))
         self._classes(shape, k)
         if k > min(shape.groups, capacity) // 2:
             raise Unserved(f"delegates takes k up to {min(shape.groups, capacity) // 2} of {loads} loads here, not k={k}")

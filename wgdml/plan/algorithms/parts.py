@@ -88,6 +88,15 @@ def class_tile(source: View, team: int, at_a_time: int, steps: int) -> dict[str,
     return {"LOADS": loads, "WHOLE": whole, "SKEWED": skewed}
 
 
+_LIST_SIZES = 4  # of lists of words, from one power of two to the next
+LONGEST_LIST = 31  # pairs, and one more
+
+
+def list_size(k: int) -> int:
+    """Pairs of the list of words that serves k: one of few, each of which is a kernel."""
+    return min(class_above(k, _LIST_SIZES), LONGEST_LIST)
+
+
 def word_lists(k: int, batch: int) -> dict[str, int]:
     """The constants of ``lib/thread/word_list.wgsl`` for lists of k + 1 words."""
     steps = k.bit_length()

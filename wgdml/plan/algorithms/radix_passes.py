@@ -35,6 +35,10 @@ class Pass:
         return self.bind | {"digit_words": segment.indices}, self.params | {"digit_step": 1, "digit_word": 0}
 
 
+#: Items are looked at one by one: a vector would bring more than are asked for.
+ONE_BY_ONE = {"SOURCE_ROWS": 0, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
+
+
 class RadixPasses(Algorithm):
     """Sequences of any length that lie in one or more segments, of which the first k are kept."""
 
@@ -92,7 +96,7 @@ class RadixPasses(Algorithm):
         """Parts what lies in the views at pairs of it, by one pass."""
         bind = self.prepare(program, [[view.length for view in views]], sequences)
         bind |= {"part_keys": at.keys, "part_indices": at.indices}
-        params = {"k": n, "chosen": at.length, "digit_bits": 8}
+        params = {"k": n, "parted": at.length, "digit_bits": 8}
         self.dispatch_pass(program, Pass(views, sequences, 0, params, {"PARTED": 1}, bind), sink, n)
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:

@@ -11,6 +11,7 @@ from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digits import digits_of
+from .parts import parts_of_rows
 from .sorters import radix_sort_of
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
@@ -127,7 +128,7 @@ class RadixSelect(Algorithm):
         params = {"k": problem.k, "fallback": int(fallback), "places": found.length}
         previous = {"previous_word": 0, "previous_shift": 0}
         read = sample or source
-        parts = self._parts(read, sequences)
+        parts = parts_of_rows(self.machine, self.occupancy, read, sequences)
         for level, (word, shift, bits) in enumerate(digits):
             program.dispatch(
                 "radix_select/histogram",
@@ -140,7 +141,7 @@ class RadixSelect(Algorithm):
                 | {"parts": parts, "level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits},
             )
             previous = {"previous_word": word, "previous_shift": shift}
-        parts = self._parts(source, sequences)
+        parts = parts_of_rows(self.machine, self.occupancy, source, sequences)
         program.dispatch(
             "radix_select/filter",
             sequences * parts,
@@ -150,6 +151,3 @@ class RadixSelect(Algorithm):
             constants=constants | {"COLLECTED": _COLLECTED // problem.key_words},
             params=params | previous | {"parts": parts, "level": len(digits)},
         )
-
-    def _parts(self, source: Source, sequences: int) -> int:
-        return max(1, min(self.occupancy.workgroups // sequences, source.loads // (self.machine.workgroup * 4)))

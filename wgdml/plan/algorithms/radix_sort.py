@@ -10,7 +10,7 @@ from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
 from ..regions import Region, Sink, View
-from .radix_passes import BINS, Pass, RadixPasses
+from .radix_passes import BINS, ONE_BY_ONE, Pass, RadixPasses
 
 #: Items of an invocation where pairs are few. Tiles have one of three sizes: kernels are few.
 _FEW_ITEMS = (1, 4)
@@ -87,8 +87,7 @@ class RadixSort(RadixPasses):
         params = {"group": s.group, "groups": sum(groups)}
         constants = here.constants | {"ITEMS_PER_THREAD": s.items_per_thread}
         if isinstance(here.segments[0], View):
-            # Items are looked at one by one: a vector would bring more than are asked for.
-            constants |= {"SOURCE_ROWS": 0, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
+            constants |= ONE_BY_ONE
         for segment, first, own_tiles, own_groups in zip(here.segments, first_tiles, tiles, groups, strict=True):
             bind, digits = here.bind_digits(segment, key_words)
             program.dispatch(

@@ -11,11 +11,9 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
-from .parts import class_above, class_tile, word_lists
+from .parts import LONGEST_LIST, class_tile, list_size, word_lists
 
 _TILE_SIZES = 8  # of register tiles from one power of two to the next
-_LIST_SIZES = 4  # of lists
-_LONGEST_LIST = 31  # pairs, and one more
 #: Words that are merged into a list at a time, and from how many pairs of it on twice as many share
 #: the cost of a merge (benchmarks/LOG.md#words-at-a-time-2026-11-26-a0595f9).
 _BATCH, _LONG_LIST = 8, 25
@@ -52,8 +50,8 @@ class SelectNetworks(Algorithm):
     def check(self, problem: Problem) -> _Shape:
         k, p = problem.k, self.policy
         source = problem.view
-        if problem.key_words > 1 or not 1 < k < 32:
-            raise Unserved(f"select_networks takes k from 2 to 31 of elements of up to 4 bytes, not k={k}")
+        if problem.key_words > 1 or not 1 < k <= LONGEST_LIST:
+            raise Unserved(f"select_networks takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}")
         if not k < source.length <= 4096:
             raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         self.check_first(problem)
@@ -87,7 +85,7 @@ class SelectNetworks(Algorithm):
     @staticmethod
     def _constants(problem: Problem, team: int, loads: int) -> dict[str, Any]:
         per_load = problem.view.per_load
-        k = min(class_above(problem.k, _LIST_SIZES), _LONGEST_LIST, problem.length - 1)
+        k = min(list_size(problem.k), problem.length - 1)
         batch = _BATCH if k < _LONG_LIST else 2 * _BATCH
         fetch = max(1, batch // per_load)
         return {

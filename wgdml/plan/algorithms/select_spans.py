@@ -12,11 +12,9 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Algorithm
-from .parts import class_above, word_lists
+from .parts import LONGEST_LIST, list_size, word_lists
 from .select_teams import bests_of, places_of
 
-_LIST_SIZES = 4  # of lists, from one power of two to the next
-_LONGEST_LIST = 31  # pairs, and one more
 #: Invocations that hold spans. More would wait for each other, and few of their workgroups find
 #: room at once (benchmarks/LOG.md#spans-by-small-workgroups-2026-11-25-81f8529).
 _LARGEST_WORKGROUP = 32
@@ -87,7 +85,7 @@ class SelectSpans(Algorithm):
     @staticmethod
     def in_registers(problem: Problem) -> bool:
         """Do short spans' keys and lists fit registers?"""
-        return problem.key_words == 1 and 1 < problem.k <= _LONGEST_LIST
+        return problem.key_words == 1 and 1 < problem.k <= LONGEST_LIST
 
     def _short(self, source: View, k: int) -> _Short:
         # Several invocations for most spans, each with items for a list.
@@ -96,18 +94,14 @@ class SelectSpans(Algorithm):
         longest = power_of_two_above(source.most_loads * source.per_load)
         items = max(4, source.per_load, min(self.policy.items, wanted, longest))
         # A list of words and ten more for each invocation.
-        most = power_of_two_below((self.memory - 512) // (4 * (items + self._list(k) + 11)))
+        most = power_of_two_below((self.memory - 512) // (4 * (items + list_size(k) + 11)))
         workgroup = min(_LARGEST_WORKGROUP, self.machine.widest_workgroup, most)
         team = min(workgroup, power_of_two_above(ceil_div(source.most_loads, items // source.per_load)))
         return _Short(workgroup, team, items // source.per_load, workgroup * items - source.per_load + 1)
 
-    @staticmethod
-    def _list(k: int) -> int:
-        return min(class_above(k, _LIST_SIZES), _LONGEST_LIST)
-
     def _build_short(self, program: Program, problem: Problem, sink: Sink, shape: _Short) -> None:
         """A workgroup serves several sequences where there are enough to fill the machine."""
-        sequences, k, source = problem.sequences, self._list(problem.k), problem.view
+        sequences, k, source = problem.sequences, list_size(problem.k), problem.view
         together = max(1, min(shape.workgroup, sequences // self.occupancy.workgroups))
         program.dispatch(
             "select/spans",

@@ -9,7 +9,7 @@ from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
 from ..regions import Region, Sink, View
-from .radix_passes import BINS, Pass, RadixPasses
+from .radix_passes import BINS, ONE_BY_ONE, Pass, RadixPasses
 
 #: Tiles of a workgroup: their 256 counters each fill the least workgroup memory.
 _WORKGROUP = 16
@@ -64,7 +64,7 @@ class SerialRadixSort(RadixPasses):
         params = {"tile": tile, "groups": sum(tiles)}
         constants = here.constants | {"WORKGROUP": _WORKGROUP}
         if isinstance(here.segments[0], View):
-            constants |= {"SOURCE_ROWS": 0, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
+            constants |= ONE_BY_ONE
         for segment, first, own in zip(here.segments, first_tiles, tiles, strict=True):
             bind, digits = here.bind_digits(segment, program.selection.format.key_words)
             program.dispatch(

@@ -13,7 +13,7 @@ from ..machine import Machine
 from ..occupancy import OccupancyPolicy
 from .software import SOFTWARE
 
-#: Policies by name: an algorithm's, "columns", "delegates_of_columns" or "occupancy".
+#: Policies by name: an algorithm's or another step's, "delegates_of_columns" or "occupancy".
 Profile = Mapping[str, object]
 
 #: Makers of GPUs for phones, as WebGPU and Vulkan drivers name them.
