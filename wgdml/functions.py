@@ -350,8 +350,10 @@ def _take_complex(x: NDArray[Any], indices: Any, axis: SupportsIndex, device: De
     """Elements of two numbers each, which have no order but can be taken."""
     along = as_axis(axis, x.ndim)
     taken_shape(x.shape, indices.shape, along)
-    numbers = np.ascontiguousarray(x)[..., None].view(x.real.dtype)
-    return take_along_axis(numbers, indices[..., None], along, device=device).view(x.dtype)[..., 0]  # type: ignore[no-any-return]
+    real, imaginary = (take_along_axis(part, indices, along, device=device) for part in (x.real, x.imag))
+    found = np.empty(real.shape, x.dtype)
+    found.real, found.imag = real, imaginary
+    return found
 
 
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:

@@ -284,12 +284,12 @@ def _pairs(
 
 
 def _counts(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
-    """How many numbers each sequence has, or 1: with a last dimension of 1, alone if all are alike.
+    """How many numbers each sequence has, or 1: [sequence, 1], or one alone if all are alike.
 
     Ranks that are the same for all sequences take less time.
     """
     counts = np.maximum(_numbers(x, axes), 1)
-    return counts.reshape(-1)[:1] if counts.size and counts.min() == counts.max() else counts[..., None]
+    return counts.reshape(-1)[:1] if counts.size and counts.min() == counts.max() else counts.reshape(-1, 1)
 
 
 def _numbers(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
@@ -304,14 +304,15 @@ def _numbers(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
 def _neighbours(
     x: Tensor, axes: tuple[int, ...], before: NDArray[np.int64], after: NDArray[np.int64], propagate: bool
 ) -> tuple[_Array, _Array]:
-    """The elements at ranks, one row of them or one a sequence, in the host's memory."""
+    """The elements at ranks, one row of them or one a sequence: [sequence, rank] on the host."""
     both = np.concatenate([before, after], -1)
     if both.ndim == 1:
         ranks, inverse = np.unique(both, return_inverse=True)
-        found = _pairs(x, axes, ranks, Order.ASCENDING, None, propagate)[0].numpy()[..., inverse]
+        found = _pairs(x, axes, ranks, Order.ASCENDING, None, propagate)[0].numpy()
+        found = found.reshape(prod(found.shape[:-1]), ranks.size)[:, inverse]
     else:
         order = np.argsort(both, -1, kind="stable")
-        found = _pairs(x, axes, np.take_along_axis(both, order, -1), Order.ASCENDING)[0].numpy()
+        found = _pairs(x, axes, np.take_along_axis(both, order, -1), Order.ASCENDING)[0].numpy().reshape(both.shape)
         found = np.take_along_axis(found, np.argsort(order, -1, kind="stable"), -1)
     count = before.shape[-1]
     return found[..., :count], found[..., count:]

@@ -322,3 +322,16 @@ def test_quantiles_of_more_bits_than_a_tensor_has(device):
     assert wgdml.quantile(x, q, device=device) == np.quantile(x, q)
     with pytest.raises(TypeError, match="q must have at most 64 bits with a Tensor"):
         wgdml.quantile(wgdml.asarray(x, device=device), q)
+
+
+def test_statistics_of_as_many_dimensions_as_numpy_has(device):
+    x = np.random.default_rng(1).random((1,) * 61 + (2, 2, 5), np.float32)
+    x[..., 0, 1, 2] = np.nan
+    for axis in (63, None):
+        for nan, oracle_of in (("propagate", np.median), ("omit", np.nanmedian)):
+            want = oracle_of(x.reshape(4, 5), axis=None if axis is None else 1)
+            got = wgdml.median(x, axis=axis, nan=nan, device=device)
+            assert got.shape == (() if axis is None else x.shape[:63])
+            assert np.array_equal(got.reshape(want.shape), want, equal_nan=True)
+    got = wgdml.quantile(x, [0.2, 0.7], axis=62, nan="omit", device=device)
+    assert np.array_equal(got.reshape(2, 2, 5), np.nanquantile(x.reshape(2, 2, 5), [0.2, 0.7], axis=1))
