@@ -3,10 +3,15 @@
 import sys
 from pathlib import Path
 
-from wgdml.plan import ALGORITHMS, GPU_RULES, SOFTWARE_RULES, rules_table
+from wgdml.plan import ALGORITHMS, GPU_RULES, SOFTWARE_RULES, Rule
 
 PAGE = Path(__file__).parent.parent / "docs" / "how-it-works.md"
 BEGIN, END = "<!-- rules -->", "<!-- /rules -->"
+
+
+def rules_table(rules: tuple[Rule, ...]) -> str:
+    rows = [f"| {n} | `{r.algorithm}` | {r.condition} | {r.why} |" for n, r in enumerate(rules, 1)]
+    return "\n".join(["| # | algorithm | where | why |", "|---|---|---|---|", *rows])
 
 
 def tables() -> str:

@@ -246,6 +246,10 @@ def layouts() -> Iterator[Asked]:
                 problem = selection(element, sizes, inner, 1, Order.MINIMUM, "indices", last_index=True, **strides)
                 yield Asked(problem, {}, ONE_OF_A_KIND)
                 yield Asked(selection(element, sizes, outer, 1, Order.MAXIMUM, "values", **strides), {}, ONE_OF_A_KIND)
+    # Two axes, one after the other.
+    for element, last in product(WIDTHS, (False, True)):
+        two = selection(element, (9, 50, 6), (0, 2), 1, Order.MAXIMUM, "indices", last_index=last)
+        yield Asked(two, {}, ONE_OF_A_KIND)
     # Inputs and outputs beyond one binding.
     for element, sizes, axis, k in (
         ("float32", (1, 3 << 28), 1, 1),
@@ -302,6 +306,7 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
             ((1000, 4), (1,)),
             ((3, 1000), (1,)),
             ((1, 1 << 24), (1,)),
+            ((1000, 64), (0,)),
             ((5000, 64), (0,)),
             ((3000, 40_000), (1,)),
             ((70, 9, 400), (0, 2)),

@@ -27,15 +27,9 @@ _OPERATORS = ("TopK", "ArgMax", "ArgMin")
 _DOMAINS = ("", "ai.onnx")
 
 
-def _other_operators(nodes: Iterable[NodeProto]) -> list[str]:
-    """What is not ONNX's own TopK, ArgMax or ArgMin, by name."""
-    others = (node for node in nodes if node.op_type not in _OPERATORS or node.domain not in _DOMAINS)
-    return sorted({node.op_type if node.domain in _DOMAINS else f"{node.domain}.{node.op_type}" for node in others})
-
-
 def _check_operators(nodes: Iterable[NodeProto]) -> None:
-    others = _other_operators(nodes)
-    if others:
+    names = {node.op_type if node.domain in _DOMAINS else f"{node.domain}.{node.op_type}" for node in nodes}
+    if others := sorted(names - {*_OPERATORS}):
         raise ValueError(f"model has operators that wgdml does not run: {', '.join(others)}; it runs {', '.join(_OPERATORS)}")
 
 

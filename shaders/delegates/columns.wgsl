@@ -32,9 +32,7 @@ fn delegates_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Delegat
   seconds[$c] = LAST_KEY;
 #endfor
   if (first >= end) { return Delegates(bests, seconds); }
-#if IN_ORDER
   bests = no_bests(index_in(span, first));
-#endif
   var r = first;
   for (; r + (UNROLL - 1u) * stride < end; r += UNROLL * stride) {
 #for u in UNROLL

@@ -36,7 +36,6 @@ fn best_of_class(local: u32, mine: Pair) -> Pair {
   var best = mine;
   tree[local] = store_of(best);
   workgroupBarrier();
-#if WIDE > 1
   if (local < CLASSES * WIDE) {
 #for j in FAN
     let other$j = pair_of(tree[local + $ju * CLASSES * WIDE]);
@@ -48,7 +47,6 @@ fn best_of_class(local: u32, mine: Pair) -> Pair {
     tree[local] = store_of(best);
   }
   workgroupBarrier();
-#endif
   if (local < CLASSES) {
 #for j in WIDE
     let other$j = pair_of(tree[local + $ju * CLASSES]);

@@ -7,7 +7,7 @@ Every algorithm reads a *source* (a view of the input, or pairs in scratch) and 
 """
 
 from .algorithms import ALGORITHMS, Algorithm, register, unregister
-from .choose import GPU_RULES, SOFTWARE_RULES, Rule, rules_table
+from .choose import GPU_RULES, SOFTWARE_RULES, Rule
 from .machine import Machine
 from .planner import Planner
 from .policy import Range, number
@@ -37,6 +37,5 @@ __all__ = [
     "profile_of",
     "ranges",
     "register",
-    "rules_table",
     "unregister",
 ]

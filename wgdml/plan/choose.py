@@ -320,15 +320,9 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_teams",
-        lambda p, a: p.columns and a["select_teams"].together(p),
-        "few short columns, k up to 16",
-        "several neighbours a workgroup read all at once",
-    ),
-    Rule(
-        "select_teams",
-        lambda p, a: _long_columns(p),
-        "up to 4 columns side by side of 2^18 items and more, k up to 64",
-        "parts of them read as well, and write less",
+        lambda p, a: (p.columns and a["select_teams"].together(p)) or _long_columns(p),
+        "few short columns, k up to 16; up to 4 columns side by side of 2^18 items and more, k up to 64",
+        "several neighbours a workgroup read all at once; parts of long ones read as well, and write less",
     ),
     Rule(
         "delegates",
@@ -443,9 +437,3 @@ def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) ->
                 return algorithm
             refusals.append(refusal)
     raise Unserved("; ".join(refusals))
-
-
-def rules_table(rules: tuple[Rule, ...]) -> str:
-    """The rules as a Markdown table, for the documentation."""
-    rows = [f"| {n} | `{r.algorithm}` | {r.condition} | {r.why} |" for n, r in enumerate(rules, 1)]
-    return "\n".join(["| # | algorithm | where | why |", "|---|---|---|---|", *rows])

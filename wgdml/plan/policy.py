@@ -18,19 +18,14 @@ class Range:
     most: float
     whole: bool = True
     powers: bool = False  #: Powers of two alone.
-    only: tuple[int, ...] = ()  #: Some numbers alone, ascending.
 
     def __str__(self) -> str:
-        if self.only:
-            return f"one of {', '.join(map(str, self.only))}"
         kind = "a power of two " if self.powers else "a whole number " if self.whole else ""
         return f"{kind}from {self.least:.15g} to {self.most:.15g}"
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float) or not self.least <= value <= self.most:
             return False
-        if self.only:
-            return value in self.only
         if self.whole and value != int(value):
             return False
         return not self.powers or int(value).bit_count() == 1
@@ -38,29 +33,22 @@ class Range:
     def near(self, value: float) -> float:
         """The number of the range that is about as large as a value."""
         value = min(max(value, self.least), self.most)
-        if self.only:
-            return min(self.only, key=lambda n: abs(n - value))
         if self.powers:
             return min(max(1 << round(log2(value)), int(self.least)), int(self.most))
         return round(value) if self.whole else float(f"{value:.3g}")
 
     def moved(self, value: float, octaves: int) -> float:
-        """The number that is so many doublings away; the next but so many of some alone."""
-        if self.only:
-            place = self.only.index(int(value)) + octaves
-            return self.only[min(max(place, 0), len(self.only) - 1)]
+        """The number that is so many doublings away."""
         return self.near(max(value, 1 if self.whole else self.least) * 2.0**octaves)
 
     def drawn(self, rng: Random) -> float:
         """A number at random, whose logarithm is as likely to lie anywhere."""
-        if self.only:
-            return rng.choice(self.only)
         return self.near(2 ** rng.uniform(log2(max(self.least, 0.5)), log2(self.most)))
 
 
-def number(default: float, least: float, most: float, *, powers: bool = False, only: tuple[int, ...] = ()) -> Any:
+def number(default: float, least: float, most: float, *, powers: bool = False) -> Any:
     """A policy's field: its number for a large GPU, and its range."""
-    found = Range(least, most, isinstance(default, int), powers, only)
+    found = Range(least, most, isinstance(default, int), powers)
     if default not in found:
         raise ValueError(f"default must be {found}, not {default!r}")
     return field(default=default, metadata={"range": found})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 from ..selection import Selection
 from .algorithms.part_rows import PartRows
@@ -11,30 +10,18 @@ from .algorithms.rank_table import Ranks
 from .algorithms.select_ranks import SelectRanks
 from .algorithms.sorters import radix_sort_of
 from .cut import Pieces, views_of
-from .machine import Machine
+from .planner import Planner
 from .program import Plan, Program
 from .regions import Outputs, Region, View
 
-__all__ = ["MOST_PARTED", "Composes", "Ranks", "numbers_plan", "own_ranks", "partition_plan", "rank_words", "ranks_plan"]
+__all__ = ["MOST_PARTED", "Ranks", "numbers_plan", "own_ranks", "partition_plan", "rank_words", "ranks_plan"]
 
 #: Most ranks at which sequences are parted: a byte has two values for each of them, and one more.
 MOST_PARTED = 127
 
 
-class Composes(Protocol):
-    """A planner, as plans of other steps than a selection's use it."""
-
-    @property
-    def machine(self) -> Machine: ...
-    @property
-    def policies(self) -> Mapping[str, Any]: ...
-    def compose(
-        self, selection: Selection, build: Callable[[Program, Selection, Pieces], None], *, vectors: bool, shared_input: bool
-    ) -> Plan: ...
-
-
 def rank_words(
-    planner: Composes, selection: Selection, ranks: Sequence[int], *, propagates: bool, positions: bool, vectors: bool
+    planner: Planner, selection: Selection, ranks: Sequence[int], *, propagates: bool, positions: bool, vectors: bool
 ) -> tuple[list[int], Ranks]:
     """The words of the resource "ranks" for one row of ascending ranks from 0, and what they are.
 
@@ -47,7 +34,7 @@ def rank_words(
     )
 
 
-def own_ranks(planner: Composes, selection: Selection) -> Ranks:
+def own_ranks(planner: Planner, selection: Selection) -> Ranks:
     """What the resource "ranks" is where each sequence has ``selection.k`` ranks of its own.
 
     They lie as the indices do.
@@ -55,7 +42,7 @@ def own_ranks(planner: Composes, selection: Selection) -> Ranks:
     return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k, selection.length)
 
 
-def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
+def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
     """The pairs at the first ``selection.k`` of the ranks of every sequence."""
     step = SelectRanks(planner.machine, planner.policies)
 
@@ -70,7 +57,7 @@ def ranks_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
 
-def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
+def partition_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
     """All pairs of every sequence, parted at ranks.
 
     Those at the ranks are where a sort would put them. Those between come in order of index. Long
@@ -105,7 +92,7 @@ def partition_plan(planner: Composes, selection: Selection, ranks: Ranks, *, vec
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
 
-def numbers_plan(planner: Composes, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
+def numbers_plan(planner: Planner, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
     """How many elements of each sequence are not NaN, added to the words of "numbers"."""
     region = Region(0, 4 * selection.sequences, "numbers")
 

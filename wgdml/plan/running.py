@@ -6,8 +6,8 @@ from ..selection import AxisDim, BatchDim, ElementFormat, Order, Selection
 from .algorithms.parts import bins_of, pair_bytes, parts_for_loads
 from .cut import Pieces, views_of
 from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
+from .planner import Planner
 from .program import Plan, Program
-from .ranks import Composes
 from .regions import ALIGNMENT, Outputs, Pairs, Region, View
 
 __all__ = ["begin_plan", "merge_plan", "result_plan", "state_bytes", "update_plan"]
@@ -50,14 +50,14 @@ def state_bytes(machine: Machine, form: ElementFormat, sequences: int, k: int) -
     return meeting.offset + meeting.size
 
 
-def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool, index_bytes: int = 4) -> Selection:
+def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool) -> Selection:
     """The rows of a running top-k by themselves."""
     batch = (BatchDim(sequences, 0, 0, 1),)
     axes = (AxisDim(1, 1),)
-    return Selection(element, batch, axes, k, order, last_index, has_values=False, has_indices=False, index_bytes=index_bytes)
+    return Selection(element, batch, axes, k, order, last_index, has_values=False, has_indices=False, index_bytes=4)
 
 
-def begin_plan(planner: Composes, element: str, order: Order, sequences: int, k: int) -> Plan:
+def begin_plan(planner: Planner, element: str, order: Order, sequences: int, k: int) -> Plan:
     """Rows without pairs, to "state"."""
     selection = _rows(element, order, sequences, k, False)
     rows = _rows_at(selection.format, sequences, k)
@@ -71,7 +71,7 @@ def begin_plan(planner: Composes, element: str, order: Order, sequences: int, k:
 
 
 def update_plan(
-    planner: Composes, selection: Selection, sequences: int, k: int, ids: int, full: bool, *, vectors: bool, shared_input: bool
+    planner: Planner, selection: Selection, sequences: int, k: int, ids: int, full: bool, *, vectors: bool, shared_input: bool
 ) -> Plan:
     """The selection's pairs into rows of k pairs, of which "state" has one a sequence.
 
@@ -160,7 +160,7 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
     )
 
 
-def merge_plan(planner: Composes, element: str, order: Order, sequences: int, k: int, last_index: bool, own_ids: bool) -> Plan:
+def merge_plan(planner: Planner, element: str, order: Order, sequences: int, k: int, last_index: bool, own_ids: bool) -> Plan:
     """The pairs of "other" into "state", as if its items came now. ``own_ids``: the caller's."""
     selection = _rows(element, order, sequences, k, last_index)
     bind = {name: _rows_at(selection.format, sequences, k, name) for name in ("state", "other")}
@@ -204,7 +204,7 @@ def _merge(
     )
 
 
-def result_plan(planner: Composes, element: str, order: Order, sequences: int, k: int, index_bytes: int) -> Plan:
+def result_plan(planner: Planner, element: str, order: Order, sequences: int, k: int, index_bytes: int) -> Plan:
     """The pairs of "state" to "values" and "indices", packed."""
     selection = _rows(element, order, sequences, k, False)
     count, size = sequences * k, selection.format.bytes

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ..selection import Selection
 from .cut import Pieces, views_of
 from .machine import ceil_div
+from .planner import Planner
 from .program import Plan, Program
-from .ranks import Composes
 from .regions import Outputs
 
 __all__ = ["take_plan"]
 
 
-def take_plan(planner: Composes, selection: Selection, *, signed: bool, vectors: bool, shared_input: bool) -> Plan:
+def take_plan(planner: Planner, selection: Selection, *, signed: bool, vectors: bool, shared_input: bool) -> Plan:
     """The input and the indices to the values: a result a sequence, taken along the axis.
 
     ``signed``: are the indices of a signed type, so that some may count from the end?

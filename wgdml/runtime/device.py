@@ -12,11 +12,11 @@ from typing import Any, NoReturn, cast
 import wgpu
 
 from .. import contract
-from ..plan import Machine
+from ..plan import Machine, Planner
 from . import default
 from .adapter import NoAdapterError, choose_adapter, describe, resolved
 from .context import Context
-from .executor import KEPT, Executor, MakesPlans
+from .executor import KEPT, Executor
 from .operator import CompiledOperator, Operator
 from .process import locked, uninterrupted, use_gpu
 from .profile import Found, find
@@ -124,7 +124,7 @@ class Device(Executor):
         *,
         adapter: Any = None,
         feature_level: contract.FeatureLevel = contract.HIGHEST_FEATURE_LEVEL,
-        planner: Callable[[Machine], MakesPlans] | None = None,
+        planner: Callable[[Machine], Planner] | None = None,
         kept: int = KEPT,
     ) -> None:
         level = contract.as_enum("feature_level", feature_level, contract.FeatureLevel)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import wgpu
 from numpy.typing import NDArray
 
 from .. import contract
 from ..plan import Machine, Plan, Planner
-from ..plan.ranks import Composes
 from ..selection import BESIDES, Selection
 from .bindings import BindGroups, Placement, Resources, Steps
 from .buffers import Buffers
@@ -28,12 +27,6 @@ _ENCODERS = {
     "is locked": "a pass of it has not ended: record into the pass, or end it first",
 }
 _ALIGNED = 256  # bytes: a multiple of every alignment of uniforms that WebGPU allows
-
-
-class MakesPlans(Composes, Protocol):
-    """What a Device plans with."""
-
-    def plan(self, selection: Selection, *, algorithm: Any = None, vectors: bool = True, shared_input: bool = False) -> Plan: ...
 
 
 _numbers = itertools.count(1)
@@ -108,7 +101,7 @@ class Executor:
     def __init__(
         self,
         gpu_device: Any,
-        planner: Callable[[Machine], MakesPlans] = Planner,
+        planner: Callable[[Machine], Planner] = Planner,
         feature_level: contract.FeatureLevel = contract.HIGHEST_FEATURE_LEVEL,
         kept: int = KEPT,
     ) -> None:

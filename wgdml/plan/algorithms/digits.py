@@ -10,15 +10,9 @@ def digits_of(key_bits: int, index_bits: int, digit: int, key_words: int) -> Ite
 
     Keys sit at the top of their words.
     """
-    for word in range(key_words):
-        bits = min(32, key_bits - 32 * word)
-        yield from _word(word, 32 - bits, bits, digit)
-    yield from _word(key_words, 0, index_bits, digit)
-
-
-def _word(word: int, lowest: int, bits: int, digit: int) -> Iterator[tuple[int, int, int]]:
-    high = lowest + bits
-    while high > lowest:
-        take = min(digit, high - lowest)
-        high -= take
-        yield word, high, take
+    for word in range(key_words + 1):
+        bits = index_bits if word == key_words else min(32, key_bits - 32 * word)
+        low = 0 if word == key_words else 32 - bits
+        for high in range(low + bits, low, -digit):
+            take = min(digit, high - low)
+            yield word, high - take, take

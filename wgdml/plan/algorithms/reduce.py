@@ -33,7 +33,7 @@ class ReducePolicy:
     #: An invocation holds this many loads in registers, all under way at once, and twice as many
     #: where sequences are few
     #: (benchmarks/LOG.md#argmax-of-short-rows-2026-11-21-6059c3b).
-    held_loads: int = number(16, 0, 32, only=(0, 4, 8, 12, 16, 20, 24, 28, 32))
+    held_loads: int = number(16, 0, 32)
     #: Workgroups of up to this many invocations hold their loads so
     #: (benchmarks/LOG.md#rounds-of-loads-and-workgroups-of-a-long-row-2026-11-22-2ddee86).
     held_workgroup: int = number(512, 32, 1024, powers=True)
