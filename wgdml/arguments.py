@@ -16,6 +16,13 @@ from .contract import DataType
 from .quantiles import METHODS
 from .selection import FORMATS, Order
 
+#: Where NaN comes, of functions that select.
+Nan = Literal["greatest", "last"]
+#: One axis, several, or all.
+Axes = SupportsIndex | Sequence[SupportsIndex] | None
+
+_LARGEST = 2**32 - 1  # elements, by the contract
+
 
 def as_int(name: str, value: SupportsIndex) -> int:
     """An integer of any library; no bool, which in Python is one too."""
@@ -157,9 +164,11 @@ def taken_shape(shape: Sequence[int], indices: Sequence[int], axis: int) -> tupl
     if len(indices) != len(shape):
         raise ValueError(f"indices must have x's {len(shape)} dimensions, not shape {tuple(indices)}")
     others = [1 if d == axis else n for d, n in enumerate(shape)]
-    if any(n != m and 1 not in (n, m) for n, m in zip(others, indices, strict=True)):
-        raise ValueError(f"indices of shape {tuple(indices)} cannot be broadcast to x of shape {tuple(shape)} but for axis {axis}")
-    taken = tuple(n if m == 1 else m for n, m in zip(others, indices, strict=True))
+    try:
+        taken = broadcast_shape([others, indices])
+    except ValueError:
+        said = f"indices of shape {tuple(indices)} cannot be broadcast to x of shape {tuple(shape)} but for axis {axis}"
+        raise ValueError(said) from None
     if 0 not in taken and shape[axis] == 0:
         raise ValueError(f"x of shape {tuple(shape)} has nothing to take along axis {axis}")
     return taken
@@ -169,14 +178,6 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
     """``ValueError`` for indices out of an axis of this size. Negative ones count from the end."""
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise ValueError(f"indices must lie in [{-size}, {size - 1}], not [{indices.min()}, {indices.max()}]")
-
-
-#: Where NaN comes, of functions that select.
-Nan = Literal["greatest", "last"]
-#: One axis, several, or all.
-Axes = SupportsIndex | Sequence[SupportsIndex] | None
-
-_LARGEST = 2**32 - 1  # elements, by the contract
 
 
 def check_size(shape: Sequence[int]) -> None:

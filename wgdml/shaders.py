@@ -98,7 +98,7 @@ class _Template:
         pieces: list[str | _Number] = []
         end = 0
         for match in _hole(self.variables).finditer(self.text):
-            pieces += [self.text[end : match.start()], _number(match[1] or match[2], self.variables, self.where)]
+            pieces += [self.text[end : match.start()], _number(match[match.lastindex or 1], self.variables, self.where)]
             end = match.end()
         return (*pieces, self.text[end:])
 
@@ -127,7 +127,6 @@ class _Number(NamedTuple):
     asked: tuple[str, ...]  #: The constants in it.
 
 
-@cache
 def _number(expression: str, variables: tuple[str, ...], where: str) -> _Number:
     names = _WORD.findall(expression)
     readable = _ARITHMETIC.fullmatch(_WORD.sub("0", expression)) and all(n in variables or n[0].isupper() for n in names)
@@ -146,14 +145,11 @@ def _compiled(expression: str) -> CodeType:
 @cache
 def _hole(variables: tuple[str, ...]) -> re.Pattern[str]:
     """What stands for a number: an expression, or a variable."""
-    return re.compile(r"\$\[([^]]*)\]" + (rf"|\$({'|'.join(variables)})(?=u?\b)" if variables else "|(?!)()"))
+    return re.compile(_EXPRESSION.pattern + (rf"|\$({'|'.join(variables)})(?=u?\b)" if variables else ""))
 
 
 @dataclass(frozen=True)
-class _Line:
-    text: str
-    template: _Template
-
+class _Line(_Template):
     @cached_property
     def constants(self) -> frozenset[str]:
         """What may be constants in the line's code, but for its expressions."""
@@ -221,7 +217,7 @@ def _block(
     for line, where in lines:
         match = _DIRECTIVE.match(line)
         if match is None:
-            nodes.append(_Line(line, _Template(line, variables, where)))
+            nodes.append(_Line(line, variables, where))
             continue
         directive, rest = match.groups()
         if directive == "import":
@@ -342,8 +338,8 @@ class _Text:
     def note(self, line: _Line) -> None:
         """What a line uses, whatever the turns of the loops about it."""
         self.used.update(line.constants)
-        for name in line.template.asked:
-            self.value(name, line.template.where)
+        for name in line.asked:
+            self.value(name, line.where)
         if line.resource:
             self.resources[line.resource[0]] = line.resource[1]
 
@@ -401,5 +397,5 @@ def assemble(name: str, constants: Mapping[str, int]) -> str:
     """
     head = [f"const {key}: u32 = {int(value)}u;" for key, value in sorted(constants.items())]
     text = _Text(constants)
-    text.visit(_tree(name), lambda line: head.append(line.template.expanded(text.values)))
+    text.visit(_tree(name), lambda line: head.append(line.expanded(text.values)))
     return "\n".join(head) + "\n"

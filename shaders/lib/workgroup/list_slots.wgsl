@@ -1,6 +1,6 @@
 // The slots of a list between brackets, which are the ranks that are wanted of it.
 //   params.brackets  lists of a sequence, one a bracket
-//   params.places  places of a list
+//   params.places    places of a list
 #import workgroup/rank_slots
 #import io/list_counters
 #import io/ranks

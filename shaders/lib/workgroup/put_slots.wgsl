@@ -1,5 +1,5 @@
 // The pairs of a list's slots as pairs of its sequence.
-//   params.brackets      lists of a sequence, one a bracket
+//   params.brackets    lists of a sequence, one a bracket
 //   params.sink_step   pairs of a sequence
 //   params.first_rank  the first of them
 #import workgroup/rank_slots

@@ -213,7 +213,7 @@ class SelectRadix(Algorithm):
                 "PLACES": shape.capacity,
                 "CARRIED": ceil_div(places, workgroup),
                 "ROOM": chosen,
-                # Loads under way that an invocation does not have are 1.05 times as long
+                # Four loads under way, of which an invocation has one, take 1.05 times as long
                 # (benchmarks/LOG.md#loads-read-again-2026-11-29-2e4e8ce).
                 **({"AGAIN": 1} if again == 1 else {}),
                 **bins_of(self._digit(workgroup), workgroup),
