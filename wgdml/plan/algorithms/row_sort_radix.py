@@ -19,18 +19,15 @@ _SIZES = 4  # of teams from one power of two to the next: each is a kernel
 #: A workgroup has this many invocations where a sequence takes no more
 #: (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
 _WORKGROUP = 64
-#: Rows are sorted by passes from so many times ``min_length`` on, by the bytes of an element
-#: (the same figures; benchmarks/LOG.md#places-in-words-2026-11-26-f055227).
-_TIMES = {1: 0.5, 2: 4, 4: 1.5, 8: 2}
 
 
 @dataclass(frozen=True)
 class RowSortRadixPolicy:
     """Stable passes over words in workgroup memory."""
 
-    #: Passes over lists of more pairs, in order of index, take less than a bitonic sort. Rows are
-    #: longer or shorter, by the bytes of an element: what has single words sorts faster.
-    #: 1 to 2048 (benchmarks/LOG.md#bitonic-sorts-by-shuffles-2026-11-24-b945986).
+    #: Passes over lists of more pairs, in order of index, take less than a bitonic sort, and over
+    #: rows of 8 bits; of wider elements over rows of twice as many.
+    #: 1 to 2048 (benchmarks/LOG.md#one-length-for-sorts-by-passes-2026-11-29-7565bcd).
     min_length: int = number(512, 1, 2048)
 
 
@@ -53,7 +50,7 @@ class RowSortRadix(Algorithm):
         """Is the row so long that its passes take less than a bitonic sort?"""
         if isinstance(problem.source, Pairs):
             return problem.source.in_order and problem.length > self.policy.min_length
-        return problem.length > self.policy.min_length * _TIMES[problem.format.bytes]
+        return problem.length > self.policy.min_length * (1 if problem.format.bytes == 1 else 2)
 
     def check(self, problem: Problem) -> _Shape:
         length, source = problem.length, problem.source
