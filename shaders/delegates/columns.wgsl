@@ -115,14 +115,11 @@ fn first_row(part: u32, span: u32, row: u32) -> u32 {
 #endif
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
+fn run(workgroup: u32, local: u32) {
   let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
-  let part = id / blocks;
+  let part = workgroup / blocks;
   if (part >= params.parts) { return; }
-  let first_load = id % blocks * ACROSS;
+  let first_load = workgroup % blocks * ACROSS;
   let at = columns_at(first_load + local % ACROSS);
   let start = column_offsets(at).x;
   let column = span_of(at.sequence);

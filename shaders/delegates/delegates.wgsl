@@ -59,13 +59,10 @@ fn best_of_class(local: u32, mine: Pair) -> Pair {
 }
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
+fn run(workgroup: u32, local: u32) {
   let workgroups = params.subsets / WORKGROUP;
-  let sequence = id / workgroups;
-  let subset = (local / LANES * workgroups + id % workgroups) * LANES + local % LANES;
+  let sequence = workgroup / workgroups;
+  let subset = (local / LANES * workgroups + workgroup % workgroups) * LANES + local % LANES;
   let live = sequence < params.sequences;
   var best = last_pair();
   if (live) {

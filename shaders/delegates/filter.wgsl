@@ -87,13 +87,10 @@ fn own_delegates(sequence: u32, local: u32, part: u32) -> Own {
   return own;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let part = id % params.parts;
-  let live = id / params.parts < params.sequences;
-  let sequence = min(id / params.parts, params.sequences - 1u);
+fn run(workgroup: u32, local: u32) {
+  let part = workgroup % params.parts;
+  let live = workgroup / params.parts < params.sequences;
+  let sequence = min(workgroup / params.parts, params.sequences - 1u);
   var items = bests_of_groups(sequence, local);
   var own = own_delegates(sequence, local, part);
   if (local == 0u) {

@@ -7,13 +7,10 @@
 #import workgroup/compact
 #import workgroup/rank
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let part = id % params.parts;
-  let live = id / params.parts < params.sequences;
-  let sequence = min(id / params.parts, params.sequences - 1u);
+fn run(workgroup: u32, local: u32) {
+  let part = workgroup % params.parts;
+  let live = workgroup / params.parts < params.sequences;
+  let sequence = min(workgroup / params.parts, params.sequences - 1u);
   let start = sequence * params.places;
   var count = asked_for(local, sequence, live);
   var end = part + 1u;

@@ -8,13 +8,10 @@ fn nth_load(n: u32) -> u32 { return n; }
 fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed[count_at(sequence)], count); }
 fn places() -> u32 { return params.places; }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id / params.parts, params.sequences - 1u);
-  let part = id % params.parts;
-  let live = id / params.parts < params.sequences;
+fn run(workgroup: u32, local: u32) {
+  let sequence = min(workgroup / params.parts, params.sequences - 1u);
+  let part = workgroup % params.parts;
+  let live = workgroup / params.parts < params.sequences;
   if (is_listed(local, sequence)) { return; }
   if (local == 0u) { collect_none(); }
   let threshold = threshold_of(resolve(local, sequence, false));

@@ -9,13 +9,10 @@ var<workgroup> bins: array<atomic<u32>, BINS>;
 // The bits of each word of a pair that lie above the digit.
 fn mask_of(word: u32) -> u32 { return bits_above(word, params.digit_word, params.digit_shift, params.digit_bits); }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id / params.parts, params.sequences - 1u);
-  let part = id % params.parts;
-  let live = id / params.parts < params.sequences;
+fn run(workgroup: u32, local: u32) {
+  let sequence = min(workgroup / params.parts, params.sequences - 1u);
+  let part = workgroup % params.parts;
+  let live = workgroup / params.parts < params.sequences;
   if (is_listed(local, sequence)) { return; }
   for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   let prefix = resolve(local, sequence, live && part == 0u);

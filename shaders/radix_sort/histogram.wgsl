@@ -39,20 +39,17 @@ fn put_sums(sequence: u32, group: u32, local: u32) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
+fn run(workgroup: u32, local: u32) {
   let own_groups = (params.tiles + params.group - 1u) / params.group;
-  let sequence = min(id / own_groups, params.sequences - 1u);
+  let sequence = min(workgroup / own_groups, params.sequences - 1u);
 #if PARTED
   parted_sequence = sequence;
 #endif
-  let group = id % own_groups;
+  let group = workgroup % own_groups;
   let first = group * params.group * TILE;
   for (var b = local; b < params.group * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   workgroupBarrier();
   count_items(row_of(sequence), first, min(params.group * TILE, params.length - first), local);
   workgroupBarrier();
-  if (id / own_groups < params.sequences) { put_sums(sequence, group, local); }
+  if (workgroup / own_groups < params.sequences) { put_sums(sequence, group, local); }
 }

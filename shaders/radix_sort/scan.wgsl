@@ -9,10 +9,8 @@ const RUNS: u32 = WORKGROUP / 8u;
 
 var<workgroup> sums: array<u32, WORKGROUP>;  // [run][line]
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let line = linear_workgroup(workgroup, grid) * 8u + local % 8u;
+fn run(workgroup: u32, local: u32) {
+  let line = workgroup * 8u + local % 8u;
   let live = line < params.sequences * BINS;
   let sequence = min(line / BINS, params.sequences - 1u);
   let digit = line % BINS;

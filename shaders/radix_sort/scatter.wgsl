@@ -93,17 +93,14 @@ fn pairs_at(row: Row, positions: ptr<function, Words>, pairs: ptr<function, Pair
   return found;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = min(id / params.tiles, params.sequences - 1u);
+fn run(workgroup: u32, local: u32) {
+  let sequence = min(workgroup / params.tiles, params.sequences - 1u);
 #if PARTED
   parted_sequence = sequence;
 #endif
-  let tile = id % params.tiles;
+  let tile = workgroup % params.tiles;
   let first = tile * TILE;
-  let count = select(0u, min(TILE, params.length - first), id / params.tiles < params.sequences);
+  let count = select(0u, min(TILE, params.length - first), workgroup / params.tiles < params.sequences);
   let row = row_of(sequence);
   var pairs = read_tile(row, first, local);
   find_starts(sequence, tile, local);

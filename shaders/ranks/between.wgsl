@@ -63,27 +63,24 @@ fn put_collected(local: u32, sequence: u32, row: Row) {
   workgroupBarrier();
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  if (id / params.parts >= params.sequences) { return; }
-  let sequence = id / params.parts;
+fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let sequence = workgroup / params.parts;
   if (local < BRACKETS) { frames[local] = frame_of(sequence * BRACKETS + local); }
   begin_brackets(local, sequence);
   let row = row_of(sequence);
   let stride = params.parts * WORKGROUP;
   // The same for all of a workgroup, which put together what they collect.
-  for (var base = id % params.parts * WORKGROUP; base < row.loads; base += AGAIN * params.turns * stride) {
+  for (var base = workgroup % params.parts * WORKGROUP; base < row.loads; base += AGAIN * params.turns * stride) {
     look_at_loads(sequence, row, base + local, stride, params.turns);
     put_collected(local, sequence, row);
   }
   add_counts(local);
 #if LAST
-  if (local == 0u) { lasts[id] = vec4<u32>(); }
+  if (local == 0u) { lasts[workgroup] = vec4<u32>(); }
   let last = last_met(row);
   storageBarrier();
-  if (last.index != NO_INDEX) { lasts[id] = vec4<u32>(words_of(last), 1u); }
+  if (last.index != NO_INDEX) { lasts[workgroup] = vec4<u32>(words_of(last), 1u); }
 #endif
   workgroupBarrier();
   if (local < BRACKETS) {

@@ -133,10 +133,8 @@ fn list_interval(row: Row, local: u32, keys: ptr<function, Keys>, at: Interval) 
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid) * TEAMS + team_number(local);
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup * TEAMS + team_number(local);
   let row = row_of(min(sequence, params.sequences - 1u));
   var keys: Keys;
   read_keys(row, lane_in_team(local), &keys);

@@ -11,10 +11,7 @@
 
 var<workgroup> estimated: array<vec3<u32>, WORKGROUP>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let end = linear_workgroup(workgroup, grid);
+fn run(end: u32, local: u32) {
   if (end >= params.sequences * params.ranks) { return; }
   let own = estimates[end * params.parts + min(local, params.parts - 1u)];
   let mine = own.xyz;

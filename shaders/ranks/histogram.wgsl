@@ -2,13 +2,10 @@
 // source, ranks, histogram, progress -> histogram, progress
 #import workgroup/rank_levels
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  if (id / params.parts >= params.sequences) { return; }
-  let sequence = id / params.parts;
-  let part = id % params.parts;
+fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let sequence = workgroup / params.parts;
+  let part = workgroup % params.parts;
   if (!is_wanted(local, sequence)) { return; }
   clear_bins(local);
   take_slots(local, sequence);

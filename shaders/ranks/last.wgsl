@@ -7,10 +7,7 @@
 
 var<workgroup> latest: array<vec3<u32>, WORKGROUP>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+fn run(sequence: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
   var mine = vec3<u32>();
   for (var part = local; part < params.parts; part += WORKGROUP) {

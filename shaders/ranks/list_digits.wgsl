@@ -9,16 +9,13 @@ var<workgroup> shared_count: u32;
 
 fn take_listed(list: u32, row: Row, pair: Pair) { atomicAdd(&bins[first_digit_of(pair)], 1u); }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  if (id / params.parts >= params.sequences) { return; }
-  let list = id / params.parts;
+fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let list = workgroup / params.parts;
   if (local == 0u) { shared_count = min(atomicLoad(&list_counters[list_counter(list, LISTED)]), params.length); }
   var row = row_of(list);
   row.loads = workgroupUniformLoad(&shared_count);
-  let first = id % params.parts * WORKGROUP;
+  let first = workgroup % params.parts * WORKGROUP;
   if (first >= row.loads) { return; }
   for (var b = local; b < BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   workgroupBarrier();

@@ -14,10 +14,7 @@ fn count_items(count: u32, local: u32, list: u32, digit: Digit) {
   count_row(row, local, WORKGROUP, digit);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let list = linear_workgroup(workgroup, grid);
+fn run(list: u32, local: u32) {
   if (list >= params.sequences) { return; }
   let count = list_counters[list_counter(list, LISTED)];
   if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }

@@ -23,13 +23,10 @@ fn take_listed(list: u32, row: Row, pair: Pair) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  if (id / params.parts >= params.sequences) { return; }
-  let list = id / params.parts;
-  let part = id % params.parts;
+fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let list = workgroup / params.parts;
+  let part = workgroup % params.parts;
   let count = list_counters[list_counter(list, LISTED)];
   if (!take_list(local, list, list_counters[list_counter(list, EARLIER)], count)) {
     if (part == 0u && local == 0u) { atomicStore(&missed[list / params.brackets], 1u); }

@@ -20,10 +20,7 @@ fn count_items(kind: u32, local: u32, list: u32, digit: Digit) {
   count_row(row, local, WORKGROUP, digit);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let list = linear_workgroup(workgroup, grid);
+fn run(list: u32, local: u32) {
   if (list >= params.sequences) { return; }
   if (local < RANKS) { slots[local] = progress[list * (RANKS + 1u) + local]; }
   if (local == 0u) {

@@ -9,11 +9,9 @@
 
 var<workgroup> counted: array<atomic<u32>, TEAMS>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
   let team = team_number(local);
-  let id = linear_workgroup(workgroup, grid) * TEAMS + team;
+  let id = workgroup * TEAMS + team;
   let live = id / params.parts < params.sequences;
   let sequence = min(id / params.parts, params.sequences - 1u);
   if (local < TEAMS) { atomicStore(&counted[local], 0u); }

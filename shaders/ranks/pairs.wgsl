@@ -2,10 +2,7 @@
 #import workgroup/rank_levels
 #import io/rank_pairs
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+fn run(sequence: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
   if (!is_wanted(local, sequence)) { return; }
   take_slots(local, sequence);

@@ -32,12 +32,10 @@ fn put_parted(sequence: u32, team: u32, rank: u32, pair: Pair) {
 fn put_parted(sequence: u32, team: u32, rank: u32, pair: Pair) { put(sequence, rank, pair); }
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
   let team = team_number(local);
   let lane = lane_in_team(local);
-  let first_sequence = linear_workgroup(workgroup, grid) * TEAMS;
+  let first_sequence = workgroup * TEAMS;
   let live = first_sequence + team < params.sequences;
   let sequence = min(first_sequence + team, params.sequences - 1u);
   let row = row_of(sequence);

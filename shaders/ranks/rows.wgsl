@@ -23,10 +23,7 @@ fn any_missed(sequence: u32) -> u32 {
 
 fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) { count_row(row_of(sequence), local, WORKGROUP, digit); }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+fn run(sequence: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
 #if GATE
   if (local == 0u) { shared_missed = any_missed(sequence); }

@@ -110,14 +110,11 @@ fn put_bests(lane: Lane, first_load: u32, at: Columns, part: u32, bests: Bests) 
 }
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
+fn run(workgroup: u32, local: u32) {
   let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
-  let part = id / blocks;
+  let part = workgroup / blocks;
   if (part >= params.parts) { return; }
-  let first_load = id % blocks * ACROSS;
+  let first_load = workgroup % blocks * ACROSS;
   let lane = lane_of(local);
   let at = columns_at(first_load + lane.load);
   var bests = no_bests(NO_INDEX);

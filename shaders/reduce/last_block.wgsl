@@ -60,12 +60,9 @@ fn best_of_parts(local: u32, sequence: u32) -> Pair {
   return best;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = id / params.parts;
-  let part = id % params.parts;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup / params.parts;
+  let part = workgroup % params.parts;
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   let place = place_in_team(local);

@@ -29,12 +29,10 @@ fn best_of_lane(row: Row, lane: u32, live: bool) -> Pair {
 #endif
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
   let lane = local & (team_size() - 1u);
   let teams = firstTrailingBit(team_size());  // shifts in place of divisions
-  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP >> teams) + (local >> teams);
+  let sequence = workgroup * (WORKGROUP >> teams) + (local >> teams);
   let live = sequence < params.sequences;
   let row = row_of(min(sequence, params.sequences - 1u));
   let place = place_in_team(local);

@@ -8,10 +8,8 @@
 #import workgroup/register_sort
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP / TEAM) + local / TEAM;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup * (WORKGROUP / TEAM) + local / TEAM;
   let lane = local % TEAM;
   let row = row_of(min(sequence, params.sequences - 1u));
 #for l in LOADS

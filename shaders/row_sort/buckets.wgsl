@@ -10,10 +10,7 @@ var<workgroup> shared_items: u32;
 
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+fn run(sequence: u32, local: u32) {
   let row = row_of(min(sequence, params.sequences - 1u));
   kth_clear(local);
 #for l in LOADS

@@ -161,11 +161,9 @@ fn ranked(slot: u32, rank: u32) -> Pair {
 }
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
   let t = local % TEAM;
-  first_sequence = linear_workgroup(workgroup, grid) * TEAMS;
+  first_sequence = workgroup * TEAMS;
   let sequence = first_sequence + local / TEAM;
   let row = row_of(min(sequence, params.sequences - 1u));
   var keys = read_keys(row, local);

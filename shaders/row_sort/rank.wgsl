@@ -8,14 +8,11 @@ var<workgroup> shared_length: u32;
 
 fn listed(start: u32, at: u32) -> Pair { return load(Row(start, 0u, 0u), at); }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
+fn run(workgroup: u32, local: u32) {
   let blocks = (params.length + ITEMS - 1u) / ITEMS;
-  let sequence = min(id / blocks, params.sequences - 1u);
+  let sequence = min(workgroup / blocks, params.sequences - 1u);
   let row = row_of(sequence);
-  if (local == 0u) { shared_length = select(0u, row.loads, id / blocks < params.sequences); }
+  if (local == 0u) { shared_length = select(0u, row.loads, workgroup / blocks < params.sequences); }
   let length = workgroupUniformLoad(&shared_length);
-  rank_block(local, sequence, row.start, length, id % blocks);
+  rank_block(local, sequence, row.start, length, workgroup % blocks);
 }

@@ -111,16 +111,13 @@ fn put_collected(local: u32, sequence: u32, earlier: u32, count: u32) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  if (id / params.parts >= params.sequences) { return; }
-  let sequence = id / params.parts;
+fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let sequence = workgroup / params.parts;
   let row = row_of(sequence);
   if (local == 0u) { shared_length = row.loads; }
   let length = workgroupUniformLoad(&shared_length);
-  find_bounds(local, row, length, id % params.parts);
+  find_bounds(local, row, length, workgroup % params.parts);
   let end = workgroupUniformLoad(&shared_high);
   loop {
     let low = workgroupUniformLoad(&shared_low);

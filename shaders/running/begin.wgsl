@@ -1,10 +1,8 @@
 // An empty running top-k: -> state. What stands for no pair has the bits of the last number.
 #import io/running
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let at = workgroup * WORKGROUP + local;
   if (at >= params.sequences * row_words()) { return; }
   let word = at % row_words();
   var value = 0u;

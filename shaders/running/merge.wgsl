@@ -51,10 +51,8 @@ fn put_entry(sequence: u32, rank: u32, entry: Entry) {
   next[at + KEY_WORDS + 1u] = entry.id.y;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let id = workgroup * WORKGROUP + local;
   let sequence = id / params.places;
   let at = id % params.places;
   if (sequence >= params.sequences) { return; }

@@ -8,10 +8,8 @@
 
 const TOGETHER: u32 = max(4u / ELEMENT_BYTES, 1u);
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let word = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let word = workgroup * WORKGROUP + local;
   if (word * TOGETHER >= params.length) { return; }
   var value = 0u;
   for (var i = 0u; i < TOGETHER && word * TOGETHER + i < params.length; i++) {

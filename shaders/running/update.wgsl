@@ -144,11 +144,8 @@ fn merge_row(local: u32, sequence: u32, row: u32, held: u32, count: u32) {
   if (local == 0u) { state[row + 2u] = min(params.k, held + count); }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = id / params.parts;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup / params.parts;
   if (sequence >= params.sequences) { return; }
   let number = sequence_offsets(sequence).z;
   let row = number * row_words();
@@ -156,7 +153,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   let bound = bound_of(row);
   let head = vec3<u32>(state[row], state[row + 1u], state[row + 2u]);
   read_row(local, row);
-  var count = collect(local, sequence, id % params.parts, bound);
+  var count = collect(local, sequence, workgroup % params.parts, bound);
   var room = COLLECTED;
   if (params.parts > 1u) {
     let all_here = same_for_all(local, publish_collected(local, number, count));

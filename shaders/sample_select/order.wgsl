@@ -75,12 +75,9 @@ fn list_ranks(row: Row, local: u32, first: u32, end: u32) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = id / params.buckets;
-  let bucket = id % params.buckets;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup / params.buckets;
+  let bucket = workgroup % params.buckets;
   if (sequence >= params.sequences) { return; }
   var ranks = find_parts(sequence, bucket, local);
   let told = params.k <= ranks.length && ranks.length <= params.places;

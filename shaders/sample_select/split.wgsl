@@ -165,11 +165,8 @@ fn put_found(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
-  let sequence = id / params.parts;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup / params.parts;
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   if (local == 0u) {
@@ -183,6 +180,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
   if (sampled < params.sample_rank || sampled > ROOM) { return; }
   split(local, sampled);
   let threshold = pair_of(splitters[params.buckets - 1u]);
-  let count = read_part(row, id % params.parts, local, threshold);
-  put_found(sequence, id % params.parts, row, local, count);
+  let count = read_part(row, workgroup % params.parts, local, threshold);
+  put_found(sequence, workgroup % params.parts, row, local, count);
 }

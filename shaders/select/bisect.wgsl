@@ -72,10 +72,8 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
   return Threshold(key, select(0u, end, few), select(found, params.k, few));
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid) * TEAMS + local / TEAM;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup * TEAMS + local / TEAM;
   let lane = local % TEAM;
   let row = row_of(min(sequence, params.sequences - 1u));
   var keys: Keys;

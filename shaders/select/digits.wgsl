@@ -77,10 +77,7 @@ fn sampled_threshold(row: Row, local: u32, rank: u32) -> Pair {
 }
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+fn run(sequence: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   kth_clear(local);

@@ -61,10 +61,8 @@ fn list_or_choose(team: Team, subset: u32, delegate: Delegate, threshold: Pair) 
   choose(team, subset);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let team = team_of(linear_workgroup(workgroup, grid), local);
+fn run(workgroup: u32, local: u32) {
+  let team = team_of(workgroup, local);
   var found: Delegates;
 #for d in OWN
   found[$d] = read_delegate(team, team.lane + $du * team_size());

@@ -127,12 +127,10 @@ fn put_list(local: u32, lane: u32, sequence: u32, list: ptr<function, List>) {
 
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
   let shift = firstTrailingBit(team_size());
   let lane = local & (team_size() - 1u);
-  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP >> shift) + (local >> shift);
+  let sequence = workgroup * (WORKGROUP >> shift) + (local >> shift);
   let row = row_of(min(sequence, params.sequences - 1u));
   let end = select(0u, row.loads, sequence < params.sequences);
   var list: List;

@@ -154,10 +154,8 @@ fn put_words(first: u32, local: u32) {
 
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let first = linear_workgroup(workgroup, grid) * TEAMS;
+fn run(workgroup: u32, local: u32) {
+  let first = workgroup * TEAMS;
   let slot = local / TEAM;
   let lane = local % TEAM;
   let row = row_of(min(first + slot, params.sequences - 1u));

@@ -39,12 +39,11 @@ fn team_of(number: u32, local: u32) -> Team {
 
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
+  if (workgroup >= params.workgroups) { return; }
   if (local == 0u) { shared_total = total(); }
   let end = workgroupUniformLoad(&shared_total);
-  for (var number = linear_workgroup(workgroup, grid); number < end; number += grid.x * grid.y * grid.z) {
+  for (var number = workgroup; number < end; number += params.workgroups) {
     workgroupBarrier();
     select_of_team(team_of(number, local), local);
   }

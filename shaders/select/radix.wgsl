@@ -163,10 +163,7 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
   return length;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid);
+fn run(sequence: u32, local: u32) {
 #if SPILLED
   if (sequence >= params.sequences) { return; }
 #endif

@@ -155,13 +155,11 @@ fn put_list(slot: u32, lane: u32, sequence: u32) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
+fn run(workgroup: u32, local: u32) {
   let shift = firstTrailingBit(params.team);  // in place of divisions
   let slot = local >> shift;
   let lane = local & (params.team - 1u);
-  let sequence = linear_workgroup(workgroup, grid) * (WORKGROUP >> shift) + slot;
+  let sequence = workgroup * (WORKGROUP >> shift) + slot;
   let row = row_of(min(sequence, params.sequences - 1u));
   var leasts: Leasts;
   read_leasts(row, lane, &leasts);

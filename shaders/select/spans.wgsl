@@ -169,10 +169,8 @@ fn serve_turn(first: u32, local: u32, counts: Counts, turn: u32) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let first = linear_workgroup(workgroup, grid) * params.neighbours;
+fn run(workgroup: u32, local: u32) {
+  let first = workgroup * params.neighbours;
   let sequence = min(first + local, params.sequences - 1u);
   let row = row_of(sequence);
   let wanted = local < params.neighbours && first + local < params.sequences && spans[sequence].y <= params.longest;

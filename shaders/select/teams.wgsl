@@ -22,8 +22,6 @@ fn team_of(workgroup: u32, local: u32) -> Team {
   return Team(slot, lane_of(local), live, sequence, part * params.k, row, begin, end, members, team_size());
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  select_of_team(team_of(linear_workgroup(workgroup, grid), local), local);
+fn run(workgroup: u32, local: u32) {
+  select_of_team(team_of(workgroup, local), local);
 }

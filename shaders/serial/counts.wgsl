@@ -15,10 +15,8 @@ fn up_to(bound: Key, own: Key) -> bool { return !key_less(bound, own); }
 var<private> bounds: array<Bound, BOUNDS>;
 var<private> counts: array<u32, BOUNDS>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+fn run(workgroup: u32, local: u32) {
+  let tile = tile_of(workgroup * WORKGROUP + local);
   if (!tile.live) { return; }
   let sequence = tile.sequence;
   let state = state_entering(params.level, sequence);

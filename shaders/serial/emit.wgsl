@@ -68,8 +68,6 @@ fn put_run(run: Run) {
 
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  put_run(run_of(linear_workgroup(workgroup, grid) * WORKGROUP + local));
+fn run(workgroup: u32, local: u32) {
+  put_run(run_of(workgroup * WORKGROUP + local));
 }

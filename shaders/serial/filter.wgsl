@@ -19,10 +19,8 @@ fn subset_of(row: Row, index: u32) -> u32 {
   return run * params.lanes + v % params.lanes;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let id = workgroup * WORKGROUP + local;
   let one = id / params.slices;
   let sequence = one / params.k;
   if (sequence >= params.sequences) { return; }

@@ -15,10 +15,8 @@
 @group(0) @binding(7) var<storage, read_write> merged: array<Held>;
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let id = workgroup * WORKGROUP + local;
   let group = id / params.sequences;
   let sequence = id - group * params.sequences;
   let first = group * params.ways;

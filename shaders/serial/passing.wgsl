@@ -6,10 +6,8 @@
 
 @group(0) @binding(6) var<storage, read_write> list_counts: array<u32>;  // [sequence]
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+fn run(workgroup: u32, local: u32) {
+  let tile = tile_of(workgroup * WORKGROUP + local);
   if (!tile.live) { return; }
   let sequence = tile.sequence;
   let state = state_entering(params.level, sequence);

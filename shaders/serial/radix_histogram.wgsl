@@ -4,10 +4,8 @@
 
 var<workgroup> bins: array<u32, BINS * WORKGROUP>;  // [digit][invocation]
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let tile = tile_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+fn run(workgroup: u32, local: u32) {
+  let tile = tile_of(workgroup * WORKGROUP + local);
   if (!tile.live) { return; }
 #if PARTED
   parted_sequence = tile.sequence;

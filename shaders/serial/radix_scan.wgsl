@@ -2,10 +2,8 @@
 // running sums take their place, and the total lies behind the last: tile_counts.
 #import io/serial_counts
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let line = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let line = workgroup * WORKGROUP + local;
   if (line >= params.sequences * BINS) { return; }
   var sum = 0u;
   for (var tile = 0u; tile <= params.groups; tile++) {

@@ -4,10 +4,8 @@
 #import io/sink
 #import thread/best
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let work = work_of(linear_workgroup(workgroup, grid) * WORKGROUP + local);
+fn run(workgroup: u32, local: u32) {
+  let work = work_of(workgroup * WORKGROUP + local);
   if (work.sequence >= params.sequences || work.subset >= params.subsets) { return; }
   let row = row_of(work.sequence);
   let loads = loads_of(row, work.subset);

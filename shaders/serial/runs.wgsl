@@ -64,10 +64,8 @@ fn sort_run(pairs: ptr<function, Run>) {
   }
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let id = workgroup * WORKGROUP + local;
   let run = id / params.sequences;
   let sequence = id - run * params.sequences;
   if (run >= params.runs) { return; }

@@ -2,10 +2,8 @@
 #import io/source
 #import io/sink
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let at = workgroup * WORKGROUP + local;
   let sequence = at / params.length;
   let rank = at - sequence * params.length;
   if (sequence < params.sequences) {

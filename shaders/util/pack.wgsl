@@ -18,10 +18,8 @@ fn with_element(words: vec4<u32>, c: u32, bits: Key) -> vec4<u32> {
   return found;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let at = workgroup * WORKGROUP + local;
   let vectors = (params.length * ELEMENT_BYTES + 31u) / 32u * 2u;  // of a row
   if (at / vectors >= params.sequences) { return; }
   let first = at % vectors * ITEMS;

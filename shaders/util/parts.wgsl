@@ -11,10 +11,8 @@
 
 @group(0) @binding(9) var<storage, read_write> part_table: array<atomic<u32>>;
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup * WORKGROUP + local;
   if (sequence >= params.sequences) { return; }
   let items = spans[sequence].y;
   if (params.longest > 0u && items <= params.longest) { return; }

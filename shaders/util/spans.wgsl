@@ -47,10 +47,8 @@ fn count_at(at: u32) -> u32 {
 fn count_at(at: u32) -> u32 { return params.k; }
 #endif
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup * WORKGROUP + local;
   if (sequence >= params.sequences) { return; }
   let at = sequence_offsets(sequence);
   let start = min(start_at(at.y), params.length);

@@ -13,10 +13,8 @@ fn place_along(at: u32) -> u32 {
   return select(size - 1u, low + size, signed & (high == 0xffffffffu) & (low >= 0u - size));
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let at = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let at = workgroup * WORKGROUP + local;
   if (at >= params.sequences) { return; }
   let offsets = sequence_offsets(at);
   let place = place_of(place_along(offsets.z));

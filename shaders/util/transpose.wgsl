@@ -132,10 +132,8 @@ fn vectors_of(items: Items, column: u32) -> array<vec4<u32>, PER_UNIT> {
   return columns;
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let at = tile_of(linear_workgroup(workgroup, grid));
+fn run(workgroup: u32, local: u32) {
+  let at = tile_of(workgroup);
   if (at.live) { read_tile(at, local); }
   workgroupBarrier();
   let row_vectors = (params.axes[0].x * ELEMENT_BYTES + 31u) / 32u * 2u;

@@ -20,15 +20,12 @@ fn ranked(slot: u32, rank: u32) -> Pair {
   return Pair(tile_keys[at], tile_indices[at]);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let id = linear_workgroup(workgroup, grid);
+fn run(workgroup: u32, local: u32) {
   let columns = params.batch[0].x;
   let across = (columns + TILE_COLUMNS - 1u) / TILE_COLUMNS;
-  let column = id % across * TILE_COLUMNS;
-  let first = id / across % params.tiles * TILE_RANKS;
-  let sequence = id / across / params.tiles * columns + column;
+  let column = workgroup % across * TILE_COLUMNS;
+  let first = workgroup / across % params.tiles * TILE_RANKS;
+  let sequence = workgroup / across / params.tiles * columns + column;
   let live = sequence < params.sequences;
   let count = select(0u, min(TILE_COLUMNS, columns - column), live);
 #for u in EACH

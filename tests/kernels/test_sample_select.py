@@ -124,7 +124,7 @@ def in_other_orders(text):
     """The kernel's text with workgroups that collect a sample in orders of their own."""
     for was, now in (
         ("var<workgroup> found_count", "var<private> number: u32;\nvar<workgroup> found_count"),
-        ("let id = linear_workgroup(workgroup, grid);", "let id = linear_workgroup(workgroup, grid);\n  number = id;"),
+        ("fn run(workgroup: u32, local: u32) {", "fn run(workgroup: u32, local: u32) {\n  number = workgroup;"),
         (
             "if (near != 0u) {\n      var at = atomicAdd(&found_count",
             "for (var turn = 0u; turn < WORKGROUP; turn++) {\n"

@@ -1,4 +1,5 @@
-// The parameter block of every kernel (binding 0), packed by name by wgdml/plan/program.py.
+// What every kernel has: its entry point, and the parameter block (binding 0), packed by name by
+// wgdml/plan/program.py.
 
 struct Params {
   // The problem.
@@ -34,6 +35,7 @@ struct Params {
   advance: u32,           // Items of each sequence by which a running top-k goes on.
   // How the work is cut.
   parts: u32,             // Parts that each sequence is cut into.
+  workgroups: u32,        // Workgroups that take one part after the other.
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two. Down columns, rows.
   turns: u32,             // Turns of loads before a workgroup puts what it has collected.
@@ -108,9 +110,12 @@ struct Params {
 
 @group(0) @binding(0) var<uniform> params: Params;
 
-// The number of this workgroup in a grid folded to fit the limit of workgroups a dimension.
-fn linear_workgroup(workgroup: vec3<u32>, grid: vec3<u32>) -> u32 {
-  return workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z);
+// Calls a kernel's `run` with the numbers of its workgroup and of the invocation in it. A grid is
+// folded to fit the limit of workgroups a dimension, and may have some more than were asked for.
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {
+  run(workgroup.x + grid.x * (workgroup.y + grid.y * workgroup.z), local);
 }
 
 // Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on.

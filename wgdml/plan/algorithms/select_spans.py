@@ -173,5 +173,5 @@ class SelectSpans(Algorithm):
                 "LISTED": places,
                 "IN_ORDER": int(not pairs),
             },
-            params={"k": k, "team_bests": bests_of(k, workgroup), "places": places, **params},
+            params={"k": k, "team_bests": bests_of(k, workgroup), "places": places, "workgroups": workgroups, **params},
         )

@@ -4,10 +4,8 @@
 #import io/source
 #import io/sink
 
-@compute @workgroup_size(WORKGROUP)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-  let sequence = linear_workgroup(workgroup, grid) * WORKGROUP + local;
+fn run(workgroup: u32, local: u32) {
+  let sequence = workgroup * WORKGROUP + local;
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   let to = target_of(sequence);
