@@ -25,7 +25,13 @@ def kernels(planned):
 
 
 #: Of other types than the first, kernels differ in how keys are made.
-ROWS = [*product(["float32"], [1, 2, 31, 48, 49, 100, 257, 1000]), ("float16", 100), ("uint8", 700), ("int64", 49), ("int64", 300)]
+ROWS = [
+    *product(["float32"], data.in_turn([1, 2, 31, 48, 49, 100, 257, 1000], 1)),
+    ("float16", 100),
+    ("uint8", 700),
+    ("int64", 49),
+    ("int64", 300),
+]
 
 
 @pytest.mark.parametrize(("name", "n"), ROWS)
@@ -55,8 +61,9 @@ def test_long_rows(gpu, name):
     assert "ranks/bisect" in kernels(planned)
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
-@pytest.mark.parametrize("shape", [(20, 7, 33), (100, 130), (1000, 9), (700, 1)])
+@pytest.mark.parametrize(
+    ("name", "shape"), data.in_turn(product(("float32", "uint8", "int64"), ((20, 7, 33), (100, 130), (1000, 9), (700, 1))), step=3)
+)
 def test_columns(gpu, name, shape):
     device, planned = gpu
     for kind in ("random", "few_distinct"):

@@ -9,11 +9,11 @@ text. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -24,10 +24,9 @@ import pytest
 from checks import extent, packed, strided
 from planning import ALGORITHMS, COLUMNS, SERIAL, SPANS, STEPS, answer, kernels_of, planned_device
 
+from wgdml import shaders
 from wgdml.plan import Planner
 from wgdml.selection import Layout, Order, Selection, make_selection
-
-EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
 
 #: Ranks at the edges of subgroups, workgroups and lists; each length adds itself and one less.
 KS = (1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 2047, 2048, 2049)
@@ -139,7 +138,7 @@ def types(turn: int | None) -> Iterator[Case]:
         if turn is not None and element != as_wide[turn % len(as_wide)]:
             continue
         for n, k in SERVED:
-            for largest in (True, False) if EVERYTHING else (number % 2 == 0,):
+            for largest in (True, False) if data.EVERYTHING else (number % 2 == 0,):
                 index_dtype = ("uint32", "int64")[number % 2]
                 yield rows(f"type {element}", n, k, element, 2, largest=largest, index_dtype=index_dtype)
 
@@ -148,11 +147,11 @@ def layouts() -> Iterator[Case]:
     """Strides, offsets and axes; which element has which is a matter of few kernels."""
     elements = ("float32", "uint8", "int64", "float16")
     for number, (name, make) in enumerate(LAYOUTS.items()):
-        for element in elements if EVERYTHING else (elements[number % 4],):
+        for element in elements if data.EVERYTHING else (elements[number % 4],):
             for n, k in SERVED:
                 shape, axes, strides, offset = make(n)
                 yield Case(f"{name}, {element}", element, shape, axes, k, strides or packed(shape), offset)
-    for element in elements if EVERYTHING else elements[:1]:
+    for element in elements if data.EVERYTHING else elements[:1]:
         for n, k in (*SERVED, (700, 700), (300, 300), (60, 60)):
             yield rows(f"values alone, {element}", n, k, element, indices=False, largest=False)
             yield rows(f"indices alone, {element}", n, k, element, values=False, largest=False)
@@ -217,11 +216,11 @@ def forced(algorithm: str, by: str, planner: Planner, cases: Iterable[Case]) -> 
 
 def served(algorithm: str, planner: Planner) -> list[Served]:
     step = algorithm in STEPS
-    turn = None if EVERYTHING else sorted(ALGORITHMS).index(algorithm)
-    cases = [*shapes(EVERYTHING or step), *types(turn), *layouts(), *many()]
+    turn = None if data.EVERYTHING else sorted(ALGORITHMS).index(algorithm)
+    cases = [*shapes(data.EVERYTHING or step), *types(turn), *layouts(), *many()]
     # Others have two axes among the layouts, and every type along one axis.
-    if EVERYTHING or "reduce" in algorithm:
-        cases += two_axes(EVERYTHING or algorithm == "reduce_axes")
+    if data.EVERYTHING or "reduce" in algorithm:
+        cases += two_axes(data.EVERYTHING or algorithm == "reduce_axes")
     # A part of others' plans is looked for in those that have it for some of the cases.
     ways = [by for by in ALGORITHMS if forced(algorithm, by, planner, cases[::7])] if step else [algorithm]
     found = [one for by in ways for one in forced(algorithm, by, planner, cases)]
@@ -232,29 +231,41 @@ def served(algorithm: str, planner: Planner) -> list[Served]:
 def layouts_left(algorithm: str, cases: Iterable[Case]) -> set[str]:
     """Edges of layouts that others have by turn: two thirds, where there are more than six."""
     names = sorted({case.edge for case in cases if case.is_layout})
-    kept = names if EVERYTHING or len(names) <= 6 else names[sorted(ALGORITHMS).index(algorithm) % 3 :: 3]
+    kept = names if data.EVERYTHING or len(names) <= 6 else names[sorted(ALGORITHMS).index(algorithm) % 3 :: 3]
     return set(names) - set(kept)
 
 
+@cache
+def weight(kernel: tuple[Any, ...]) -> int:
+    """How long a software adapter compiles it, about: the square of what there is to read."""
+    name, *constants = kernel
+    return len(shaders.assemble(name, dict(constants))) ** 2
+
+
 def fewest_kernels(edges: Mapping[Any, list[frozenset[Any]]]) -> frozenset[Any]:
-    """Kernels by which each edge has an option: first those that serve the most edges each."""
+    """Kernels by which each edge has an option: first those that serve the most edges by weight."""
     have: frozenset[Any] = frozenset()
     left = dict(edges)
     while left := {edge: options for edge, options in left.items() if not any(one <= have for one in options)}:
         gains = Counter(more for options in left.values() for more in {one - have for one in options})
-        have |= max(gains, key=lambda more: (gains[more] / len(more), -len(more), sorted(map(str, more))))
+        have |= max(gains, key=lambda more: (gains[more] / sum(map(weight, more)), -len(more), sorted(map(str, more))))
+    # Some of the first are for nothing now.
+    for kernel in sorted(have, key=weight, reverse=True):
+        if all(any(one <= have - {kernel} for one in options) for options in edges.values()):
+            have -= {kernel}
     return have
 
 
-def chosen(found: list[Served]) -> list[Served]:
+def chosen(found: list[Served], turn: int) -> list[Served]:
     """A case at each edge, which take few kernels, and every shape that takes no other.
 
     Of several a short one with few ranks; of a type's the one with the most, which tell the most of
-    its order.
+    its order. Lengths are edges of every second algorithm.
     """
+    others = set() if data.EVERYTHING else {f"length {n}" for n in LENGTHS[turn % 2 :: 2]}
     edges: dict[str, list[Served]] = {}
     for one in found:
-        for edge in one.case.edges():
+        for edge in (edge for edge in one.case.edges() if edge not in others):
             edges.setdefault(edge, []).append(one)
     kernels = fewest_kernels({edge: [one.kernels for one in options] for edge, options in edges.items()})
     served_by = {edge: [one for one in options if one.kernels <= kernels] for edge, options in edges.items()}
@@ -268,7 +279,7 @@ def chosen(found: list[Served]) -> list[Served]:
 def kinds_of(number: int, case: Case) -> list[str]:
     """All data for a type, some of it in turn for a layout, one kind in turn for a shape."""
     kinds = data.kinds(oracle.DTYPES[case.element])
-    if EVERYTHING or case.is_type:
+    if data.EVERYTHING or case.is_type:
         return kinds
     return [kinds[(number + step) % len(kinds)] for step in ((0,) if case.is_shape else (0, 5, 9))]
 
@@ -279,7 +290,7 @@ def test_every_edge(device, algorithm):
     devices: dict[str, Any] = {}
     _, planned = planned_device(device, None, software)
     found = served(algorithm, planned.planner)
-    cases = found if EVERYTHING else chosen(found)
+    cases = found if data.EVERYTHING else chosen(found, sorted(ALGORITHMS).index(algorithm))
     # The parts of others' plans that are its own are few.
     fewest = FEWEST_OF_STEPS if algorithm in STEPS else FEWEST_OF_COLUMNS if algorithm in COLUMNS else FEWEST
     assert len(cases) >= fewest, f"only {len(cases)} cases are served"

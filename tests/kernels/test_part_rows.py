@@ -43,7 +43,7 @@ def check(gpu, x, ranks, axis):
 
 
 @pytest.mark.parametrize(
-    ("name", "n"), [*product(["float32"], [1, 2, 17, 257, 1000]), ("float16", 100), ("uint8", 257), ("int64", 17)]
+    ("name", "n"), [*product(["float32"], data.in_turn([1, 2, 17, 257, 1000])), ("float16", 100), ("uint8", 257), ("int64", 17)]
 )
 def test_rows(gpu, name, n):
     for kind in ("random", "few_distinct", "nan_payloads"):
@@ -54,21 +54,22 @@ def test_rows(gpu, name, n):
     assert "ranks/part" in kernels(gpu[1])
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
+@pytest.mark.parametrize("name", data.in_turn(["float32", "uint8", "float64"]))
 def test_rows_that_workgroup_memory_does_not_hold(gpu, name):
     for n in (2049, 10_001):
         check(gpu, data.make("few_distinct", name, (3, n), n), [5, n // 2], 1)
     assert "ranks/part" in kernels(gpu[1])
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
-@pytest.mark.parametrize("shape", [(100, 70), (2500, 9), (20, 3, 33)])
+@pytest.mark.parametrize(
+    ("name", "shape"), data.in_turn(product(("float32", "uint8", "int64"), ((100, 70), (2500, 9), (20, 3, 33))))
+)
 def test_columns(gpu, name, shape):
     check(gpu, data.make("few_distinct", name, shape, 3), [0, shape[0] // 2], 0)
     assert {"util/transpose", "ranks/part"} <= kernels(gpu[1])
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
+@pytest.mark.parametrize("name", data.in_turn(["float32", "uint8", "int64"]))
 def test_an_invocation_each_on_software_adapters(software, name):
     """Long rows would end its loops if those were more than over the items."""
     for shape, axis in (((9, 17), 1), ((100, 70), 0), ((5, 1000), 1), ((1, 30_000), 1)):

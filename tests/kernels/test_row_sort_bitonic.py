@@ -113,7 +113,7 @@ def alike_but_for_last_bits(rows, n, rng):
 def test_words_that_lack_bits_of_keys(device, subgroups, algorithm):
     own, planned = planned_device(device, algorithm, False, subgroups=subgroups, occupancy={"invocations": 1})
     rng = np.random.default_rng(3)
-    for n in (40, 250, 500):
+    for n in data.in_turn((40, 250, 500)):
         x = alike_but_for_last_bits(37, n, rng)
         for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
             check("top_k-largest", x, k=k, device=own)

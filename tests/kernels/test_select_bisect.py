@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import data
 import numpy as np
@@ -20,11 +21,15 @@ def forced(forced, request):
     return partial(forced, "select_bisect", subgroups=request.param)
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float16", "float32", "int64", "float64"])))
-def test_every_width_and_kind_of_data(forced, number, name):
+@pytest.mark.parametrize(
+    ("forced", "name"),
+    data.in_turn(product((True, False), ("uint8", "float16", "float32", "int64", "float64"))),
+    indirect=["forced"],
+)
+def test_every_width_and_kind_of_data(forced, name):
     device, plans = forced()
     for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
-        check(DIRECTIONS[number % 2], data.make(kind, name, (70, 235), seed), k=45, device=device, case=kind)
+        check(DIRECTIONS[seed % 2], data.make(kind, name, (70, 235), seed), k=45, device=device, case=kind)
     assert [dispatch.kernel for dispatch in plans[-1].dispatches] == ["select/bisect"]
 
 
@@ -52,7 +57,9 @@ def test_keys_that_differ_in_one_bit_each(forced):
         check("top_k-smallest", x, k=k, device=device)
 
 
-@pytest.mark.parametrize("name", ["float32", "int16", "int64"])
+@pytest.mark.parametrize(
+    ("forced", "name"), data.in_turn(product((True, False), ("float32", "int16", "int64"))), indirect=["forced"]
+)
 def test_numbers_of_few_digits(forced, name):
     """The k-th is one of many equal ones: all ones or zeros behind some bits, or anything else."""
     device, _ = forced()

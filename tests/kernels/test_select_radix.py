@@ -49,7 +49,7 @@ def test_lengths(forced, n):
             check(DIRECTIONS[n % 2], x, k=k, device=device, case=kind)
 
 
-@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "int32", "int64", "float32"])))
+@pytest.mark.parametrize(("turn", "name"), data.in_turn(enumerate(["uint8", "int32", "int64", "float32"])))
 def test_distances_of_every_size(forced, turn, name):
     """The k-th by digits of a distance: powers of two from the ends and from zero, and beside."""
     device, _ = forced()
@@ -78,7 +78,7 @@ def test_subsets_of_an_invocation(forced, subsets):
     assert {numbers_of(p.dispatches[0])["OWN"] for p in plans} <= set(range(1, subsets + 1)) | {2 * subsets}
 
 
-@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "float64"])))
+@pytest.mark.parametrize(("turn", "name"), data.in_turn(enumerate(["uint8", "float16", "float32", "float64"])))
 def test_many_items_a_load_overflow_the_list(forced, turn, name):
     """All that is first in few subsets: far more than 2 k pairs up to the k-th subset's best."""
     device, _ = forced()
@@ -95,7 +95,7 @@ def test_many_items_a_load_overflow_the_list(forced, turn, name):
         check(direction, x, k=100, device=device)
 
 
-@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32", "int64"])))
+@pytest.mark.parametrize(("turn", "name"), data.in_turn(enumerate(["uint8", "float16", "float32", "int64"]), 1))
 def test_more_wanted_than_stands_out(forced, turn, name):
     """Few items of many values among equal ones, of which the first are wanted, too."""
     device, _ = forced()
@@ -117,7 +117,7 @@ def test_any_number_that_stands_out(forced, turn, name):
         check(DIRECTIONS[turn % 2], np.where(turn % 2, -1, 1) * (x + base).astype(name), k=k, device=device, case=base)
 
 
-@pytest.mark.parametrize(("turn", "name"), list(enumerate(["float16", "float32", "float64", "int64"])))
+@pytest.mark.parametrize(("turn", "name"), data.in_turn(enumerate(["float16", "float32", "float64", "int64"]), 1))
 def test_lists_that_fall_into_one_bucket(forced, turn, name):
     """One item far from all others: their first bits say nothing, and they are dealt out again."""
     device, _ = forced()
@@ -161,7 +161,7 @@ def test_one_kernel_for_many_k(forced):
     assert len({p.dispatches[0].constants for p in plans}) <= 2
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float32", "int64"])))
+@pytest.mark.parametrize(("number", "name"), data.in_turn(enumerate(["uint8", "float32", "int64"])))
 def test_strided_elements_and_skewed_rows(forced, number, name):
     device, _ = forced()
     for shape, strides, offset in (((3, 500), (1503, 3), 5), ((4, 501), (503, 1), 1), ((2, 999), (1001, 1), 3)):
@@ -170,7 +170,7 @@ def test_strided_elements_and_skewed_rows(forced, number, name):
     check(DIRECTIONS[number % 2], data.make("random", name, (400, 6), 1), k=37, axis=0, device=device)
 
 
-@pytest.mark.parametrize("name", ["float16", "float32", "int64"])
+@pytest.mark.parametrize("name", data.in_turn(["float16", "float32", "int64"]))
 def test_subsets_read_again_only_for_a_second_load(forced, name):
     """Subsets with none of the first k, with one load of them, two, too many; and equal keys."""
     device, plans = forced(select_radix={"second_keys": 1 << 12})
@@ -201,7 +201,7 @@ def test_what_it_refuses(forced):
         wgdml.top_k(np.zeros((1, 100), np.float32), 26, device=device)
 
 
-@pytest.mark.parametrize(("turn", "name"), list(enumerate(["uint8", "float16", "float32"])))
+@pytest.mark.parametrize(("turn", "name"), data.in_turn(enumerate(["uint8", "float16", "float32"])))
 def test_narrow_loads_where_wide_ones_are_too_few(forced, turn, name):
     device, plans = forced()
     for number, (n, k) in enumerate(((1003, 250), (3001, 750), (803, 180))):

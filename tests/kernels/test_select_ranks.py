@@ -68,7 +68,11 @@ def test_samples_that_mislead(sampler, make):
     check(sampler[0], make(N), (0, 5, N // 3, N // 2, N - 1))
 
 
-@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "float64"])
+@pytest.mark.parametrize(
+    ("sampler", "name"),
+    data.in_turn(product(("software", "gpu"), ("float32", "float16", "uint8", "float64", "int64"))),
+    indirect=["sampler"],
+)
 @pytest.mark.parametrize("kind", ["random", "sorted", "constant", "few_distinct", "nan_payloads"])
 def test_brackets(sampler, name, kind):
     if kind in data.kinds(oracle.DTYPES[name]):
@@ -102,8 +106,7 @@ def test_rows_of_a_workgroup(rower, name, kind):
             check(rower[0], data.make(kind, name, (3, n), n), (0, 77, n // 2, n - 1))
 
 
-@pytest.mark.parametrize("software", [False, True])
-@pytest.mark.parametrize("name", ["float16", "int32", "uint64"])
+@pytest.mark.parametrize(("software", "name"), data.in_turn(product((False, True), ("float16", "int32", "uint64"))))
 def test_rows_digit_by_digit(device, software, name):
     planner = planned_device(device, software=software, occupancy={"workgroups": 2})[0]
     longer = 0 if software else 1 << 14  # than teams hold
@@ -142,7 +145,7 @@ def test_brackets_of_several_rows_and_of_views(sampler):
 
 def test_quantiles_by_brackets_and_nan(sampler):
     device, _ = sampler
-    n = 1 << 22
+    n = N
     x = np.random.default_rng(1).normal(size=n).astype(np.float32)
     q = [0.1, 0.5, 0.9]
     assert np.array_equal(wgdml.quantile(x, q, device=device), np.quantile(x, q))
@@ -155,7 +158,7 @@ def test_quantiles_by_brackets_and_nan(sampler):
 @pytest.mark.parametrize("kind", ["random", "few_distinct", "sorted", "nan_payloads"])
 def test_many_brackets(sampler, kind):
     device, _ = sampler
-    x = data.make(kind, "float32", 1 << 22, 7)
+    x = data.make(kind, "float32", N, 7)
     q = np.linspace(0.05, 0.95, 10)
     assert np.array_equal(wgdml.quantile(x, q, method="lower", device=device), np.quantile(x, q, method="lower"), equal_nan=True)
     ranks = [x.size * n // 9 for n in range(9)]
@@ -233,7 +236,7 @@ def test_columns_are_copied_to_rows(device, turn, name):
     """One axis and a middle one, few neighbours and many, one row of ranks and own ones."""
     planned, plans = planned_device(device)
     shapes = (((9001, 70), 0), ((3, 1500, 5), 1), ((20_000, 2), 0), ((1025, 33), 0))
-    for shape, axis in shapes[turn % 2 :: 2] if turn else shapes:
+    for shape, axis in data.in_turn(shapes, turn, 4) if turn else shapes:
         x = data.make("random", name, shape, 1)
         check(planned, x, (0, shape[axis] // 2, shape[axis] - 1), axis)
         ranks = [1, shape[axis] // 3, shape[axis] - 1]

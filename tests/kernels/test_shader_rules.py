@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from pathlib import Path
 
@@ -156,24 +156,31 @@ def blocks(code: str, opening: str) -> list[str]:
     return found
 
 
+@cache
+def spins_in(function: str, touches: re.Pattern[str], calls: re.Pattern[str] | None) -> str | None:
+    """The function's loop that may wait; most texts have most functions alike."""
+    for opening in ("loop", "while"):
+        for block in blocks(function, opening):
+            if touches.search(block) or (calls and calls.search(block)):
+                return block
+    for block in blocks(function, "for"):
+        head = block[: block.index("{")]
+        exits = "\n".join(line for line in block.splitlines() if "break" in line or "return" in line)
+        if touches.search(head) or touches.search(exits):
+            return block
+    return None
+
+
 def spins(code: str) -> str | None:
     """A loop that may wait for another workgroup: one whose end depends on an atomic in storage."""
     storage = re.findall(r"var<storage[^>]*>\s*(\w+)\s*:[^;]*atomic", code)
     if not storage:
         return None
     touches = re.compile(rf"atomic\w+\(\s*&\s*(?:{'|'.join(storage)})\b")
-    functions = [block.split("(")[0].removeprefix("fn ") for block in blocks(code, r"fn \w+") if touches.search(block)]
-    calls = re.compile(rf"\b(?:{'|'.join(functions)})\s*\(") if functions else None
-    for opening in ("loop", "while"):
-        for block in blocks(code, opening):
-            if touches.search(block) or (calls and calls.search(block)):
-                return block
-    for block in blocks(code, "for"):
-        head = block[: block.index("{")]
-        exits = "\n".join(line for line in block.splitlines() if "break" in line or "return" in line)
-        if touches.search(head) or touches.search(exits):
-            return block
-    return None
+    functions = blocks(code, r"fn \w+")
+    touching = [function.split("(")[0].removeprefix("fn ") for function in functions if touches.search(function)]
+    calls = re.compile(rf"\b(?:{'|'.join(touching)})\s*\(") if touching else None
+    return next((found for function in functions if (found := spins_in(function, touches, calls))), None)
 
 
 def published(code: str) -> list[str]:

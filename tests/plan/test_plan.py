@@ -175,8 +175,8 @@ def test_what_is_chosen_serves_long_sequences(invocations, memory, software):
     limits = Machine(1 << 30, 1 << 31, invocations, memory, kind="software" if software else "discrete")
     for element, n, k in product(
         ("uint8", "float32", "int64"),
-        (50_000, 100_003, 1 << 20, 3_000_001),
-        (2, 65, 100, 256, 500, 1000, 1025, 1500, 2000, 3000, 4096),
+        (50_000, 1 << 20, 3_000_001),
+        (2, 65, 256, 500, 1025, 2000, 4096),
     ):
         rows = selection((1, n), [1], k, element=element)
         strided = selection((1, n), [1], k, element=element, source=Layout((1, n), (2 * n, 2)))
@@ -214,7 +214,7 @@ def problems(draw):
 
 
 @given(problems())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_what_is_chosen_serves(problem):
     selection, limits, vectors = problem
     assert_sound(make_plan(selection, limits, vectors=vectors), selection, limits)
