@@ -1,10 +1,10 @@
-"""What is measured: cases, with others' figures and goals that they are held against."""
+"""What is measured: cases by name, and tables of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import log2, prod
 from types import MappingProxyType
@@ -24,13 +24,12 @@ _POWERS = {1 << p: f"2^{p}" for p in range(16, 33)}
 
 @dataclass(frozen=True)
 class Case:
-    """One operator on one shape. ``figures``: microseconds that others took, and the goal."""
+    """One operator on one shape."""
 
     operator: str  #: "argmax", "topk" or "sort"
     shape: tuple[int, ...]
     axis: int
     k: int
-    figures: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     all_data: bool = False  #: also timed, unless told otherwise, on every kind of data
     curve: str = ""  #: the growth curve that this is a point of
     dtype: str = "float32"
@@ -67,29 +66,6 @@ class Case:
     def result_shape(self) -> tuple[int, ...]:
         return (*self.shape[: self.axis], self.k, *self.shape[self.axis + 1 :])
 
-    @property
-    def goal(self) -> float | None:
-        return self.figures.get("goal")
-
-
-@dataclass(frozen=True)
-class Preset:
-    """The cases for one kind of adapter."""
-
-    name: str
-    cases: tuple[Case, ...]
-    curves: tuple[Case, ...]
-    source: str
-    adapter: str = ""  #: Part of the name of the one that figures hold for; empty for all.
-
-
-SOURCES = {
-    "gpu": "one NVIDIA H200 (driver 580, CUDA 13.0), clocks warm, device time in us, float32 normal data: torch 2.11, RAFT 26.10 "
-    "select_k (sorted; ties not settled), CUB of CCCL 3.5 (unsorted; ties not settled), a prototype's best",
-    "software": "lavapipe on two CPU cores, in us, float32 normal data: NumPy 2.4, ONNX Runtime 1.31 (CPU), torch 2.13 (CPU), and, "
-    "on data in the adapter's memory, ONNX Runtime 1.27's WebGPU and tinygrad 0.14's; compare ratios only",
-}
-
 
 _NUMBER = r"\d+(?:\^\d+)?"
 _SHAPE, _DTYPE = rf"{_NUMBER}(?:x{_NUMBER})*", "|".join(DTYPES)
@@ -124,95 +100,50 @@ def _number(text: str) -> int:
     return int(min(int(base), 1 << 32) ** min(int(power or 1), 64))
 
 
-def _case(name: str, *, spread: bool = False, curve: str = "", **figures: float) -> Case:
-    return replace(parse(name), figures=MappingProxyType(figures), all_data=spread, curve=curve)
+def _cases(names: str, curve: str = "") -> tuple[Case, ...]:
+    """The cases of these names. A star says that all kinds of data tell something."""
+    return tuple(replace(parse(name.rstrip("*")), all_data=name.endswith("*"), curve=curve) for name in names.split())
 
 
-_GPU = (
-    _case("argmax:1x2^28", torch=291, cub=242, prototype=239, goal=241, spread=True),
-    _case("argmax:4096x65536", torch=290, prototype=241, goal=242),
-    _case("argmax:4096x65536:axis0", torch=325, prototype=242, goal=247, spread=True),
-    _case("argmax:64x128x256x128:axis1", torch=375, goal=247),
-    _case("argmax:1024x1000", torch=10.0, prototype=6.7, goal=6),
-    _case("argmax:64x50257", torch=19.1, goal=9),
-    _case("topk:1024x1000:k5", torch=92, raft=27, prototype=9.0, goal=8),
-    _case("topk:65536x1000:k5", torch=2241, raft=446, prototype=152, goal=90, spread=True),
-    _case("topk:1000000x100:k10", torch=6337, raft=1650, prototype=830, goal=220, spread=True),
-    _case("topk:64x50257:k50", torch=116, raft=60, goal=25, spread=True),
-    _case("topk:64x131072:k50", torch=171, raft=84, goal=30),
-    _case("topk:256x131072:k50", torch=491, raft=162, goal=60),
-    _case("topk:1x2^20:k1024", torch=153, raft=114, cub=27, goal=40, spread=True),
-    _case("topk:1x2^22:k100", torch=170, raft=217, cub=31, goal=30),
-    _case("topk:1x2^26:k100", torch=1373, raft=445, cub=161, goal=85, spread=True),
-    _case("topk:1x2^28:k100", torch=5260, raft=854, cub=554, prototype=244, goal=280, spread=True),
-    _case("topk:1x2^28:k2048", torch=5333, raft=822, cub=558, goal=310),
-    _case("topk:1x2^26:k4096", torch=1330, raft=355, cub=167, goal=130, spread=True),
-    _case("topk:1x2^28:k2^20", torch=5408, raft=7341, cub=1602, goal=1100, spread=True),
-    _case("topk:4096x1024:axis0:k10", torch=208, goal=25, spread=True),
-    _case("topk:65536x1024:axis0:k10", torch=2359, goal=110),
-    _case("sort:16384x2048", torch=1580, raft=6357, goal=700, spread=True),
-    _case("sort:8192x8192", torch=7199, raft=6520, goal=2200, spread=True),
+_GPU = _cases(
+    """argmax:1x2^28* argmax:4096x65536 argmax:4096x65536:axis0* argmax:64x128x256x128:axis1 argmax:1024x1000 argmax:64x50257
+    topk:1024x1000:k5 topk:65536x1000:k5* topk:1000000x100:k10* topk:64x50257:k50* topk:64x131072:k50 topk:256x131072:k50
+    topk:1x2^20:k1024* topk:1x2^22:k100 topk:1x2^26:k100* topk:1x2^28:k100* topk:1x2^28:k2048 topk:1x2^26:k4096* topk:1x2^28:k2^20*
+    topk:4096x1024:axis0:k10* topk:65536x1024:axis0:k10 sort:16384x2048* sort:8192x8192*"""
 )
-
-_GPU_CURVES = (
-    *(_case(f"argmax:1x2^{p}", curve="argmax of 1 x n") for p in (26, 27, 28)),
-    *(_case(f"topk:1x2^{p}:k100", curve="top-k 100 of 1 x n") for p in (26, 27, 28)),
-    *(_case(f"topk:{rows}x1000:k5", curve="top-k 5 of rows x 1000") for rows in (8192, 16384, 32768, 65536, 131072, 262144)),
-    *(_case(f"topk:1x2^28:k{k}", curve="top-k of 1 x 2^28 by k") for k in (10, 30, 100, 300, 1000)),
+_SOFTWARE = _cases(
+    """argmax:1x2^24* argmax:4096x4096 argmax:4096x4096:axis0 argmax:32x128x256x32:axis1 argmax:64x128x256x32:axis1
+    topk:1024x1000:k5 topk:64x50257:k50* topk:1x2^22:k100* topk:1x2^20:k1024 topk:4096x1024:axis0:k10 topk:1x1x3x4:k2"""
 )
-
-_SOFTWARE = (
-    _case("argmax:1x2^24", numpy=2300, ort_cpu=12900, torch_cpu=28000, ort_webgpu=80500, tinygrad=54800, spread=True),
-    _case("argmax:4096x4096", numpy=2700, ort_cpu=7100, torch_cpu=14300, ort_webgpu=12500, tinygrad=30900),
-    _case("argmax:4096x4096:axis0", numpy=133000, ort_cpu=50000, torch_cpu=42000, ort_webgpu=19900, tinygrad=36800),
-    _case("argmax:32x128x256x32:axis1", numpy=147000, ort_cpu=53000, torch_cpu=82000, ort_webgpu=34400, tinygrad=245000),
-    _case("argmax:64x128x256x32:axis1", numpy=382000, ort_cpu=125000, torch_cpu=185000, ort_webgpu=108000),
-    _case("topk:1024x1000:k5", numpy=10300, ort_cpu=610, torch_cpu=1160, ort_webgpu=366000, tinygrad=879000),
-    _case("topk:64x50257:k50", numpy=28000, ort_cpu=1800, torch_cpu=3200, ort_webgpu=2870000, tinygrad=320000000, spread=True),
-    _case("topk:1x2^22:k100", numpy=38000, ort_cpu=2700, torch_cpu=52000, ort_webgpu=5270000, spread=True),
-    _case("topk:1x2^20:k1024", numpy=14600, ort_cpu=1300, torch_cpu=3500, ort_webgpu=1083000),
-    _case("topk:4096x1024:axis0:k10", numpy=100000, ort_cpu=32000, torch_cpu=16000, ort_webgpu=1702000, tinygrad=15800000),
-    _case("topk:1x1x3x4:k2", numpy=36, ort_cpu=10, torch_cpu=8, ort_webgpu=280, tinygrad=23000),
+_QUICK = _cases(
+    """argmax:1x2^16* argmax:256x1000 argmax:256x1000:axis0 topk:256x1000:k5* topk:1x2^16:k100 topk:1x2^16:k1024
+    topk:1024x256:axis0:k10 sort:64x1024"""
 )
-
-_SOFTWARE_CURVES = (
-    *(_case(f"argmax:1x2^{p}", curve="argmax of 1 x n") for p in (22, 23, 24)),
-    *(_case(f"topk:1x2^{p}:k100", curve="top-k 100 of 1 x n") for p in (20, 21, 22)),
-    *(_case(f"topk:{rows}x1000:k5", curve="top-k 5 of rows x 1000") for rows in (512, 1024, 2048, 4096)),
-    *(_case(f"topk:1x2^22:k{k}", curve="top-k of 1 x 2^22 by k") for k in (10, 30, 100, 300, 1000)),
-)
-
-_QUICK = (
-    _case("argmax:1x2^16", spread=True),
-    _case("argmax:256x1000"),
-    _case("argmax:256x1000:axis0"),
-    _case("topk:256x1000:k5", spread=True),
-    _case("topk:1x2^16:k100"),
-    _case("topk:1x2^16:k1024"),
-    _case("topk:1024x256:axis0:k10"),
-    _case("sort:64x1024"),
-)
-
 #: Rows with larger k, which the tables above have few of.
-_LARGE_K = tuple(
-    _case(f"topk:{shape}:k{k}")
-    for shape, ks in (
-        ("10000x1000", (50, 100, 200)),
-        ("10000x3000", (50, 100, 300, 500)),
-        ("4096x4096", (50, 200, 500)),
-        ("1000x8192", (50, 200, 1000)),
-        ("1000x20000", (50, 200, 500)),
-        ("1x50257", (50, 300, 1000)),
-        ("64x50257", (100, 300, 1000)),
-        ("1000x50257", (50, 300, 1000)),
-        ("256x65536", (300, 1000, 2000)),
-        ("8x131072", (100, 1000)),
-        ("64x131072", (100, 300, 1000, 2000, 4000)),
-        ("256x131072", (200, 1000)),
-        ("32x2^20", (100, 1000)),
-    )
-    for k in ks
+_LARGE_K = _cases(
+    """topk:10000x1000:k50 topk:10000x1000:k100 topk:10000x1000:k200 topk:10000x3000:k50 topk:10000x3000:k100 topk:10000x3000:k300
+    topk:10000x3000:k500 topk:4096x4096:k50 topk:4096x4096:k200 topk:4096x4096:k500 topk:1000x8192:k50 topk:1000x8192:k200
+    topk:1000x8192:k1000 topk:1000x20000:k50 topk:1000x20000:k200 topk:1000x20000:k500 topk:1x50257:k50 topk:1x50257:k300
+    topk:1x50257:k1000 topk:64x50257:k100 topk:64x50257:k300 topk:64x50257:k1000 topk:1000x50257:k50 topk:1000x50257:k300
+    topk:1000x50257:k1000 topk:256x65536:k300 topk:256x65536:k1000 topk:256x65536:k2000 topk:8x131072:k100 topk:8x131072:k1000
+    topk:64x131072:k100 topk:64x131072:k300 topk:64x131072:k1000 topk:64x131072:k2000 topk:64x131072:k4000 topk:256x131072:k200
+    topk:256x131072:k1000 topk:32x2^20:k100 topk:32x2^20:k1000"""
 )
+#: Growth curves, by preset.
+CURVES = {
+    "gpu": (
+        *_cases("argmax:1x2^26 argmax:1x2^27 argmax:1x2^28", "argmax of 1 x n"),
+        *_cases("topk:1x2^26:k100 topk:1x2^27:k100 topk:1x2^28:k100", "top-k 100 of 1 x n"),
+        *_cases(" ".join(f"topk:{8192 << n}x1000:k5" for n in range(6)), "top-k 5 of rows x 1000"),
+        *_cases(" ".join(f"topk:1x2^28:k{k}" for k in (10, 30, 100, 300, 1000)), "top-k of 1 x 2^28 by k"),
+    ),
+    "software": (
+        *_cases("argmax:1x2^22 argmax:1x2^23 argmax:1x2^24", "argmax of 1 x n"),
+        *_cases("topk:1x2^20:k100 topk:1x2^21:k100 topk:1x2^22:k100", "top-k 100 of 1 x n"),
+        *_cases(" ".join(f"topk:{512 << n}x1000:k5" for n in range(4)), "top-k 5 of rows x 1000"),
+        *_cases(" ".join(f"topk:1x2^22:k{k}" for k in (10, 30, 100, 300, 1000)), "top-k of 1 x 2^22 by k"),
+    ),
+}
 
 
 def draw(seed: int, count: int, most: int) -> tuple[Case, ...]:
@@ -236,20 +167,14 @@ def _drawn(rng: np.random.Generator, most: int) -> Case:
 
 #: By name. "any" has the cases that ``draw`` draws. "quick" is the smoke test: every operator in a
 #: few seconds, on any adapter.
-PRESETS = {
-    "gpu": Preset("gpu", _GPU, _GPU_CURVES, SOURCES["gpu"], "NVIDIA H200"),
-    "software": Preset("software", _SOFTWARE, _SOFTWARE_CURVES, SOURCES["software"]),
-    "large-k": Preset("large-k", _LARGE_K, (), "none"),
-    "any": Preset("any", (), (), "none"),
-    "quick": Preset("quick", _QUICK, (), "none"),
-}
+PRESETS = {"gpu": _GPU, "software": _SOFTWARE, "large-k": _LARGE_K, "any": (), "quick": _QUICK}
 
 
 def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
-    """The cases of float32 in each of these types. Others' figures are for float32 alone."""
+    """The cases of float32 in each of these types. Growth curves are of float32 alone."""
     dtypes = list(dtypes)
     return [
-        case if dtype == case.dtype else replace(case, dtype=dtype, figures=MappingProxyType({}), curve="")
+        case if dtype == case.dtype else replace(case, dtype=dtype, curve="")
         for case in cases
         for dtype in (dtypes if case.dtype == "float32" else [case.dtype])
     ]

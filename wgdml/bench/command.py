@@ -21,8 +21,8 @@ from wgdml.runtime.profile import policies_of
 from wgdml.selftest import facts_of
 from wgdml.terminal import check_writable, output_of, progress, write_document
 
-from . import host, report, run, summary, timing
-from .cases import DATA_KINDS, DTYPES, PRESETS, Case, Preset, choose, draw, with_dtypes
+from . import host, report, run, timing
+from .cases import CURVES, DATA_KINDS, DTYPES, PRESETS, Case, choose, draw, with_dtypes
 from .data import make_flat
 from .peers import PEERS, Peer
 
@@ -88,12 +88,12 @@ def bench_command(
     _check_files(json_file, plot_file)
     device = wgdml.Device(planner=partial(_planner, numbers)) if numbers else wgdml.default_device()
     software = device.machine.software
-    table = PRESETS[preset or ("quick" if quick else "software" if software else "gpu")]
-    if table.name == "any":
-        table = _drawn(table, seed, count, min(_LARGEST_DRAWN[software], device.machine.max_buffer_size))
-    if growth is None:
-        growth = not (patterns or data or quick or dtype != "float32")
-    cases = _cases(table, growth, patterns, dtypes, device.machine.max_buffer_size)
+    name, most = preset or ("quick" if quick else "software" if software else "gpu"), device.machine.max_buffer_size
+    seed = 1 if seed is None else seed
+    table = draw(seed, count or 60, min(_LARGEST_DRAWN[software], most)) if name == "any" else PRESETS[name]
+    if growth or (growth is None and not (patterns or data or quick or dtype != "float32")):
+        table += CURVES.get(name, ())
+    cases = _cases(table, patterns, dtypes, most)
     if list_cases:
         click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
         return 0
@@ -101,11 +101,12 @@ def bench_command(
     # Peers that are asked for by name take whatever comes.
     limit = _PEER_ELEMENTS[software] if peers == "auto" else 1 << 32
     options = run.Options(kinds, (), not device_only, explain, limit, forced)
-    document = _facts(device, table, numbers)
+    document = facts_of(device) | {"complete": False, "preset": name, "seed": seed, "cases": []}
+    document |= {"policies": numbers} if numbers else {}
     ceiling = _measure(document, device, cases, options, names, json_file)
     if plot_file:
         report.draw(document, plot_file)
-    return _print(document, ceiling, table, bool(forced), device_only)
+    return _print(document, ceiling, bool(forced), device_only)
 
 
 #: Bytes of the largest case that is drawn: for a GPU, for a software adapter.
@@ -121,11 +122,6 @@ def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int 
         raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
 
 
-def _drawn(table: Preset, seed: int | None, count: int | None, most: int) -> Preset:
-    seed = 1 if seed is None else seed
-    return replace(table, cases=draw(seed, count or 60, most), source=f"drawn at random, seed {seed}")
-
-
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
     if plot_file and Path(plot_file).suffix not in (".png", ".svg", ".pdf"):
         raise click.UsageError(f"--plot {plot_file}: the name must end in .png, .svg or .pdf")
@@ -135,10 +131,10 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
         check_writable(file)
 
 
-def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
+def _cases(table: tuple[Case, ...], patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
     """The cases to run; ``most``: the bytes that the device's largest buffer has."""
     try:
-        cases = choose([*table.cases, *(table.curves if growth else ())], patterns)
+        cases = choose(table, patterns)
     except ValueError as problem:
         raise click.UsageError(f"--cases: {problem}; --list has those of the table") from None
     cases = with_dtypes(cases, dtypes)
@@ -147,18 +143,6 @@ def _cases(table: Preset, growth: bool, patterns: str | None, dtypes: tuple[str,
             size = f"{case.bytes} bytes are over this device's largest buffer of {most} bytes"
             raise click.UsageError(f"--cases {case.name}: its {size}")
     return cases
-
-
-def _facts(device: Device, table: Preset, numbers: dict[str, float]) -> dict[str, Any]:
-    """A document of what is measured and where, without results."""
-    document = facts_of(device) | {
-        "complete": False,
-        "preset": table.name,
-        "source_of_figures": table.source,
-        "figures_hold": table.adapter in device.adapter_info["device"],
-        "cases": [],
-    }
-    return document | ({"policies": numbers} if numbers else {})
 
 
 def _measure(
@@ -201,13 +185,12 @@ def _measure(
         starting("the adapter's fastest read, again")
         ceiling = max(ceiling, timing.measure_ceiling(clock, probe.buffer), key=lambda c: c.bytes_per_second)
     run.hold_against(document["cases"], ceiling, document["empty_pass_us"])
-    document |= {"ceiling": asdict(ceiling), "checks": summary.checks(document)}
-    document |= {"seconds": time.perf_counter() - started, "complete": True}
+    document |= {"ceiling": asdict(ceiling), "seconds": time.perf_counter() - started, "complete": True}
     write_document(file, document)
     return ceiling
 
 
-def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, forced: bool, device_only: bool) -> int:
+def _print(document: dict[str, Any], ceiling: timing.Ceiling, forced: bool, device_only: bool) -> int:
     output = output_of(200)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
@@ -215,11 +198,7 @@ def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, for
     output.print(f"reads at most {ceiling.bytes_per_second / 1e9:,.1f} GB/s ({shape})")
     for name, state in document["peers"].items():
         output.print(f"{name}: {state}", markup=False, soft_wrap=True)
-    # Figures of another day say something of a GPU of the same kind, and nothing of a CPU.
-    figures = ("torch", "raft", "cub") if table.name == "gpu" and document["figures_hold"] else ()
-    output.print(report.case_table(document["cases"], figures, goals=document["figures_hold"]))
-    if figures:
-        output.print(f"goal and *: {table.source}", soft_wrap=True)
+    output.print(report.case_table(document["cases"]))
     for result in document["cases"]:
         if "steps" in result:
             output.print(report.steps_table(result))
@@ -227,8 +206,8 @@ def _print(document: dict[str, Any], ceiling: timing.Ceiling, table: Preset, for
         output.print(report.forced_table(document["cases"]))
     if not device_only:
         output.print(report.calls_table(document))
-    if document["checks"]:
-        output.print(report.check_table(document["checks"]))
+    for line in report.summary(document["cases"]):
+        output.print(line, markup=False, soft_wrap=True)
     return _print_troubles(document, output)
 
 

@@ -6,14 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle, groupby
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from wgdml.terminal import table_of
-
-from .summary import Check, curves
 
 Result = dict[str, Any]
 
@@ -36,15 +35,14 @@ def _cell(key: str, how: str = "{}", of: Callable[[Any], Any] = lambda value: va
     return lambda r: how.format(of(r[key])) if r.get(key) is not None else ""
 
 
-def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals: bool = True) -> Table:
-    """One row a result. ``shown_figures``: others' figures of another day, if the run has none."""
+def case_table(results: list[Result]) -> Table:
+    """One row a result."""
     columns = {"case": _cell("case"), "data": _cell("data")}
     columns |= {"device us": _cell("device_us", of=us), "floor us": _cell("floor_us", of=us)}
     columns["GB/s"] = _cell("read_bytes_per_second", "{:,.1f}", lambda rate: rate / 1e9)
     columns |= {"of ceiling": _cell("share_of_ceiling", "{:.0%}"), "times floor": _cell("times_floor", "{:.1f}")}
-    if goals and any(r["goal_us"] for r in results):
-        columns |= {"goal us": _cell("goal_us", of=us), "to goal": _cell("ratio_to_goal", "{:.2f}")}
-    columns |= _others(results, shown_figures)
+    peers = dict.fromkeys(name for r in results for name in r.get("peers", {}))
+    columns |= {f"{name} us": partial(_of_peer, name) for name in peers}
     if any("numpy_to_numpy_us" in r for r in results):
         columns["Tensor-NumPy us"] = _cell("tensor_to_numpy_us", of=us)
         columns["NumPy-NumPy us"] = _cell("numpy_to_numpy_us", of=us)
@@ -54,20 +52,6 @@ def case_table(results: list[Result], shown_figures: tuple[str, ...] = (), goals
     for r in results:
         table.add_row(*(cell(r) for cell in columns.values()), style=None if r["exact"] else "bold red")
     return table
-
-
-def _others(results: list[Result], shown_figures: tuple[str, ...]) -> dict[str, Callable[[Result], str]]:
-    """Columns of the peers, and of the others' figures that some result has."""
-    peers = dict.fromkeys(name for r in results for name in r.get("peers", {}))
-    columns: dict[str, Callable[[Result], str]] = {f"{name} us": partial(_of_peer, name) for name in peers}
-    for name in shown_figures:
-        if name not in peers and any(name in r["figures"] for r in results):
-            columns[f"{name} us*"] = partial(_figure, name)
-    return columns
-
-
-def _figure(name: str, r: Result) -> str:
-    return us(r["figures"].get(name))
 
 
 def _state(result: Result) -> str:
@@ -126,14 +110,34 @@ def calls_table(document: dict[str, Any]) -> Table:
     return table
 
 
-def check_table(found: list[Check]) -> Table:
-    table = table_of(("goal", "measured", "wanted", "met", ""), ("goal", "met", ""))
-    for check in found:
-        wanted = f"{check['sign']} {check['bound']:g}"
-        state = "yes" if check["met"] else "no"
-        style = None if check["met"] else "yellow"
-        table.add_row(check["name"], f"{check['value']:.3g}", wanted, state, check["detail"], style=style)
-    return table
+def summary(results: list[Result]) -> list[str]:
+    """What all say together: how far from the floor they are, and how much kinds of data differ."""
+    table = [r for r in results if "times_floor" in r and not r["curve"]]
+    far = sorted(r["times_floor"] for r in table if r["data"] == "random")
+    lines = []
+    if far:
+        mean, most = geometric_mean(far), far[len(far) * 9 // 10]
+        lines.append(f"times the floor: {mean:.2f} (geometric mean), 90% within {most:.1f}, the worst {far[-1]:.1f}")
+    times: dict[str, dict[str, float]] = {}
+    for r in table:
+        times.setdefault(r["case"], {})[r["data"]] = r["device_us"]
+    spreads = {case: max(t.values()) / min(t.values()) for case, t in times.items() if len(t) > 1}
+    if spreads:
+        worst = max(spreads, key=lambda case: spreads[case])
+        slowest = max(times[worst], key=lambda kind: times[worst][kind])
+        lines.append(f"slowest to fastest kind of data: at most {spreads[worst]:.2f}, {worst}, slowest {slowest}")
+    return lines
+
+
+def curves(results: list[Result]) -> dict[str, list[tuple[float, float]]]:
+    """(x, microseconds) of each growth curve's points, by what grows."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for r in results:
+        if r["curve"] and "device_us" in r:
+            length = r["shape"][r["axis"]]
+            by = r["k"] if r["curve"].endswith("by k") else math.prod(r["shape"]) // (1 if r["shape"][0] == 1 else length)
+            points.setdefault(r["curve"], []).append((by, r["device_us"]))
+    return {name: sorted(p) for name, p in points.items()}
 
 
 # Validated for colour-blind readers; the measured thing first, others after it.
@@ -141,7 +145,7 @@ _COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#4a3aa7", "#e34948", "#
 
 
 def draw(document: dict[str, Any], file: str) -> None:
-    """The chart: every case's time beside floor, goal and peers; and the growth curves."""
+    """The chart: every case's time beside floor and peers; and the growth curves."""
     from matplotlib.figure import Figure
 
     rows = [r for r in document["cases"] if not r["curve"] and r["data"] == "random" and "device_us" in r]
@@ -151,7 +155,7 @@ def draw(document: dict[str, Any], file: str) -> None:
     figure = Figure(figsize=(15 if lines else 9, height), layout="constrained")
     grid = figure.add_gridspec(max(1, -(-len(lines) // 2)), 4 if lines else 2)
     axes: Any = figure.add_subplot(grid[:, :2])
-    _draw_cases(axes, rows, document["figures_hold"])
+    _draw_cases(axes, rows)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 * 4 / height), ncols=5, frameon=False, fontsize="small")
     for number, (name, points) in enumerate(lines.items()):
         small: Any = figure.add_subplot(grid[number // 2, 2 + number % 2])
@@ -161,7 +165,7 @@ def draw(document: dict[str, Any], file: str) -> None:
     figure.savefig(file, dpi=130)
 
 
-def _draw_cases(axes: Any, rows: list[Result], with_goals: bool) -> None:
+def _draw_cases(axes: Any, rows: list[Result]) -> None:
     names = list(dict.fromkeys(name for r in rows for name in r["peers"]))
     places = range(len(rows))
     # Points, not bars: on a log scale a bar's length means nothing.
@@ -171,10 +175,8 @@ def _draw_cases(axes: Any, rows: list[Result], with_goals: bool) -> None:
     for colour, name in zip(cycle(_COLOURS[1:]), names, strict=False):
         times = [r["peers"].get(name, {}).get("us", math.nan) for r in rows]
         axes.scatter(times, places, s=28, color=colour, label=name, zorder=4, edgecolors="white")
-    goals = (("goal_us", "goal", "dotted"),) if with_goals and any(r["goal_us"] for r in rows) else ()
-    for key, label, style in (("floor_us", "input read once", "solid"), *goals):
-        x, y = np.array([r.get(key) or math.nan for r in rows]), np.array(places)
-        axes.vlines(x, y - 0.4, y + 0.4, "#0b0b0b", linestyles=style, linewidth=1.4, label=label, zorder=3)
+    x, y = np.array([r.get("floor_us") or math.nan for r in rows]), np.array(places)
+    axes.vlines(x, y - 0.4, y + 0.4, "#0b0b0b", linewidth=1.4, label="input read once", zorder=3)
     axes.set_yticks(list(places), [r["case"] for r in rows])
     axes.invert_yaxis()
     axes.set_xscale("log")

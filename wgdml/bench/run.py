@@ -129,7 +129,7 @@ def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Re
     want = oracle.answer(case, host)
     result = _facts(case, kind) | _measured(clock, case, prepared, want)
     us, problem = result["device_us"], result["problem"]
-    result |= {"read_bytes_per_second": case.bytes / us * 1e6, "ratio_to_goal": us / case.goal if case.goal else None}
+    result["read_bytes_per_second"] = case.bytes / us * 1e6
     if options.end_to_end and kind == "random" and not case.curve:
         for key, given in (("tensor_to_numpy_us", x), ("numpy_to_numpy_us", host)):
             result[key], wrong = _by_host(case, given, device, want)
@@ -193,8 +193,7 @@ def _one_line(error: Exception) -> str:
 
 def _facts(case: Case, kind: str) -> Result:
     facts: Result = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k}
-    facts |= {"dtype": case.dtype, "data": kind, "curve": case.curve}
-    return facts | {"goal_us": case.goal, "figures": dict(case.figures), "peers": {}}
+    return facts | {"dtype": case.dtype, "data": kind, "curve": case.curve, "peers": {}}
 
 
 def try_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
