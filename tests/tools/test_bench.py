@@ -301,6 +301,25 @@ def test_a_wrong_answer_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "1 of 2 exact" in result.stdout and "WRONG" in result.stdout
 
 
+def test_an_adapter_with_small_buffers(tmp_path: Path, device: wgdml.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs what fits, and says what does not; what is asked for by name is refused."""
+    limits = {"max-buffer-size": 1 << 19, "max-storage-buffer-binding-size": 1 << 18}
+    small = wgdml.Device(device.gpu_device.adapter.request_device_sync(required_limits=limits))
+    monkeypatch.setattr(wgdml, "default_device", lambda: small)
+    file = tmp_path / "out.json"
+    result = bench("--quick", "--device-only", "--peers", "none", "--data", "random", "--json", file)
+    assert result.exit_code == 0, result.output
+    run_here = ["argmax:1x2^16", "topk:1x2^16:k100", "sort:64x1024"]
+    assert [r["case"] for r in json.loads(file.read_text())["cases"]] == run_here
+    left_out = "argmax:256x1000, argmax:256x1000:axis0, topk:256x1000:k5, topk:1x2^16:k1024, topk:1024x256:axis0:k10"
+    assert f"left out, as this device's buffers are too small: {left_out}\n" in result.stderr
+    # Indices of narrow elements may be what is too large.
+    refused = bench("--cases", "sort:3x60000:uint8", "--device-only")
+    assert refused.exit_code == 2 and "its 720000 bytes are over this device's largest buffer" in refused.stderr
+    none = bench("--preset", "gpu", "--dtype", "float64")
+    assert none.exit_code == 2 and "no case of the table fits this device" in none.stderr
+
+
 def test_a_case_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare = run.prepare
 

@@ -55,6 +55,11 @@ class Case:
         return self.elements * DTYPES[self.dtype]
 
     @property
+    def largest(self) -> int:
+        """Bytes of its largest array. Indices may take more than the elements."""
+        return max(self.bytes, prod(self.result_shape) * max(4, DTYPES[self.dtype]))
+
+    @property
     def length(self) -> int:
         return self.shape[self.axis]
 

@@ -93,7 +93,7 @@ def bench_command(
     table = draw(seed, count or 60, min(_LARGEST_DRAWN[software], most)) if name == "any" else PRESETS[name]
     if growth or (growth is None and not (patterns or data or quick or dtype != "float32")):
         table += CURVES.get(name, ())
-    cases = _cases(table, patterns, dtypes, most)
+    cases = _cases(table, patterns, dtypes, device)
     if list_cases:
         click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
         return 0
@@ -131,18 +131,35 @@ def _check_files(json_file: str | None, plot_file: str | None) -> None:
         check_writable(file)
 
 
-def _cases(table: tuple[Case, ...], patterns: str | None, dtypes: tuple[str, ...], most: int) -> list[Case]:
-    """The cases to run; ``most``: the bytes that the device's largest buffer has."""
+def _cases(table: tuple[Case, ...], patterns: str | None, dtypes: tuple[str, ...], device: Device) -> list[Case]:
+    """The cases to run. Those of the table that do not fit the device are left out."""
     try:
         cases = choose(table, patterns)
     except ValueError as problem:
         raise click.UsageError(f"--cases: {problem}; --list has those of the table") from None
     cases = with_dtypes(cases, dtypes)
-    for case in cases if patterns else ():
-        if case.bytes > most:
-            size = f"{case.bytes} bytes are over this device's largest buffer of {most} bytes"
-            raise click.UsageError(f"--cases {case.name}: its {size}")
-    return cases
+    if patterns:
+        most = device.machine.max_buffer_size
+        for case in cases:
+            if case.largest > most:
+                size = f"{case.largest} bytes are over this device's largest buffer of {most} bytes"
+                raise click.UsageError(f"--cases {case.name}: its {size}")
+        return cases
+    fitting = [case for case in cases if _fits(case, device)]
+    large = dict.fromkeys(case.name for case in cases if case not in fitting)
+    if large:
+        click.echo(f"left out, as this device's buffers are too small: {', '.join(large)}", err=True)
+    if not fitting:
+        raise click.UsageError("no case of the table fits this device: --cases takes other ones")
+    return fitting
+
+
+def _fits(case: Case, device: Device) -> bool:
+    """Whether buffers hold the case's arrays and its plan's scratch."""
+    try:
+        return case.largest <= device.machine.max_buffer_size and bool(device.planner.plan(run.selection_of(case)))
+    except MemoryError:
+        return False
 
 
 def _measure(
@@ -276,4 +293,5 @@ def _probe(cases: list[Case], device: Device) -> Tensor:
     """What the ceiling is measured on: as much as the largest case reads, more than caches hold."""
     least, most = (1 << 20, 1 << 24) if device.machine.software else (1 << 26, 1 << 28)
     longest = max(case.bytes for case in cases) // 4
-    return wgdml.asarray(make_flat("random", min(max(longest, least), most)), device=device)
+    count = min(max(longest, least), most, device.machine.max_buffer_size // 4)
+    return wgdml.asarray(make_flat("random", count), device=device)
