@@ -275,47 +275,32 @@ class TensorDesc:
         self._check_layout()
         minimum = self.minimum_size_in_bytes
         total = minimum if total_tensor_size_in_bytes is None else _as_int("total_tensor_size_in_bytes", total_tensor_size_in_bytes)
-        if not minimum <= total <= _UINT64_MAX:
-            raise ValueError(
-                f"total_tensor_size_in_bytes is {total}; it must be below 2**64 and at least {minimum}, the "
-                f"minimum for sizes {self.sizes}, strides {self.element_strides} and {self.data_type.name}"
-            )
+        least = f"{minimum}, the minimum for sizes {self.sizes}, strides {self.element_strides} and {self.data_type.name}"
+        holds = minimum <= total <= _UINT64_MAX
+        _require(holds, "total_tensor_size_in_bytes", total, f"it must be below 2**64 and at least {least}")
         _store(self, total_tensor_size_in_bytes=total)
 
     def _check_layout(self) -> None:
-        if not 1 <= len(self.sizes) <= MAX_DIMENSION_COUNT:
-            raise ValueError(
-                f"sizes has {len(self.sizes)} dimensions; "
-                f"it must have 1 to {MAX_DIMENSION_COUNT} (DimensionCount of DML_BUFFER_TENSOR_DESC)"
-            )
-        for dimension, size in enumerate(self.sizes):
-            if not 1 <= size <= _UINT32_MAX:
-                raise ValueError(f"sizes[{dimension}] is {size}; every size must be from 1 to 2**32 - 1")
-        if self.element_count > _UINT32_MAX:
-            raise ValueError(f"sizes is {self.sizes}, {self.element_count} elements; there may be at most 2**32 - 1")
-
-        if self.strides is not None:
-            if len(self.strides) != self.dimension_count:
-                raise ValueError(
-                    f"strides has {len(self.strides)} dimensions; "
-                    f"it must have one stride for each of the {self.dimension_count} sizes {self.sizes}"
-                )
-            for dimension, stride in enumerate(self.strides):
-                if not 0 <= stride <= _UINT32_MAX:
-                    raise ValueError(f"strides[{dimension}] is {stride}; every stride must be from 0 to 2**32 - 1")
-        if self.minimum_size_in_bytes > _UINT64_MAX:
-            raise ValueError(
-                f"strides is {self.strides}, an extent of {self.minimum_size_in_bytes} bytes with sizes "
-                f"{self.sizes} and {self.data_type.name}; the extent must be below 2**64 bytes"
-            )
-
-        alignment = self.guaranteed_base_offset_alignment
-        is_power_of_two = alignment > 0 and alignment & (alignment - 1) == 0
-        if alignment != 0 and not (is_power_of_two and self.data_type.itemsize <= alignment <= _UINT32_MAX):
-            raise ValueError(
-                f"guaranteed_base_offset_alignment is {alignment}; it must be 0, or a power of two from "
-                f"{self.data_type.itemsize} (the size of {self.data_type.name}) to 2**31"
-            )
+        sizes, strides, count, name = self.sizes, self.strides, len(self.sizes), self.data_type.name
+        if not 1 <= count <= MAX_DIMENSION_COUNT:
+            rule = f"it must have 1 to {MAX_DIMENSION_COUNT} (DimensionCount of DML_BUFFER_TENSOR_DESC)"
+            raise ValueError(f"sizes has {count} dimensions; {rule}")
+        for dimension, size in enumerate(sizes):
+            _require(1 <= size <= _UINT32_MAX, f"sizes[{dimension}]", size, "every size must be from 1 to 2**32 - 1")
+        elements = self.element_count
+        _require(elements <= _UINT32_MAX, "sizes", f"{sizes}, {elements} elements", "there may be at most 2**32 - 1")
+        if strides is not None and len(strides) != count:
+            rule = f"it must have one stride for each of the {count} sizes {sizes}"
+            raise ValueError(f"strides has {len(strides)} dimensions; {rule}")
+        for dimension, stride in enumerate(strides or ()):
+            _require(0 <= stride <= _UINT32_MAX, f"strides[{dimension}]", stride, "every stride must be from 0 to 2**32 - 1")
+        extent = self.minimum_size_in_bytes
+        value = f"{strides}, an extent of {extent} bytes with sizes {sizes} and {name}"
+        _require(extent <= _UINT64_MAX, "strides", value, "the extent must be below 2**64 bytes")
+        alignment, item = self.guaranteed_base_offset_alignment, self.data_type.itemsize
+        serves = alignment == 0 or (item <= alignment <= _UINT32_MAX and alignment & (alignment - 1) == 0)
+        rule = f"it must be 0, or a power of two from {item} (the size of {name}) to 2**31"
+        _require(serves, "guaranteed_base_offset_alignment", alignment, rule)
 
     @property
     def dimension_count(self) -> int:
@@ -702,8 +687,7 @@ def _check_top_k(desc: _TopKOperatorDesc) -> None:
     _check_value_type("output_value_tensor", values, source)
     _check_axis("axis", axis, source)
     size = source.sizes[axis]
-    if not 1 <= k <= size:
-        raise ValueError(f"k is {k}; it must be from 1 to {size}, the size of axis {axis} of input_tensor")
+    _require(1 <= k <= size, "k", k, f"it must be from 1 to {size}, the size of axis {axis} of input_tensor")
     sizes = (*source.sizes[:axis], k, *source.sizes[axis + 1 :])
     reason = f"the sizes of input_tensor with k = {k} on axis {axis}"
     _check_output("output_value_tensor", values, sizes, reason)
@@ -730,18 +714,16 @@ def _check_select(desc: SelectOperatorDesc) -> None:
     for field in ("sorted", "select_last_index"):
         if not isinstance(getattr(desc, field), bool):
             raise TypeError(f"{field} is {getattr(desc, field)!r}; it must be True or False")
-    if desc.nan not in _NAN_RULES:
-        raise ValueError(f"nan is {desc.nan!r}; it must be one of {', '.join(_NAN_RULES)}")
+    _require(desc.nan in _NAN_RULES, "nan", repr(desc.nan), f"it must be one of {', '.join(_NAN_RULES)}")
     if desc.longest is not None:
         _store(desc, longest=_as_int("longest", desc.longest))
-        if desc.longest < 1 or desc.lengths_tensor is None:
-            raise ValueError(f"longest is {desc.longest}; it must be at least 1, and given with a lengths_tensor alone")
+        holds = desc.longest >= 1 and desc.lengths_tensor is not None
+        _require(holds, "longest", desc.longest, "it must be at least 1, and given with a lengths_tensor alone")
     _check_axes(desc.axes, source)
     size = source.sizes[desc.axes[0]] if len(desc.axes) == 1 else 1
-    if not 1 <= desc.k <= size:
-        raise ValueError(f"k is {desc.k}; it must be from 1 to {size}, the size of a single axis, or 1 of several")
-    if desc.select_last_index and desc.k > 1:
-        raise ValueError(f"select_last_index is True with k = {desc.k}; it must be False for k over 1")
+    _require(1 <= desc.k <= size, "k", desc.k, f"it must be from 1 to {size}, the size of a single axis, or 1 of several")
+    serves = desc.k == 1 or not desc.select_last_index
+    _require(serves, "select_last_index", f"True with k = {desc.k}", "it must be False for k over 1")
     _check_select_outputs(desc)
     _check_select_inputs(desc)
 
@@ -753,8 +735,8 @@ def _check_select_outputs(desc: SelectOperatorDesc) -> None:
         raise ValueError("output_value_tensor and output_index_tensor are None; at least one must be given")
     first = next(iter(given.values()))
     batch = desc.sizes if first.dimension_count == source.dimension_count else source.sizes
-    if any(n not in (1, m) for n, m in zip(source.sizes, batch, strict=True)):
-        raise ValueError(f"input_tensor.sizes is {source.sizes}; each must be 1 or that of the outputs, {first.sizes}, but on axes")
+    fits = all(n in (1, m) for n, m in zip(source.sizes, batch, strict=True))
+    _require(fits, "input_tensor.sizes", source.sizes, f"each must be 1 or that of the outputs, {first.sizes}, but on axes")
     sizes = tuple(desc.k if d in desc.axes else n for d, n in enumerate(batch))
     for field, tensor in given.items():
         _check_output(field, tensor, sizes, f"those of the batch with {desc.k} on axes {desc.axes}")
@@ -789,22 +771,18 @@ def _check_holds(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: 
     """Refuse a type that does not hold the last index over the axes."""
     last = math.prod(sizes[axis] for axis in axes) - 1
     largest = int(np.iinfo(indices.data_type.numpy_dtype).max)
-    if last > largest:
-        raise ValueError(
-            f"{field}.data_type is {indices.data_type.name}, which holds indices up to {largest}; "
-            f"it must hold {last}, the last index over axes {axes} of input_tensor"
-        )
+    holds = f"{indices.data_type.name}, which holds indices up to {largest}"
+    _require(last <= largest, f"{field}.data_type", holds, f"it must hold {last}, the last index over axes {axes} of input_tensor")
 
 
 def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...], reason: str = "") -> None:
-    if tensor.data_type not in types:
-        rule = ("" if len(types) == 1 else "one of ") + _names(types) + reason
-        raise ValueError(f"{field}.data_type is {tensor.data_type.name}; it must be {rule}")
+    rule = ("" if len(types) == 1 else "one of ") + _names(types) + reason
+    _require(tensor.data_type in types, f"{field}.data_type", tensor.data_type.name, f"it must be {rule}")
 
 
 def _check_broadcast(field: str, tensor: TensorDesc, sizes: tuple[int, ...]) -> None:
-    if tensor.dimension_count != len(sizes) or any(n not in (1, m) for n, m in zip(tensor.sizes, sizes, strict=True)):
-        raise ValueError(f"{field}.sizes is {tensor.sizes}; it must be {sizes}, or 1 in some dimensions")
+    fits = tensor.dimension_count == len(sizes) and all(n in (1, m) for n, m in zip(tensor.sizes, sizes, strict=True))
+    _require(fits, f"{field}.sizes", tensor.sizes, f"it must be {sizes}, or 1 in some dimensions")
 
 
 def _check_some_level_takes(desc: object) -> None:
@@ -815,19 +793,16 @@ def _check_some_level_takes(desc: object) -> None:
 
 
 def _check_axes(axes: tuple[int, ...], source: TensorDesc) -> None:
-    if not axes:
-        raise ValueError("axes is (); it must have at least one axis")
+    _require(bool(axes), "axes", axes, "it must have at least one axis")
     for position, axis in enumerate(axes):
         _check_axis(f"axes[{position}]", axis, source)
-        if axis in axes[:position]:
-            raise ValueError(f"axes[{position}] is {axis}, a duplicate; axes must name each axis once")
+        once = axis not in axes[:position]
+        _require(once, f"axes[{position}]", f"{axis}, a duplicate", "axes must name each axis once")
 
 
 def _check_axis(field: str, axis: int, source: TensorDesc) -> None:
-    if not 0 <= axis < source.dimension_count:
-        raise ValueError(
-            f"{field} is {axis}; it must be from 0 to {source.dimension_count - 1}, less than the dimension count of input_tensor"
-        )
+    last = source.dimension_count - 1
+    _require(0 <= axis <= last, field, axis, f"it must be from 0 to {last}, less than the dimension count of input_tensor")
 
 
 def _check_value_type(field: str, values: TensorDesc, source: TensorDesc) -> None:
@@ -836,24 +811,16 @@ def _check_value_type(field: str, values: TensorDesc, source: TensorDesc) -> Non
 
 def _check_output(field: str, tensor: TensorDesc, sizes: tuple[int, ...], reason: str) -> None:
     """Refuse other sizes, and elements that share an address, which DirectML leaves open."""
-    if tensor.dimension_count != len(sizes):
-        raise ValueError(
-            f"{field}.sizes is {tensor.sizes}, {tensor.dimension_count} dimensions; "
-            f"it must have {len(sizes)}, as many as input_tensor"
-        )
-    if tensor.sizes != sizes:
-        raise ValueError(f"{field}.sizes is {tensor.sizes}; it must be {sizes}, {reason}")
-    for dimension, (size, stride) in enumerate(zip(tensor.sizes, tensor.element_strides, strict=True)):
-        if size > 1 and stride == 0:
-            raise ValueError(
-                f"{field}.strides[{dimension}] is 0 with size {size}; "
-                f"an output must not be broadcast: every element needs an address of its own"
-            )
-    if overlaps_itself(tensor.sizes, tensor.element_strides):
-        raise ValueError(
-            f"{field}.strides is {tensor.strides}, which lets elements overlap with sizes {tensor.sizes}; "
-            f"every element of an output needs an address of its own"
-        )
+    own, own_address = tensor.sizes, "needs an address of its own"
+    rule = f"it must have {len(sizes)}, as many as input_tensor"
+    _require(len(own) == len(sizes), f"{field}.sizes", f"{own}, {len(own)} dimensions", rule)
+    _require(own == sizes, f"{field}.sizes", own, f"it must be {sizes}, {reason}")
+    for dimension, (size, stride) in enumerate(zip(own, tensor.element_strides, strict=True)):
+        rule = f"an output must not be broadcast: every element {own_address}"
+        _require(size == 1 or stride > 0, f"{field}.strides[{dimension}]", f"0 with size {size}", rule)
+    apart = not overlaps_itself(own, tensor.element_strides)
+    overlap = f"{tensor.strides}, which lets elements overlap with sizes {own}"
+    _require(apart, f"{field}.strides", overlap, f"every element of an output {own_address}")
 
 
 def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
@@ -929,6 +896,12 @@ def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
 
 
 _E = TypeVar("_E", bound=Enum)
+
+
+def _require(holds: bool, field: str, value: object, rule: str) -> None:
+    """``ValueError`` for a value that breaks a rule."""
+    if not holds:
+        raise ValueError(f"{field} is {value}; {rule}")
 
 
 def _store(desc: object, **fields: object) -> None:
