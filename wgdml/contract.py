@@ -176,15 +176,7 @@ class FeatureRow:
 _RANK_4 = range(4, 5)
 _ALL_RANKS = range(1, MAX_DIMENSION_COUNT + 1)
 _FLOATS = (DataType.FLOAT32, DataType.FLOAT16)
-_TO_32_BITS = (
-    *_FLOATS,
-    DataType.INT32,
-    DataType.INT16,
-    DataType.INT8,
-    DataType.UINT32,
-    DataType.UINT16,
-    DataType.UINT8,
-)
+_TO_32_BITS = (*_FLOATS, *(DataType[f"{sign}INT{bits}"] for sign in ("", "U") for bits in (32, 16, 8)))
 _ALL_TYPES = (*_TO_32_BITS, DataType.INT64, DataType.UINT64)
 _UINT32_ONLY = (DataType.UINT32,)
 _TOP_K_INDICES = (DataType.UINT64, DataType.UINT32)
