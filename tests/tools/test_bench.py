@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -353,6 +355,27 @@ def test_peers_may_settle_ties_but_not_be_wrong() -> None:
     assert peers.check(case, x, want, [[3, 2]], [[1, 2]]) == "wrong values"
     assert peers.check(case, x, want, [[3, 3]], [[1, 5]]) == "indices out of range"
     assert peers.check(case, x, want, [[3, 3]], [[1, 1]]) == "an index comes twice"
+
+
+def test_numpy_and_what_speaks_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CuPy by NumPy in its place: what it is asked for, and that events of CUDA time it."""
+    waited: list[int] = []
+    event = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(getDeviceCount=lambda: 1),
+        Device=lambda: SimpleNamespace(synchronize=lambda: waited.append(1)),
+        Event=lambda: event,
+        get_elapsed_time=lambda begin, end: 2.0,
+    )
+    names = ("argmax", "flip", "argsort", "take_along_axis", "argpartition", "asarray")
+    cupy = SimpleNamespace(__version__="14", cuda=cuda, asnumpy=np.asarray, **{name: getattr(np, name) for name in names})
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    assert peers.PEERS["numpy"].start() == np.__version__ and peers.PEERS["cupy"].start() == "14"
+    for case in (cases.parse("topk:3x50:k7"), cases.parse("argmax:3x50:axis0"), cases.parse("sort:3x50")):
+        x = data.make("random", case)
+        found = {name: peers.PEERS[name].measure(case, x, answers.answer(case, x)) for name in ("numpy", "cupy")}
+        assert all(result["correct"] for result in found.values()) and found["cupy"]["us"] == 2000.0
+    assert waited and not peers.PEERS["numpy"].on_gpu and peers.PEERS["cupy"].on_gpu
 
 
 def test_a_peer_that_fails_is_only_reported(device: wgdml.Device) -> None:

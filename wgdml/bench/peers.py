@@ -9,6 +9,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -61,16 +62,33 @@ class Peer:
         return {"us": statistics.median(times) * 1e6, "calls": len(times), "correct": not problem, "problem": problem}
 
 
-class NumPyPeer(Peer):
-    """argmax; or argpartition, then a sort of the k."""
+class ArrayPeer(Peer):
+    """NumPy, and CuPy as its like: argmax; argpartition, then a sort of the k; argsort."""
 
-    name = "numpy"
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.on_gpu = name == "cupy"
 
     def start(self) -> str:
-        return np.__version__
+        self.library = import_module(self.name)
+        if self.on_gpu:
+            self.library.cuda.runtime.getDeviceCount()
+        return str(self.library.__version__)
 
     def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
-        return (lambda: _select(np, case, x)), lambda result: result
+        data = self.library.asarray(x)
+        read = self.library.asnumpy if self.on_gpu else np.asarray
+
+        def results(result: Any) -> tuple[Any, Any]:
+            return None if result[0] is None else read(result[0]), read(result[1])
+
+        return (lambda: _select(self.library, case, data)), results
+
+    def seconds(self, call: Call) -> list[float]:
+        if not self.on_gpu:
+            return super().seconds(call)
+        cuda = self.library.cuda
+        return _by_events(call, cuda.Device().synchronize, cuda.Event, cuda.get_elapsed_time)
 
 
 def _select(library: Any, case: Case, x: Any) -> tuple[Any, Any]:
@@ -268,42 +286,15 @@ class JaxPeer(Peer):
         return (lambda: jax.block_until_ready(compiled(data))), lambda result: result
 
 
-class CupyPeer(Peer):
-    """``cupy.argmax``; argpartition, then a sort of the k; ``cupy.argsort``."""
-
-    name = "cupy"
-    on_gpu = True
-
-    def start(self) -> str:
-        import cupy
-
-        cupy.cuda.runtime.getDeviceCount()
-        self.cupy = cupy
-        return str(cupy.__version__)
-
-    def bind(self, case: Case, x: Array) -> tuple[Call, Results]:
-        cupy = self.cupy
-        data = cupy.asarray(x)
-
-        def results(result: Any) -> tuple[Any, Any]:
-            return None if result[0] is None else cupy.asnumpy(result[0]), cupy.asnumpy(result[1])
-
-        return (lambda: _select(cupy, case, data)), results
-
-    def seconds(self, call: Call) -> list[float]:
-        cuda = self.cupy.cuda
-        return _by_events(call, cuda.Device().synchronize, cuda.Event, cuda.get_elapsed_time)
-
-
 #: By name; none is imported before its ``start``.
 PEERS: dict[str, Peer] = {
     peer.name: peer
     for peer in (
         TorchPeer("cuda"),
-        CupyPeer(),
+        ArrayPeer("cupy"),
         JaxPeer(),
         OnnxRuntimePeer("ort-webgpu", "WebGpuExecutionProvider", "webgpu"),
-        NumPyPeer(),
+        ArrayPeer("numpy"),
         OnnxRuntimePeer("ort-cpu", "CPUExecutionProvider", "cpu"),
         TorchPeer("cpu"),
     )
