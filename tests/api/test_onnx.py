@@ -109,6 +109,21 @@ def test_bad_input_opens_no_device(no_device, operator, inputs, error, word):
         backend.run_node(helper.make_node(operator, ["x", "k"][: len(inputs)], outputs), inputs)
 
 
+@pytest.mark.parametrize(
+    ("node", "opset", "words"),
+    [
+        (helper.make_node("ArgMax", ["x"], ["y"], bogus=3), 13, "attribute: bogus for operator ArgMax"),
+        (helper.make_node("ArgMax", ["x"], ["y"], select_last_index=1), 11, "attribute: select_last_index"),
+        (helper.make_node("TopK", ["x"], ["values", "indices"]), 1, "Required attribute 'k' is missing"),
+        (helper.make_node("TopK", ["x"], ["values", "indices"]), 11, "TopK:11\\) has input size 1 not in range"),
+        (helper.make_node("ArgMax", ["x", "x"], ["y"]), 13, "ArgMax:13\\) has input size 2 not in range"),
+    ],
+)
+def test_a_node_that_its_opset_does_not_have(no_device, node, opset, words):
+    with pytest.raises(onnx.checker.ValidationError, match=words):
+        backend.run_node(node, [X] * len(node.input), opset_version=opset)
+
+
 def test_a_node_with_too_few_inputs(no_device):
     node = helper.make_node("TopK", ["x", "k"], ["values", "indices"])
     with pytest.raises(ValueError, match=r"inputs must be 2 arrays \(x, k\), not 1"):
