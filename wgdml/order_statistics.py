@@ -288,17 +288,11 @@ def _counts(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
 
     Ranks that are the same for all sequences take less time.
     """
-    counts = np.maximum(_numbers(x, axes), 1)
+    found = asarray(np.zeros(batch_of(x.shape, axes), np.uint32), device=x.device)
+    if found.size:
+        _run(x, line_selection(x, axes, 1, Order.ASCENDING), numbers_plan, (), numbers=found)
+    counts = np.maximum(found.numpy().astype(np.int64), 1)
     return counts.reshape(-1)[:1] if counts.size and counts.min() == counts.max() else counts.reshape(-1, 1)
-
-
-def _numbers(x: Tensor, axes: tuple[int, ...]) -> NDArray[np.int64]:
-    """How many elements of each sequence are not NaN."""
-    shape = batch_of(x.shape, axes)
-    counts = asarray(np.zeros(shape, np.uint32), device=x.device)
-    if prod(shape):
-        _run(x, line_selection(x, axes, 1, Order.ASCENDING), numbers_plan, (), numbers=counts)
-    return counts.numpy().astype(np.int64)
 
 
 def _neighbours(
