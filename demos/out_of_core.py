@@ -17,7 +17,7 @@ import numpy as np
 
 import wgdml
 from wgdml import outofcore
-from wgdml.runtime.stream import Uploader
+from wgdml.runtime.transfers import uploads
 
 
 def make(path: Path, count: int) -> np.memmap:
@@ -30,9 +30,9 @@ def make(path: Path, count: int) -> np.memmap:
 
 
 def upload(device: wgdml.Device, x: np.memmap, block: int) -> None:
-    with Uploader(device, block) as uploader:
+    with uploads(device.context, device.buffers, block) as put:
         for start in range(0, x.size, block // 4):
-            uploader.put(x[start : start + block // 4])
+            put(x[start : start + block // 4])
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:

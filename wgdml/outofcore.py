@@ -26,8 +26,8 @@ from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor
-from .runtime.stream import Uploader
 from .runtime.tensor import Tensor, as_numpy, new_tensor
+from .runtime.transfers import uploads
 from .selection import Order, packed_strides
 
 __all__ = ["Progress", "Source", "Wanted", "argmax", "argmin", "block_sizes", "max", "min", "select", "top_k"]
@@ -281,12 +281,13 @@ class _Pass:
         # Whole sequences are selected at once. To merge short ones takes up to three times as long.
         whole = all(sizes[a] == self.shape[a] for a in self.axes)
         kept: dict[tuple[int, ...], RunningTopK] = {}
-        with _reporting(progress, prod(self.shape) * item) as report, Uploader(self.device, prod(sizes) * item) as uploader:
+        total, own = prod(self.shape) * item, self.device
+        with _reporting(progress, total) as report, uploads(own.context, own.buffers, prod(sizes) * item) as upload:
             for region in self._parts([d for d in self.memory_order if d not in self.axes], sizes):
                 batch = tuple(region[d].stop - region[d].start for d in sorted(region))
                 if not whole and batch not in kept:
                     kept[batch] = running_of(wanted.k, self.dtype, batch, wanted.order, wanted.last_index, self.device)
-                found = self._first(region, sizes, uploader, report, kept.get(batch))
+                found = self._first(region, sizes, upload, report, kept.get(batch))
                 place = tuple(slice(None) if d in self.axes else region[d] for d in range(len(self.shape)))
                 self.waiting.append((place, found))
                 if sum(part.nbytes for _, pair in self.waiting for part in pair if part is not None) > self.budget // 2:
@@ -294,7 +295,7 @@ class _Pass:
         self._collect()
 
     def _first(
-        self, region: dict[int, slice], sizes: Sequence[int], uploader: Uploader, report: Any, running: RunningTopK | None
+        self, region: dict[int, slice], sizes: Sequence[int], upload: Any, report: Any, running: RunningTopK | None
     ) -> TopKResult:
         """The first pairs of sequences: of one block, or of several that ``running`` merges."""
         wanted = self.wanted
@@ -303,7 +304,7 @@ class _Pass:
         for part in self._parts(self.axes, sizes):
             # Blocks of a sequence come in ascending order of index, so positions go on.
             block = self._read(region | part)
-            items = self._tensor(uploader.put(block), block)
+            items = self._tensor(upload(block), block)
             if running is None:
                 has_values, dtype = wanted.has_values, wanted.index_dtype
                 found = first_pairs(items, self.axes, wanted.k, wanted.order, wanted.last_index, has_values, dtype)

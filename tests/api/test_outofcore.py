@@ -8,6 +8,8 @@ import math
 import mmap
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from hypothesis import strategies as st
 
 import wgdml
 from wgdml import cli, outofcore
-from wgdml.runtime.stream import Uploader
+from wgdml.runtime.transfers import uploads
 
 MIB = 1 << 20
 
@@ -282,10 +284,14 @@ def test_interrupt(device):
     ended: list[Any] = []
     calls = []
 
-    class Watched(Uploader):
-        def __exit__(self, kind: Any, *rest: Any) -> None:
-            super().__exit__(kind, *rest)
-            ended.append(kind)
+    @contextmanager
+    def watched(*arguments: Any) -> Iterator[Any]:
+        try:
+            with uploads(*arguments) as upload:
+                yield upload
+        except BaseException as error:
+            ended.append(type(error))
+            raise
 
     def stop(done: int, total: int) -> None:
         calls.append(done)
@@ -293,7 +299,7 @@ def test_interrupt(device):
             signal.raise_signal(signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outofcore, "Uploader", Watched)
+        patch.setattr(outofcore, "uploads", watched)
         with pytest.raises(KeyboardInterrupt):
             outofcore.top_k(x, 5, block_bytes=1 << 16, device=device, progress=stop)
     assert len(calls) == 3 and ended == [KeyboardInterrupt]

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from math import prod
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
 _KEPT_BYTES = 8 * CHUNK  # for each direction
 _PART = 1 << 20  # bytes of a staging buffer of a read that a loop awaits: it copies one at a time
-_READING, WRITING = "reading from the device", "writing to the device"  # as errors say it
+_READING, _WRITING = "reading from the device", "writing to the device"  # as errors say it
 
 _READ = wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST
 _WRITE = wgpu.BufferUsage.MAP_WRITE | wgpu.BufferUsage.COPY_SRC
@@ -57,7 +58,7 @@ class _Piece(NamedTuple):
     place: int
 
 
-class UploadRing:
+class _UploadRing:
     """Writes through two staging buffers: the device empties one while the host fills the other."""
 
     def __init__(self, context: Context, staging: Sequence[Any]) -> None:
@@ -105,6 +106,34 @@ class UploadRing:
             interruptible(self._mapping[turn].sync_wait)
 
 
+@contextmanager
+def uploads(context: Context, buffers: Buffers, size: int) -> Iterator[Callable[[NDArray[Any]], Any]]:
+    """Uploads blocks of up to ``size`` bytes: while the device reduces one, the next is written.
+
+    Each call returns the buffer that holds the block, row by row, for work that is submitted from
+    now on. It holds the block until the block after the next is uploaded.
+    """
+    storage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST
+    made = [buffers.create(-(-size // 16) * 16, usage) for usage in (_WRITE, _WRITE, storage, storage)]
+    ring, turns = _UploadRing(context, made[:2]), cycle(made[2:])
+
+    def upload(block: NDArray[Any]) -> Any:
+        buffer = next(turns)
+        with context.moving(_WRITING):
+            ring.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8), buffer, more=True)
+        return buffer
+
+    try:
+        try:
+            yield upload
+        finally:
+            with context.moving(_WRITING):
+                ring.finish()
+    finally:
+        for buffer in made:
+            buffer.destroy()
+
+
 class Transfers:
     """Moves data between NumPy and the buffers of one device."""
 
@@ -146,7 +175,7 @@ class Transfers:
         Its last word is filled with zeros.
         """
         self._context.check()
-        with self._context.moving(WRITING):
+        with self._context.moving(_WRITING):
             self._write(data.reshape(-1).view(np.uint8), buffer)
 
     def _write(self, flat: NDArray[np.uint8], buffer: Any) -> None:
@@ -159,7 +188,7 @@ class Transfers:
             self._context.gpu_device.queue.write_buffer(buffer, whole, last)
         if whole:
             with self._staging(self._writing, _WRITE, [whole] if whole <= CHUNK else [CHUNK, CHUNK]) as staging:
-                UploadRing(self._context, staging).write(flat[:whole], buffer)
+                _UploadRing(self._context, staging).write(flat[:whole], buffer)
 
     # -- from the device --
 
