@@ -186,7 +186,7 @@ FORK = """
     pid = os.fork()
     if pid == 0:
         for use in (lambda: wgdml.argmax(x), lambda: wgdml.argmax(tensor), tensor.numpy, wgdml.default_device, wgdml.Device,
-                    wgdml.adapters, lambda: wgdml.asarray(x, device=device)):
+                    wgdml.adapters, lambda: wgdml.asarray(x, device=device), lambda: wgdml.Device(device.gpu_device)):
             try:
                 use()
             except RuntimeError as error:
@@ -228,6 +228,48 @@ def test_a_fork_before_the_first_use(device):
         if pid:
             assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
             print("ok")
+        """
+    )
+    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_fork_from_a_process_that_used_wgpu_alone():
+    """The parent has not imported wgdml, and so has nothing that would tell of its fork."""
+    done = python(
+        """
+        import os, wgpu
+        gpu = wgpu.utils.get_default_device()
+        pid = os.fork()
+        if not pid:
+            import wgdml
+            for use in (lambda: wgdml.Device(gpu), wgdml.default_device):
+                try:
+                    use()
+                except RuntimeError as error:
+                    assert "forked" in str(error), error
+                else:
+                    os._exit(3)
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        print("ok")
+        """
+    )
+    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_forked_child_may_bring_a_device_of_its_own():
+    done = python(
+        """
+        import os, wgpu, wgdml
+        wgdml.adapters()
+        pid = os.fork()
+        if not pid:
+            device = wgdml.Device(wgpu.gpu.request_adapter_sync().request_device_sync())
+            os._exit(int(wgdml.argmax([1.0, 9.0, 2.0], device=device)))
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+        print("ok")
         """
     )
     assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr

@@ -66,6 +66,9 @@ class Context:
     """What every part of a device's runtime stands on."""
 
     def __init__(self, gpu_device: Any) -> None:
+        # wgpu-py's thread of the device stops when that is destroyed. Else it ended in a fork.
+        if gpu_device._poller is not None and not gpu_device._poller.is_alive():
+            raise RuntimeError(FORKED)
         self.gpu_device = gpu_device
         self.adapter_info: dict[str, Any] = dict(gpu_device.adapter.info)
         self.limits: dict[str, int] = dict(gpu_device.limits)

@@ -121,7 +121,10 @@ _inherited = False
 
 
 def use_gpu(user: _User | None = None) -> None:
-    """Comes before any use of wgpu; tells ``user`` of forks. ``RuntimeError`` in such a fork."""
+    """Comes before any use of wgpu; tells ``user`` of forks. ``RuntimeError`` in such a fork.
+
+    A ``user`` in a fork has a device that the caller made there: ``Context`` refuses the parent's.
+    """
     global _used
     if _inherited and user is None:
         raise RuntimeError(FORKED)
