@@ -159,7 +159,8 @@ def _worker_number() -> int | None:
         name = str(get_worker().name)
     except (ImportError, ValueError):
         return None
-    digits = re.search(r"\d+$", name)
+    # A worker without a name has its address, which ends with a port.
+    digits = None if ":" in name else re.search(r"\d+$", name)
     return int(digits.group()) if digits else None
 
 

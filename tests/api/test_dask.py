@@ -166,9 +166,11 @@ def test_a_worker_takes_the_adapter_of_its_number(monkeypatch):
     monkeypatch.setattr(wgdml.dask, "default_device", lambda: "default")
     monkeypatch.setattr(wgdml.dask, "_worker_devices", {})
     assert wgdml.dask.worker_device() == "default"
-    for number, expected in ((0, "first"), (3, "second"), (3, "second")):
+    named = {0: "first", 3: "second", "gpu-3": "second", "tcp://10.0.0.7:43211": "default", "tcp://[::1]:43211": "default"}
+    named |= {"inproc://10.0.0.7/77/1": "default", "alice": "default"}
+    for number, expected in (*named.items(), (3, "second")):
         monkeypatch.setattr("distributed.get_worker", lambda number=number: types.SimpleNamespace(name=number))
-        assert wgdml.dask.worker_device() == f"device of {expected}"
+        assert wgdml.dask.worker_device() == (expected if expected == "default" else f"device of {expected}")
     assert made == ["first", "second"]
     monkeypatch.setenv("WGDML_ADAPTER", "0")
     assert wgdml.dask.worker_device() == "default"
