@@ -99,9 +99,15 @@ class RunningTopK:
         """
         given = x if isinstance(x, Tensor) else as_numpy(x)
         ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(as_numpy(indices, "indices"))
-        self._check(given, ids)
-        for part, own in self._blocks(given, ids):
-            self._take(part, (len(self.batch_shape),), own)
+        known = self._own_ids, self._count
+        try:
+            self._check(given, ids)
+            for part, own in self._blocks(given, ids):
+                self._take(part, (len(self.batch_shape),), own)
+                known = self._own_ids, self._count
+        except BaseException:  # nothing of this block was taken
+            self._own_ids, self._count = known
+            raise
 
     def record_update(self, encoder: Any, /, x: Tensor, indices: Tensor | None = None) -> None:
         """Records ``update`` of Tensors into a ``wgpu.GPUCommandEncoder`` or
@@ -117,15 +123,14 @@ class RunningTopK:
         for name, tensor in {"x": x, "indices": indices}.items():
             if not isinstance(tensor, Tensor) and (name == "x" or tensor is not None):
                 raise TypeError(f"{name} must be a wgdml.Tensor, not {type(tensor).__name__}")
-        known = self._own_ids, self._count
-        self._check(x, indices)
-        for tensor in (self._state, x, indices):
-            if tensor is not None:
-                keep_memory(tensor)
-        along = (len(self.batch_shape),)
+        known, along = (self._own_ids, self._count), (len(self.batch_shape),)
         try:
+            self._check(x, indices)
+            for tensor in (self._state, x, indices):
+                if tensor is not None:
+                    keep_memory(tensor)
             self.device.record(encoder, (self._prepared(part, along, own) for part, own in self._blocks(x, indices)))
-        except ValueError:  # nothing was recorded
+        except BaseException:  # nothing was recorded
             self._own_ids, self._count = known
             raise
 
@@ -152,11 +157,16 @@ class RunningTopK:
         check_gpu_device("other", other._state, self.device)
         if other._own_ids is None:
             return
+        known = self._own_ids
         self._check_ids(other._own_ids)
+        try:
+            if self._sequences:
+                options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids > 0
+                self._run(merge_plan, options, other=other._state)
+        except BaseException:  # nothing was merged
+            self._own_ids = known
+            raise
         self._count += other._count
-        if self._sequences:
-            options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids > 0
-            self._run(merge_plan, options, other=other._state)
 
     def result(self, *, index_dtype: DTypeLike = "int64") -> TopKResult:
         """The pairs that are kept, as new Tensors of shape ``batch_shape + (k,)``; does not wait.

@@ -138,6 +138,52 @@ def test_an_encoder_that_has_ended_is_refused(device):
     assert running.result().indices.numpy().tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("error", [MemoryError, wgdml.DeviceLostError, KeyboardInterrupt])
+@pytest.mark.parametrize("way", ["update", "record_update", "merge"])
+def test_what_failed_is_not_counted(device, monkeypatch, way, error):
+    running, other = wgdml.RunningTopK(3, "float32"), wgdml.RunningTopK(3, "float32")
+    tensor, ids = wgdml.asarray(np.zeros(9, np.float32)), wgdml.asarray(np.arange(9))
+    other.update(tensor, ids)
+
+    def fails(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch, pytest.raises(error):
+        patch.setattr(running.device, "record" if way == "record_update" else "run", fails)
+        if way == "update":
+            running.update(tensor, ids)
+        elif way == "merge":
+            running.merge(other)
+        else:
+            running.record_update(device.gpu_device.create_command_encoder(), tensor, ids)
+    assert running._count == 0
+    running.update(tensor)  # without ids, as nothing was taken
+    assert running.result(index_dtype="int32").indices.numpy().tolist() == [0, 1, 2]
+
+
+def test_blocks_that_were_taken_before_one_failed_stay(device, monkeypatch):
+    small, _ = planned_device(device, limits={"max_storage_buffer_binding_size": 64 << 10, "max_buffer_size": 1 << 20})
+    running = wgdml.RunningTopK(3, "float32", device=small)
+    run, calls = small.run, []
+
+    def fails_later(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise MemoryError("no room")
+        run(*arguments)
+
+    monkeypatch.setattr(small, "run", fails_later)
+    x, ids = np.arange(30_000, dtype=np.float32), np.arange(30_000) + 2**40
+    with pytest.raises(MemoryError):
+        running.update(x, ids)
+    assert 0 < running._count < 30_000
+    values, indices = running.result()
+    assert np.array_equal(indices.numpy(), values.numpy().astype(np.int64) + 2**40)
+    assert values.numpy()[0] == running._count - 1
+    with pytest.raises(ValueError, match="indices must be given with all items, as before"):
+        running.update(x)
+
+
 def test_recorded_updates_go_on_as_submissions_do(device):
     x = RNG.normal(size=(2, 3, 100)).astype(np.float32)
     ids = RNG.integers(0, 99, (3, 100))
