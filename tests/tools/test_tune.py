@@ -253,6 +253,29 @@ def test_a_profile_is_written_used_named_and_removed(found, tmp_path, device):
     assert wgdml.Device().profile == {}
 
 
+@pytest.mark.parametrize("problem", [ModuleNotFoundError("No module named 'platformdirs'"), RuntimeError("no home directory")])
+@pytest.mark.parametrize(("option", "doing"), [(("--quick",), "write"), (("--reset",), "remove")])
+def test_a_profile_without_a_place(found, monkeypatch, problem, option, doing):
+    def nowhere() -> None:
+        raise problem
+
+    monkeypatch.setattr(profile, "_folder", nowhere)
+    result = run("tune", *option)
+    assert result.exit_code == 1 and result.stderr == f"wgdml: error: cannot {doing} the profile: {problem}\n"
+
+
+def test_a_profile_that_may_not_be_removed(found, monkeypatch, device):
+    path = profile.write(device.adapter_info, "2026-11-01", {"serial_select.slices": 4})
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(type(path), "unlink", refused)
+    result = run("tune", "--reset")
+    assert result.exit_code == 1 and result.stdout == ""
+    assert result.stderr == f"wgdml: error: cannot remove the profile: [Errno 13] Permission denied: '{path}'\n"
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a full device as Linux has it")
 def test_a_full_disk_is_said(found):
     result = run("tune", "--dry-run", "--json", "/dev/full")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -82,19 +83,27 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
     if document["wrong"]:
         return 1
     if not dry_run:
-        try:
+        with _said("write"):
             path = profile.write(device.adapter_info, document["when"], document["numbers"])
-        except (OSError, RuntimeError) as problem:  # no right, no room, no home
-            raise click.ClickException(f"cannot write the profile: {problem}") from None
         click.echo(f"wrote {path}")
     return 0
 
 
+@contextmanager
+def _said(doing: str) -> Iterator[None]:
+    """An error of what is done to the profile, as the command says it."""
+    try:
+        yield
+    except (ImportError, OSError, RuntimeError) as problem:  # no module, right, room or home
+        raise click.ClickException(f"cannot {doing} the profile: {problem}") from None
+
+
 def _reset(device: Device) -> int:
-    found = profile.files_of(device.adapter_info)
-    for path in found:
-        path.unlink()
-        click.echo(f"removed {path}")
+    with _said("remove"):
+        found = profile.files_of(device.adapter_info)
+        for path in found:
+            path.unlink()
+            click.echo(f"removed {path}")
     if not found:
         click.echo("this adapter has no profile")
     return 0
