@@ -142,7 +142,7 @@ def argmax(
     reduce; ``TypeError`` for data types without an order; for all else as ``top_k``.
     """
     beside = _given(lengths, starts, longest)
-    return _index(Order.MAXIMUM, x, axis, keepdims, select_last_index, nan, index_dtype, out, device, beside)
+    return _reduced(Order.MAXIMUM, x, axis, keepdims, nan, index_dtype, out, device, last=select_last_index, beside=beside)
 
 
 def argmin(
@@ -165,7 +165,7 @@ def argmin(
     Raises as ``argmax`` does.
     """
     beside = _given(lengths, starts, longest)
-    return _index(Order.MINIMUM, x, axis, keepdims, select_last_index, nan, index_dtype, out, device, beside)
+    return _reduced(Order.MINIMUM, x, axis, keepdims, nan, index_dtype, out, device, last=select_last_index, beside=beside)
 
 
 def max(
@@ -190,7 +190,7 @@ def max(
 
     Raises as ``argmax`` does, and ``TypeError`` for a ``return_indices`` that is no bool.
     """
-    return _extreme(x, axis, keepdims, with_nan(Order.MAXIMUM, nan), return_indices, index_dtype, out, device)
+    return _reduced(Order.MAXIMUM, x, axis, keepdims, nan, index_dtype, out, device, True, return_indices)
 
 
 def min(
@@ -209,7 +209,7 @@ def min(
 
     Raises as ``max`` does.
     """
-    return _extreme(x, axis, keepdims, with_nan(Order.MINIMUM, nan), return_indices, index_dtype, out, device)
+    return _reduced(Order.MINIMUM, x, axis, keepdims, nan, index_dtype, out, device, True, return_indices)
 
 
 def sort(
@@ -516,38 +516,25 @@ def _first(
     return _run(operand, request, out, device) if beside is None else _run_beside(operand, request, out, device, beside)
 
 
-def _index(
+def _reduced(
     order: Order,
     x: ArrayLike | Tensor,
     axis: Axes,
     keepdims: bool,
-    last: bool,
     nan: Nan,
-    index_dtype: DTypeLike,
-    out: Tensor | None,
-    device: Device | None,
-    beside: Mapping[str, Any] | None,
-) -> Any:
-    """What ``argmax`` and ``argmin`` share."""
-    order, keeps, last = with_nan(order, nan), as_flag("keepdims", keepdims), as_flag("select_last_index", last)
-    return _first(x, 1, axis, order, False, as_index_dtype(index_dtype), out, device, beside, True, last, keeps)[0]
-
-
-def _extreme(
-    x: ArrayLike | Tensor,
-    axis: Axes,
-    keepdims: bool,
-    order: Order,
-    return_indices: bool,
     index_dtype: DTypeLike,
     out: Any,
     device: Device | None,
+    has_values: bool = False,
+    has_indices: bool = True,
+    last: bool = False,
+    beside: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The value of the first pair over some axes, and its index where that is wanted."""
-    dtype = as_index_dtype(index_dtype)
-    both, keeps = as_flag("return_indices", return_indices), as_flag("keepdims", keepdims)
-    found = _first(x, 1, axis, order, True, dtype if both else None, out, device, keepdims=keeps)
-    return TopKResult(*found) if both else found[0]
+    """The value of the first pair over some axes, its index, or both."""
+    order, keeps, last = with_nan(order, nan), as_flag("keepdims", keepdims), as_flag("select_last_index", last)
+    dtype, indexed = as_index_dtype(index_dtype), as_flag("return_indices", has_indices)
+    found = _first(x, 1, axis, order, has_values, dtype if indexed else None, out, device, beside, True, last, keeps)
+    return found[0] if len(found) == 1 else TopKResult(*found)
 
 
 def _operand(x: Any) -> tuple[Any, Elements]:
