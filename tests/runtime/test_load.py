@@ -5,6 +5,7 @@ A short version at every run; ``make soak`` lasts a minute and makes 100,000 cal
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import threading
@@ -160,3 +161,22 @@ def test_caches_are_bounded(new):
         assert wgdml.argmax(x[:length], device=fresh) == length - 1
     assert live_buffers() - first <= 1024 + 32, "each kept plan has one buffer, for its parameters"
     assert fresh.counters["pipelines"] < 64, "sizes must not be part of a shader"
+
+
+def test_looks_and_reads_of_event_loops_leave_memory_as_it_was(device):
+    """A window asks at each frame whether the device is lost, and awaits what it selects."""
+    x = wgdml.asarray(np.arange(250_000, dtype=np.float32), device=device)
+
+    async def frames(count: int) -> None:
+        for _ in range(count):
+            wgdml.argmax(x)
+            assert not device.lost
+            await x.numpy_async()
+
+    asyncio.run(frames(20))
+    gc.collect()
+    before, waiting = resident_bytes(), len(wgpu.GPUPromise._UNRESOLVED)
+    asyncio.run(frames(150))
+    grown = resident_bytes() - before
+    assert grown < 16 << 20, f"resident memory grew by {grown / 1e6:.0f} MB"
+    assert len(wgpu.GPUPromise._UNRESOLVED) == waiting

@@ -150,7 +150,8 @@ class Context:
     def probe(self, doing: str) -> Exception | None:
         """What is wrong with the device now, if anything is."""
         try:
-            self.gpu_device.create_command_encoder().finish()
+            # An empty layout is one object in wgpu. A command buffer that is not submitted stays.
+            self.gpu_device.create_bind_group_layout(entries=[])
         except wgpu.GPUError as reason:
             return translated(reason, doing)
         return None

@@ -42,6 +42,20 @@ def outliving(promise: Any) -> Any:
     return promise
 
 
+def on_either(promise: Any, done: Callable[[Any], Any], failed: Callable[[Exception], Any]) -> None:
+    """Has the promise's event loop call one of both.
+
+    wgpu-py's own ``then`` keeps what waits for an error for ever, where none comes.
+    """
+
+    def given(result: Any) -> None:
+        wgpu.GPUPromise._UNRESOLVED.discard(catcher)
+        done(result)
+
+    catcher = promise.catch(failed)
+    promise.then(given)
+
+
 def in_thread(title: str, work: Callable[[], Any]) -> Any:
     """A promise of what ``work`` returns in a thread of its own.
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .buffers import Buffers, Pool
 from .context import Context
 from .process import interruptible, uninterrupted
-from .promises import outliving
+from .promises import on_either, outliving
 
 CHUNK = 16 << 20  # bytes of the largest staging buffer
 _SMALL_UPLOAD = 1 << 20  # up to here the queue's own write is as fast
@@ -308,7 +308,7 @@ class _Reading:
 
     def ask(self) -> None:
         size = self.download.sizes[self.number]
-        outliving(uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size)).then(self._take, self.fail)
+        on_either(outliving(uninterrupted(self.staging[0].map_async, _MAP_READ, 0, size)), self._take, self.fail)
 
     def _take(self, _: None) -> None:
         try:
