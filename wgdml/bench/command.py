@@ -90,10 +90,9 @@ def bench_command(
     software = device.machine.software
     name, most = preset or ("quick" if quick else "software" if software else "gpu"), device.machine.max_buffer_size
     seed = 1 if seed is None else seed
-    table = draw(seed, count or 60, min(_LARGEST_DRAWN[software], most)) if name == "any" else PRESETS[name]
-    if growth or (growth is None and not (patterns or data or quick or dtype != "float32")):
-        table += CURVES.get(name, ())
-    cases = _cases(table, patterns, dtypes, device)
+    if growth is None:
+        growth = (patterns, data, quick, dtype) == (None, None, False, "float32")
+    cases = _cases(_table(name, growth, seed, count, min(_LARGEST_DRAWN[software], most)), patterns, dtypes, device)
     if list_cases:
         click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
         return 0
@@ -120,6 +119,12 @@ def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int 
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
     if preset != "any" and (seed, count) != (None, None):
         raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
+
+
+def _table(name: str, growth: bool, seed: int, count: int | None, most: int) -> tuple[Case, ...]:
+    """The cases of a preset; random ones have up to ``most`` bytes."""
+    table = draw(seed, count or 60, most) if name == "any" else PRESETS[name]
+    return (*table, *CURVES.get(name, ())) if growth else table
 
 
 def _check_files(json_file: str | None, plot_file: str | None) -> None:
