@@ -15,7 +15,7 @@ import oracle
 import pytest
 from emulation import EMULATIONS, Emulation
 from planning import KEPT, Planned, answer, planner
-from test_every_algorithm import EVERYTHING, chosen, kinds_of, served
+from test_every_algorithm import chosen, kinds_of, served
 
 import wgdml
 from wgdml import shaders
@@ -39,7 +39,7 @@ def emulated(base: wgdml.Device, algorithm: str, **numbers: Any) -> tuple[wgdml.
     return device, device.planner
 
 
-@pytest.fixture(params=EMULATIONS if EVERYTHING else EMULATIONS[::3] + EMULATIONS[-1:], ids=str)
+@pytest.fixture(params=EMULATIONS if data.EVERYTHING else EMULATIONS[::3] + EMULATIONS[-1:], ids=str)
 def emulation(request, monkeypatch) -> Emulation:
     """In the place of the built-ins of every kernel that is compiled."""
     assemble, found = shaders.assemble, request.param
@@ -79,7 +79,7 @@ def test_a_kernel_on_every_subgroup(device, emulation, algorithm, kernel, proble
     """Each emulation compiles everything anew, so it takes one of the problems, in turn."""
     own, planned = emulated(device, algorithm)
     turn = EMULATIONS.index(emulation) // 3
-    for element, shape, k in problems if EVERYTHING else [problems[turn % len(problems)]]:
+    for element, shape, k in problems if data.EVERYTHING else [problems[turn % len(problems)]]:
         check(own, element, shape, k)
     assert kernels_with(planned) == {kernel}
 
@@ -95,7 +95,7 @@ def test_bisected_ranks_on_every_subgroup(device, emulation):
     own, planned = emulated(device, "select_ranks")
     turn = EMULATIONS.index(emulation) // 3
     rows = [("float32", 100), ("uint8", 700), ("float32", 3000), ("int64", 500)]
-    for element, n in rows if EVERYTHING else [rows[turn % len(rows)]]:
+    for element, n in rows if data.EVERYTHING else [rows[turn % len(rows)]]:
         for kind in ("random", "few_distinct"):
             x = data.make(kind, element, (5, n), 1)
             values, indices = wgdml.kth_value(x, n // 2, device=own)
@@ -105,12 +105,12 @@ def test_bisected_ranks_on_every_subgroup(device, emulation):
     assert kernels_with(planned) == {"ranks/bisect"}
 
 
-if EVERYTHING:
+if data.EVERYTHING:
 
     @pytest.mark.parametrize("algorithm", ALGORITHMS)
     def test_every_edge_on_every_subgroup(device, emulation, algorithm):
         own, planned = emulated(device, algorithm)
-        for number, one in enumerate(chosen(served(algorithm, planned.planner))):
+        for number, one in enumerate(chosen(served(algorithm, planned.planner), 0)):
             case = one.case
             for kind in kinds_of(number, case):
                 storage = case.storage(kind, number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from random import Random
 
@@ -17,7 +16,6 @@ import wgdml
 from wgdml.plan import Planner, ranges
 from wgdml.runtime import profile
 
-EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
 NUMBERS = {"serial_select.slices": 16, "occupancy.loads_each": 128, "serial_select.reach": 0.75}
 
 
@@ -163,7 +161,7 @@ PROBLEMS = (
 
 
 @pytest.mark.parametrize("software", [True, False], ids=["software", "gpu"])
-@pytest.mark.parametrize("seed", range(200 if EVERYTHING else 9))
+@pytest.mark.parametrize("seed", range(200 if data.EVERYTHING else 9))
 def test_answers_are_right_with_any_numbers(device, software, seed):
     rng = Random(seed)
     numbers: dict[str, dict[str, float]] = {}
@@ -172,7 +170,7 @@ def test_answers_are_right_with_any_numbers(device, software, seed):
         numbers.setdefault(policy, {})[field] = own.drawn(rng)
     given, planned = planned_device(device, None, software, **numbers)
     # A third of the problems each: to compile is what takes time.
-    for number, (element, shape, axis, k) in enumerate(PROBLEMS if EVERYTHING else PROBLEMS[seed % 3 :: 3]):
+    for number, (element, shape, axis, k) in enumerate(PROBLEMS if data.EVERYTHING else PROBLEMS[seed % 3 :: 3]):
         for kind in ("random", "few_distinct", "sorted"):
             x = data.make(kind, element, shape, number)
             values, indices = wgdml.top_k(x, k, axis=axis, device=given)

@@ -192,22 +192,32 @@ def _side_by_side(p: Problem, most: int) -> bool:
     return p.view.selection.batch[-1].size <= most
 
 
+def _line(p: Problem) -> int:
+    """Bytes side by side before memory goes on with the next item of columns."""
+    return int(p.view.selection.batch[-1].size) * p.format.bytes
+
+
+def _in_line(p: Problem, least: int, most: int) -> bool:
+    """Do few neighbours, long columns, share so many bytes of a line of memory?
+
+    (benchmarks/LOG.md#few-neighbours-by-lines-2026-11-29-7565bcd)
+    """
+    return p.columns and _side_by_side(p, 16) and p.length > 4096 and p.k <= 64 and least <= _line(p) <= most
+
+
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
     if not p.columns:
         return False
     # A copy of few columns takes little, and they share few lines of memory.
     few, narrow = _side_by_side(p, 16), p.format.bytes == 1
-    if p.length < 1 << 16 if few else narrow:
+    if few and (_in_line(p, 1, 19) or (p.length < 1 << 16 and not _in_line(p, 20, 256))):
+        return False
+    if narrow and not few:
         return False
     large = not few or p.sequences * p.length > 1 << 23
     # The narrower columns are, the less a copy of them takes. Most of 8 bits would be read again.
     share, most = 48 if p.format.bytes > 2 else 128, 512 if large and not narrow else 64
     return p.k <= most and p.length >= max(share * p.k, 2 * p.k**2)
-
-
-def _long_columns(p: Problem) -> bool:
-    """Are columns so long, and neighbours so few, that a workgroup each reads as well?"""
-    return p.columns and _side_by_side(p, 4) and p.length >= 1 << 18 and p.k <= 64
 
 
 def _few_neighbours(p: Problem) -> bool:
@@ -320,22 +330,22 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_teams",
-        lambda p, a: (p.columns and a["select_teams"].together(p)) or _long_columns(p),
-        "few short columns, k up to 16; up to 4 columns side by side of 2^18 items and more, k up to 64",
-        "several neighbours a workgroup read all at once; parts of long ones read as well, and write less",
+        lambda p, a: (p.columns and a["select_teams"].together(p)) or (_in_line(p, 1, 30) and p.sequences <= 256),
+        "few short columns, k up to 16; up to 256 of over 4096 items, up to 16 side by side in 30 bytes, k up to 64",
+        "several neighbours a workgroup read all at once; parts of long ones share the lines that they read",
     ),
     Rule(
         "delegates",
         _delegates_of_columns,
-        "columns of 48 k items (16 bits: 128 k; of 8 bits few neighbours) and 2 k^2 and more, k up to 512 (8 bits: 64); of few "
-        "neighbours from 65536 on, of 2^23 in all k up to 64",
+        "columns of 48 k items (16 bits: 128 k; of 8 bits few neighbours) and 2 k^2 and more, k up to 512 (8 bits: 64); of up to "
+        "16 neighbours from 65536 on, or over 4096 in 20 bytes and more with k up to 64; of 2^23 in all k up to 64",
         "one read that coalesces",
     ),
     Rule(
         "select_radix",
-        lambda p, a: _few_neighbours(p),
+        lambda p, a: _few_neighbours(p) or _in_line(p, 1, 19),
         "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 32 (8 and 16 bits: 65) to 256 bytes^2 or "
-        "a 64th",
+        "a 64th; others of over 4096 in up to 19 bytes, k up to 64",
         "they share the lines that they read, and a copy takes longer",
     ),
     Rule(
