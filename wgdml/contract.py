@@ -696,7 +696,7 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     if isinstance(desc, ReduceOperatorDesc) and desc.gives_values:
         _check_value_type("output_tensor", output, source)
     else:
-        _check_holds("output_tensor", output, source.sizes, axes)
+        _check_index_type("output_tensor", output, source.sizes, axes)
 
 
 def _check_select(desc: SelectOperatorDesc) -> None:
@@ -749,7 +749,7 @@ def _check_select_inputs(desc: SelectOperatorDesc) -> None:
         return
     if desc.payload_tensor is None:
         _check_type("output_index_tensor", desc.output_index_tensor, _ARG_INDICES)
-        _check_holds("output_index_tensor", desc.output_index_tensor, desc.sizes, desc.axes)
+        _check_index_type("output_index_tensor", desc.output_index_tensor, desc.sizes, desc.axes)
         return
     payload = _as_tensor("payload_tensor", desc.payload_tensor)
     if len(desc.axes) > 1:
@@ -759,12 +759,16 @@ def _check_select_inputs(desc: SelectOperatorDesc) -> None:
     _check_type("output_index_tensor", desc.output_index_tensor, (payload.data_type,))
 
 
-def _check_holds(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: tuple[int, ...]) -> None:
-    """Refuse a type that does not hold the last index over the axes."""
-    last = math.prod(sizes[axis] for axis in axes) - 1
-    largest = int(np.iinfo(indices.data_type.numpy_dtype).max)
-    holds = f"{indices.data_type.name}, which holds indices up to {largest}"
-    _require(last <= largest, f"{field}.data_type", holds, f"it must hold {last}, the last index over axes {axes} of input_tensor")
+def _check_index_type(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    length = math.prod(sizes[axis] for axis in axes)
+    check_holds(f"{field}.data_type", indices.data_type, length, f" over axes {axes} of input_tensor")
+
+
+def check_holds(name: str, kind: DataType | np.dtype[Any], length: int, over: str = "") -> None:
+    """Refuse a data type that does not hold the last index of a sequence of this length."""
+    largest = int(np.iinfo(kind.numpy_dtype if isinstance(kind, DataType) else kind).max)
+    holds = f"{kind.name}, which holds indices up to {largest}"
+    _require(length <= largest + 1, name, holds, f"it must hold {length - 1}, the last index{over}")
 
 
 def _check_type(field: str, tensor: TensorDesc, types: tuple[DataType, ...], reason: str = "") -> None:

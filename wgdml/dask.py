@@ -27,6 +27,7 @@ except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
 from .arguments import Axes, Nan, as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
+from .contract import check_holds
 from .results import TopKResult
 from .running import running_of
 from .runtime.adapter import environment_names_adapter, equal_adapters
@@ -258,6 +259,7 @@ def _first(
 
 def _reduce(array: Any, pick: _Pick, keepdims: bool, index_dtype: np.dtype[Any], split_every: int | None) -> tuple[Any, Any]:
     """The values and the indices that are left of the array, k along a reduced axis."""
+    check_holds("index_dtype", index_dtype, prod(pick.shape[a] for a in pick.axes))
     if split_every is not None:
         if as_int("split_every", split_every) < 2:
             raise ValueError(f"split_every must be at least 2, not {split_every}")

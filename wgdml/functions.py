@@ -29,6 +29,7 @@ from .arguments import (
     with_nan,
 )
 from .besides import check_besides
+from .contract import check_holds
 from .lines import batch_of
 from .plan import Plan
 from .plan.take import take_plan
@@ -101,10 +102,11 @@ def top_k(
     the rest.
 
     Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or
-    ``nan``, an ``out`` of another shape or device, or that overlaps ``x`` or itself, and for
-    lengths, starts, counts and indices of other shapes, negative, beyond the axis or over k;
-    ``TypeError`` for data types without an order, a ``sorted`` that is no bool, an ``out`` of
-    another type, and lengths, starts and counts that are no integers.
+    ``nan``, an ``index_dtype`` that does not hold the axis's last index, an ``out`` of another
+    shape or device, or that overlaps ``x`` or itself, and for lengths, starts, counts and indices
+    of other shapes, negative, beyond the axis or over k; ``TypeError`` for data types without an
+    order, a ``sorted`` that is no bool, an ``out`` of another type, and lengths, starts and counts
+    that are no integers.
     """
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
@@ -296,6 +298,7 @@ def lexsort(
     if not given[0].shape:
         raise ValueError("keys must have at least one dimension each")
     along = as_axis(axis, len(given[0].shape))
+    check_holds("index_dtype", dtype, given[0].shape[along])
     executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
     order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
     for key in given[1:]:
@@ -462,6 +465,7 @@ class _Request(NamedTuple):
     in_order: bool = True
     last_index: bool = False
     keepdims: bool | None = None  #: None where no axis is reduced.
+    positions: bool = True  #: Are indices positions, not ids or a payload of the caller's?
 
     def problem(self) -> _Problem:
         shape, k = self.elements.shape, self.k
@@ -471,6 +475,8 @@ class _Request(NamedTuple):
             k = shape[axes[0]] if k is None else as_k(k, shape[axes[0]])
         else:
             axes, k = as_axes(self.axis, shape, self.has_values), 1
+        if self.positions and self.index_dtype is not None:
+            check_holds("index_dtype", self.index_dtype, prod(shape[a] for a in axes))
         rows = tuple(k if d in axes else n for d, n in enumerate(shape))
         result = batch_of(shape, axes) if self.keepdims is False else rows
         return _Problem(self, axes, k, rows, result)
@@ -653,6 +659,7 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     """Runs a request with lengths and others; arrays where all that is given are arrays."""
     x = x if isinstance(x, Tensor) else as_numpy(x)
     check_size(x.shape)
+    request = request._replace(positions="indices" not in given and "payload" not in given)
     if not x.shape:  # one sequence of one item, whose result has no dimension
         x = x.reshape(1)
         request = request._replace(elements=Elements(x.dtype, (1,)), axis=0, keepdims=False)

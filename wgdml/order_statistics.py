@@ -28,6 +28,7 @@ from .arguments import (
     check_size,
     element_name,
 )
+from .contract import check_holds
 from .functions import argsort, sort, take_along_axis
 from .lines import batch_of, line_selection
 from .plan import Plan
@@ -68,6 +69,7 @@ def kth_value(
     given = _operand(x)
     along = as_axis(axis, len(given.shape))
     rank = as_rank(k, given.shape[along])
+    check_holds("index_dtype", dtype, given.shape[along])
     source = asarray(given, device=device)
     found = _pairs(source, (along,), np.array([rank]), order, dtype)
     shape = batch_of(source.shape, (along,), keeps)
@@ -337,6 +339,8 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
     given = given if axis is not None else given.reshape(-1)
     along = as_axis(-1 if axis is None else axis, len(given.shape))
     ranks = as_parts(kth, given.shape[along])
+    if index_dtype is not None:
+        check_holds("index_dtype", index_dtype, given.shape[along])
     source = asarray(given, device=device)
     if not ranks:
         return _like(x, _in_order_of_index(source, along, index_dtype), source.device)

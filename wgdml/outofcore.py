@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
+from .contract import check_holds
 from .lines import batch_of, first_pairs
 from .results import TopKResult
 from .running import RunningTopK, running_of, take_items
@@ -346,9 +347,7 @@ def select(
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices as NumPy arrays that keep x's dimensions."""
     element_name(np.dtype(x.dtype).newbyteorder("="))
-    last = prod(x.shape[a] for a in wanted.axes) - 1
-    if last > np.iinfo(wanted.index_dtype).max:
-        raise ValueError(f"index_dtype must hold indices up to {last}, which {wanted.index_dtype.name} does not")
+    check_holds("index_dtype", wanted.index_dtype, prod(x.shape[a] for a in wanted.axes))
     if block_bytes is not None and as_int("block_bytes", block_bytes) < 1:
         raise ValueError(f"block_bytes must be at least 1, not {block_bytes}")
     if progress is not None and not callable(progress) and not (isinstance(progress, str) and progress == "auto"):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, as_sizes, broadcasts, element_name
+from .contract import check_holds
 from .lines import line_selection
 from .plan import Plan
 from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, update_plan
@@ -175,11 +176,14 @@ class RunningTopK:
         type's last number in the order: -inf or the least number for the largest, inf or the
         greatest for the smallest. ``index_dtype``: int64, int32, uint64 or uint32.
 
-        Raises ``ValueError`` for an ``index_dtype`` of fewer bits than the caller's ids.
+        Raises ``ValueError`` for an ``index_dtype`` of fewer bits than the caller's ids, and for
+        one that does not hold the last position.
         """
         dtype, shape = as_index_dtype(index_dtype), (*self.batch_shape, self.k)
         if dtype.itemsize < (self._own_ids or 0):
             raise ValueError(f"index_dtype must have the 64 bits of the indices that were given, not {dtype.name}")
+        if not self._own_ids:
+            check_holds("index_dtype", dtype, self._count)
         values, indices = packed_tensor(self.device, self.dtype, shape), packed_tensor(self.device, dtype, shape)
         if self._sequences:
             options = self._element, self._order, self._sequences, self.k, dtype.itemsize

@@ -143,6 +143,11 @@ def test_other_types_and_bad_input():
         wgdml.dask.argmax(x, axis=(0, -3))
     with pytest.raises(ValueError, match="unknown size"):
         wgdml.dask.argmax(x[x > 1])
+    long = da.zeros((2**31 + 10,), chunks=2**27, dtype="int8")
+    with pytest.raises(ValueError, match=r"index_dtype is int32, .* it must hold 2147483657"):
+        wgdml.dask.argmax(long, select_last_index=True, index_dtype="int32")
+    with pytest.raises(ValueError, match=r"index_dtype is uint32, .* it must hold 4294967299"):
+        wgdml.dask.top_k(da.zeros((2**32 + 4,), chunks=2**27, dtype="int8"), 1, index_dtype="uint32")
     with pytest.raises(TypeError, match="complex"):
         wgdml.dask.argmax(x.astype(complex))
 

@@ -116,6 +116,37 @@ def test_k_is_compared_with_the_axis_it_is_for(device):
         wgdml.top_k(X, device=device)  # no k at all
 
 
+# The type of indices ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["top_k", "argmax", "argmin", "max", "min", "argsort", "kth_value", "argpartition", "lexsort"])
+def test_indices_must_fit_their_type(device, name, buffer):
+    """Positions did not, and were negative without an error."""
+    line = wgdml.Tensor.from_buffer(buffer, "int8", (2**31 + 1,), (0,))
+    plane = wgdml.Tensor.from_buffer(buffer, "int8", (33, 2**26), (0, 0))
+    calls = {
+        "top_k": lambda dtype: wgdml.top_k(line, 1, index_dtype=dtype),
+        "argmax": lambda dtype: wgdml.argmax(plane, select_last_index=True, index_dtype=dtype),
+        "argmin": lambda dtype: wgdml.argmin(line, axis=0, lengths=3, index_dtype=dtype),
+        "max": lambda dtype: wgdml.max(plane, return_indices=True, index_dtype=dtype),
+        "min": lambda dtype: wgdml.min(plane, axis=(1, 0), return_indices=True, index_dtype=dtype),
+        "argsort": lambda dtype: wgdml.argsort(line, index_dtype=dtype),
+        "kth_value": lambda dtype: wgdml.kth_value(line, 3, index_dtype=dtype),
+        "argpartition": lambda dtype: wgdml.argpartition(line, 3, index_dtype=dtype),
+        "lexsort": lambda dtype: wgdml.lexsort([line], index_dtype=dtype),
+    }
+    with refused(ValueError, "index_dtype", "int32", "2147483647", plane.size - 1 if name in ("argmax", "max", "min") else 2**31):
+        calls[name]("int32")
+
+
+def test_ids_need_not_be_positions(device, buffer, monkeypatch):
+    monkeypatch.setattr(wgdml.functions, "_run_into", lambda *_: ["values", "ids"])
+    line, ids = (wgdml.Tensor.from_buffer(buffer, name, (2**31 + 1,), (0,)) for name in ("int8", "int32"))
+    assert wgdml.top_k(line, 1, lengths=2, indices=ids, index_dtype="int32").indices == "ids"
+    with refused(ValueError, "index_dtype", "int32", 2**31):
+        wgdml.top_k(line, 1, lengths=2, index_dtype="int32")
+
+
 # Axes ---------------------------------------------------------------------------------------------
 
 

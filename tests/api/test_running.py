@@ -341,3 +341,17 @@ def test_ids_fit_the_type_of_the_indices(device):
     running.reset()
     running.update(np.float32([1, 2]))
     assert running.result(index_dtype="uint32").indices.numpy().tolist() == [1, 0]
+
+
+def test_positions_fit_the_type_of_the_indices(device):
+    running, other = (wgdml.RunningTopK(1, "int8", device=device) for _ in range(2))
+    running.update(np.int8([1]))
+    other.update(np.int8([2]))
+    count = [1, 1]
+    while sum(count) <= 2**31:
+        running.merge(other)
+        running, other, count = other, running, [count[1], sum(count)]
+    running.merge(other)
+    with pytest.raises(ValueError, match=f"index_dtype is int32, .* it must hold {sum(count) - 1}, the last index"):
+        running.result(index_dtype="int32")
+    running.result(index_dtype="uint32")
