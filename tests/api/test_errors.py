@@ -653,6 +653,24 @@ def test_device_arguments(device):
         device.check_feature_support("float32")
 
 
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [
+        ("max-storage-buffers-per-shader-stage", 4),
+        ("max-compute-invocations-per-workgroup", 1),
+        ("max-bindings-per-bind-group", 4),
+        ("max-uniform-buffer-binding-size", 256),
+        ("max-compute-workgroups-per-dimension", 1),
+        ("max-compute-workgroup-storage-size", 1024),
+    ],
+)
+def test_a_gpu_device_below_webgpu_s_least_limits(device, limit, value):
+    """Kernels failed on it in wgpu's own errors."""
+    low = device.gpu_device.adapter.request_device_sync(required_limits={limit: value})
+    with refused(ValueError, "gpu_device", limit, low.limits[limit], "at least"):
+        wgdml.Device(low)
+
+
 def test_a_level_below_the_operator_s(device):
     low = wgdml.Device(device.gpu_device, feature_level=FeatureLevel.LEVEL_1_0)
     desc = wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,))

@@ -43,6 +43,16 @@ _MINIMUM_LIMITS = {
     "min-storage-buffer-offset-alignment": 256,
     "min-uniform-buffer-offset-alignment": 256,
 }
+#: Those that plans keep to, however small they are.
+_PLANNED_LIMITS = ("max-buffer-size", "max-storage-buffer-binding-size")
+
+
+def _check_limits(gpu_device: Any) -> None:
+    """``ValueError`` for a device whose owner asked for less than any adapter gives."""
+    own, allowed = gpu_device.limits, gpu_device.adapter.limits
+    for name, least in _MINIMUM_LIMITS.items():
+        if name.startswith("max-") and name not in _PLANNED_LIMITS and own[name] < min(least, allowed[name]):
+            raise ValueError(f"gpu_device has {name} {own[name]}; it must have at least {least}, the least that WebGPU allows")
 
 
 def _checked_environment(name: str, wanted: str) -> bool:
@@ -92,7 +102,8 @@ class Device(Executor):
     forked from one with a Device cannot use the GPU: start them by "spawn", or make the first call
     in the child.
 
-    Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds.
+    Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds,
+    ``ValueError`` for a GPU device with less than WebGPU's least limits.
     Its methods raise ``DeviceLostError`` when the GPU device is gone, ``MemoryError`` when it has
     no room.
     """
@@ -140,6 +151,8 @@ class Device(Executor):
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
             gpu_device = _open(adapter)
+        else:
+            _check_limits(gpu_device)
         found = Found("that of the planner that the caller gave")
         if planner is None:
             found = find(dict(gpu_device.adapter.info), Context(gpu_device).machine())
