@@ -230,17 +230,23 @@ def as_indices(indices: NDArray[Any]) -> NDArray[Any]:
     return indices if indices.itemsize >= 4 else indices.astype(np.int32)
 
 
-def as_dtype(dtype: DTypeLike | DataType) -> np.dtype[Any]:
+def as_dtype(dtype: DTypeLike | DataType, name: str = "dtype", swapped: bool = False) -> np.dtype[Any]:
+    """A data type with an order here. ``swapped``: of elements that may be in any byte order."""
     if dtype is None:
-        raise TypeError("dtype must be a data type, not None")
+        raise TypeError(f"{name} must be a data type, not None")
     if isinstance(dtype, DataType):
         return dtype.numpy_dtype
     try:
         found: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings
-        raise TypeError(f"dtype must be a data type, not {dtype!r}: {error}") from None
-    element_name(found, "dtype")
-    return found
+        raise TypeError(f"{name} must be a data type, not {dtype!r}: {error}") from None
+    return own_dtype(found.newbyteorder("=") if swapped else found, name)
+
+
+@lru_cache(maxsize=256)
+def own_dtype(dtype: np.dtype[Any], name: str = "x") -> np.dtype[Any]:
+    """Of data types that are equal the one that results have, which has no metadata."""
+    return np.dtype(element_name(dtype, name))
 
 
 @lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ try:
 except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
-from .arguments import Axes, Nan, as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
+from .arguments import Axes, Nan, as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, with_nan
 from .contract import check_holds
 from .results import TopKResult
 from .running import running_of
@@ -240,9 +240,7 @@ def _checked(x: Any) -> Any:
         raise TypeError(f"x cannot become a Dask array: {error}") from None
     if any(np.isnan(n) for n in array.shape):
         raise ValueError(f"x has chunks of unknown size {array.chunks}: compute_chunk_sizes() finds them")
-    native = array.dtype.newbyteorder("=")
-    element_name(native)
-    return array.astype(native)
+    return array.astype(as_dtype(array.dtype, "x.dtype", swapped=True))
 
 
 def _first(

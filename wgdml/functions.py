@@ -15,6 +15,7 @@ from .arguments import (
     Nan,
     as_axes,
     as_axis,
+    as_dtype,
     as_flag,
     as_index_dtype,
     as_indices,
@@ -548,9 +549,7 @@ def _operand(x: Any) -> tuple[Any, Elements]:
     if isinstance(x, Tensor):
         return x, bound(x).elements
     if _is_long(x):
-        dtype = np.dtype(x.dtype).newbyteorder("=")
-        element_name(dtype)
-        return x, Elements(dtype, tuple(x.shape))
+        return x, Elements(as_dtype(x.dtype, "x.dtype", swapped=True), tuple(x.shape))
     array = as_numpy(x)
     return array, Elements(array.dtype, array.shape)
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_flag, as_index_dtype, as_int, as_k, as_order, element_name, with_nan
+from .arguments import as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, with_nan
 from .contract import check_holds
 from .lines import batch_of, first_pairs
 from .results import TopKResult
@@ -262,7 +262,7 @@ class _Pass:
         self.x, self.wanted, self.device = x, wanted, device
         self.axes = wanted.axes
         self.shape = tuple(int(n) for n in x.shape)
-        self.dtype = np.dtype(x.dtype).newbyteorder("=")
+        self.dtype = as_dtype(x.dtype, "x.dtype", swapped=True)
         strides = x.strides if isinstance(x, np.ndarray) else [0] * len(self.shape)
         #: The dimensions, the one with the largest stride first; row-major where x does not say.
         self.memory_order = tuple(sorted(range(len(self.shape)), key=lambda d: -abs(strides[d])))
@@ -346,7 +346,7 @@ def select(
     x: Source, wanted: Wanted, device: Executor | None = None, block_bytes: int | None = None, progress: Progress = "auto"
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices as NumPy arrays that keep x's dimensions."""
-    element_name(np.dtype(x.dtype).newbyteorder("="))
+    as_dtype(x.dtype, "x.dtype", swapped=True)
     check_holds("index_dtype", wanted.index_dtype, prod(x.shape[a] for a in wanted.axes))
     if block_bytes is not None and as_int("block_bytes", block_bytes) < 1:
         raise ValueError(f"block_bytes must be at least 1, not {block_bytes}")

@@ -462,3 +462,15 @@ def test_take_along_axis_of_tensors_that_cannot_be(device, monkeypatch):
 def test_an_axis_of_what_has_none(device):
     with pytest.raises(ValueError, match="axis must be None or \\(\\) for x without dimensions, not 0"):
         wgdml.argmax(np.float32(5), axis=0, device=device)
+
+
+def test_results_have_numpy_s_own_data_type(device):
+    """Equal data types are one: results had that of the first call, its metadata too."""
+    own = np.dtype("int64")
+    for dtype in (np.dtype(np.longlong), np.dtype("int64", metadata={"unit": "m"})):
+        x = np.arange(9, dtype=dtype)
+        tensors = [wgdml.asarray(x), wgdml.empty(3, dtype), wgdml.sort(wgdml.asarray(x))]
+        for found in (wgdml.sort(x), wgdml.top_k(x, 0).values, wgdml.take_along_axis(x, x), wgdml.kth_value(x, 1).values, *tensors):
+            assert found.dtype is own, dtype
+        assert wgdml.RunningTopK(1, dtype).dtype is wgdml.outofcore.top_k(x, 1).values.dtype is own
+    assert wgdml.sort(np.arange(9)).dtype is own

@@ -13,7 +13,7 @@ import numpy as np
 import wgpu
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ..arguments import as_dtype, as_int, as_ints, as_sizes, broadcasts, element_name
+from ..arguments import as_dtype, as_int, as_ints, as_sizes, broadcasts, own_dtype
 from ..contract import DataType, TensorDesc, overlaps_itself
 from ..selection import packed_strides, reshaped_strides
 from .bindings import Range, aligned, check_overlap, fits_vectors
@@ -536,8 +536,8 @@ def _promise(title: str, tensors: Sequence[Tensor | NDArray[Any]], result: Calla
 def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:
     """``x`` as a NumPy array of a supported type, without a copy where its library allows that."""
     array = native_array(x, name)
-    element_name(array.dtype, name)
-    return array
+    dtype = own_dtype(array.dtype, name)
+    return array if array.dtype is dtype else array.view(dtype)
 
 
 def native_array(x: ArrayLike, name: str = "x") -> NDArray[Any]:
