@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -79,6 +79,9 @@ class RunningTopK:
 
     def __repr__(self) -> str:
         return f"<wgdml.RunningTopK k {self.k} of {self.dtype.name}{[*self.batch_shape, '...']}>".replace("'", "")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a wgdml.RunningTopK cannot be copied or pickled: its state is on a device; a new one can merge it")
 
     def reset(self) -> None:
         """Forgets all items."""

@@ -358,6 +358,8 @@ def test_copies_of_what_is_on_a_device(device, make):
             make(thing)
     with refused(TypeError, "a wgdml.Device cannot be copied or pickled", "wgdml.Device()"):
         make(device)
+    with refused(TypeError, "a wgdml.RunningTopK cannot be copied or pickled", "merge"):
+        make(wgdml.RunningTopK(1, "int8", device=device))
 
 
 # Tensors over the caller's buffers ----------------------------------------------------------------
