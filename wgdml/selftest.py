@@ -21,6 +21,7 @@ from . import functions
 from ._version import __version__
 from .runtime.adapter import NoAdapterError
 from .runtime.device import Device, default_device
+from .runtime.errors import VariableError
 
 #: No check begins after this many seconds, so that a slow machine is through in ten too.
 _LAST_START = 7.0
@@ -175,8 +176,12 @@ def command(as_json: bool) -> None:
             outcomes.append(outcome)
             if outcome["what"] and not as_json:
                 click.echo(f"WRONG  {outcome['check']}")
+    except VariableError:
+        raise
     except NoAdapterError as problem:
-        outcomes.append({"check": "adapter", "what": str(problem)})
+        if as_json:
+            click.echo(json.dumps(report(None, [{"check": "adapter", "what": str(problem)}])))
+        raise
     except Exception:
         outcomes.append({"check": "adapter", "what": traceback.format_exc()})
     failures = [outcome for outcome in outcomes if outcome["what"]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
+import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,7 @@ from .files import is_special, save_json, target_of, write_whole
 
 def output_of(width: int, **options: Any) -> Console:
     """Standard output: as wide as the terminal or ``COLUMNS`` says, else ``width``."""
-    known = "COLUMNS" in os.environ or (sys.stdout is not None and sys.stdout.isatty())
-    return Console(width=None if known else width, highlight=False, **options)
+    return Console(width=shutil.get_terminal_size((width, 0)).columns or width, highlight=False, **options)
 
 
 def progress(width: int, *columns: ProgressColumn) -> Progress:

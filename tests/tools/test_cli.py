@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 import wgdml
 import wgdml.cli
+from wgdml.runtime import default
 
 ROWS = np.array([[0, 1, 10, 11], [3, 2, 9, 8], [4, 5, 6, 7]], np.float32).reshape(1, 1, 3, 4)
 TIES = np.array([[1, 2, 3], [3, 0, 4], [2, 5, 2]], np.int32)
@@ -419,6 +420,33 @@ def test_no_device_is_a_failure_in_one_line(save, monkeypatch, kind: type[Except
         "",
         "wgdml: error: no adapter; install one\n",
     )
+
+
+@pytest.mark.parametrize("command", ["info", "argmax", "bench --list", "tune", "demo --offscreen", "selftest"])
+@pytest.mark.parametrize("variable", ["WGDML_LIMITS", "WGDML_SUBGROUPS"])
+def test_a_variable_that_cannot_be_is_bad_input(save, monkeypatch, command: str, variable: str) -> None:
+    monkeypatch.setenv(variable, "foo")
+    monkeypatch.setattr(default, "_device", None)
+    words = command.split() + [save(TIES)] * (command == "argmax")
+    assert bad(*words).startswith(f"wgdml: error: {variable} must be ")
+
+
+def test_selftest_names_an_adapter_that_is_not_there(monkeypatch) -> None:
+    monkeypatch.setenv("WGDML_ADAPTER", "typo")
+    monkeypatch.setattr(default, "_device", None)
+    for option in ([], ["--json"]):
+        result = run("selftest", *option)
+        assert result.exit_code == 1 and "report it" not in result.stdout
+        assert result.stderr.startswith("wgdml: error: no adapter matches WGDML_ADAPTER=typo; there are: ")
+        if option:
+            assert "WGDML_ADAPTER=typo" in json.loads(result.stdout)["failures"][0]["what"]
+
+
+@pytest.mark.parametrize("columns", ["0", "", "-3", "wide"])
+def test_a_width_that_cannot_be_is_not_looked_at(save, monkeypatch, columns: str) -> None:
+    """Nothing at all was printed."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert {"argmax", "index", "7"} <= {*good("argmax", save(TIES)).stdout.split()}
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])

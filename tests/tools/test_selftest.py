@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import wgdml
+import wgdml.cli
 from wgdml import selftest
 
 
@@ -49,5 +50,5 @@ def test_no_adapter(monkeypatch):
         raise wgdml.NoAdapterError("wgpu found no adapter. Install one")
 
     monkeypatch.setattr(selftest, "default_device", none)
-    result = CliRunner().invoke(selftest.command, [])
-    assert result.exit_code == 1 and "wgpu found no adapter. Install one" in result.output
+    result = CliRunner().invoke(wgdml.cli.main, ["selftest"])
+    assert result.exit_code == 1 and result.output == "wgdml: error: wgpu found no adapter. Install one\n"

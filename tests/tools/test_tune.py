@@ -264,6 +264,17 @@ def test_a_profile_without_a_place(found, monkeypatch, problem, option, doing):
     assert result.exit_code == 1 and result.stderr == f"wgdml: error: cannot {doing} the profile: {problem}\n"
 
 
+def test_a_profile_that_cannot_be_written_is_known_before(found, monkeypatch, tmp_path, device):
+    monkeypatch.setattr(command, "tuned", lambda *_: pytest.fail("it measured"))
+    (tmp_path / "profiles").write_text("a file in the folder's place")
+    result = run("tune", "--quick")
+    assert result.exit_code == 1 and "cannot write the profile: " in result.stderr
+    (tmp_path / "profiles").unlink()
+    profile.path_of(device.adapter_info).mkdir(parents=True)
+    result = run("tune", "--quick")
+    assert result.exit_code == 2 and "it is a directory" in result.stderr
+
+
 def test_a_profile_that_may_not_be_removed(found, monkeypatch, device):
     path = profile.write(device.adapter_info, "2026-11-01", {"serial_select.slices": 4})
 

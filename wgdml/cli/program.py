@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 import wgdml
+from wgdml.runtime.errors import VariableError
 
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = click.UsageError.exit_code
@@ -78,6 +79,8 @@ class Program(click.Group):
             return complain(problem.format_message(), problem.exit_code)
         except (wgdml.NoAdapterError, wgdml.DeviceLostError) as problem:
             return complain(str(problem), EXIT_FAILURE)
+        except VariableError as problem:
+            return complain(str(problem), EXIT_BAD_INPUT)
         except (KeyboardInterrupt, click.Abort):
             return EXIT_INTERRUPTED
         except MemoryError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.progress import MofNCompleteColumn
 
+from wgdml.runtime.errors import VariableError
 from wgdml.terminal import check_writable, progress, write_file
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def demo_command(
             _say(stage, f"{frames} frames of {classes} x {maps[1]} x {maps[0]} scores, {k} points")
     except NoDisplayError as problem:
         raise click.ClickException(f"{problem}; --offscreen --screenshot OUT.png draws without one") from None
+    except VariableError:
+        raise
     except ValueError as problem:  # too much for this adapter
         raise click.UsageError(f"--map {maps[0]}x{maps[1]}: {problem}") from None
     if screenshot is not None:

@@ -16,6 +16,7 @@ from ..plan import Machine, Planner
 from . import default
 from .adapter import NoAdapterError, choose_adapter, describe, resolved
 from .context import Context
+from .errors import VariableError
 from .executor import KEPT, Executor
 from .operator import CompiledOperator, Operator
 from .process import locked, uninterrupted, use_gpu
@@ -59,7 +60,7 @@ def _checked_environment(name: str, wanted: str) -> bool:
     """Whether an environment variable that tests set is set."""
     value = os.environ.get(name, "")
     if value not in ("", wanted):
-        raise ValueError(f'{name} must be "{wanted}" or unset, not {value!r}')
+        raise VariableError(f'{name} must be "{wanted}" or unset, not {value!r}')
     return bool(value)
 
 

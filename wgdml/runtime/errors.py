@@ -12,6 +12,10 @@ class DeviceLostError(RuntimeError):
     """
 
 
+class VariableError(ValueError):
+    """An environment variable asks for what no device has."""
+
+
 def out_of_memory(error: BaseException) -> bool:
     """Is there no room? wgpu-native reports that as a validation error (docs/driver-bugs.md)."""
     return isinstance(error, wgpu.GPUOutOfMemoryError) or "Not enough memory left" in str(error)

@@ -67,6 +67,13 @@ def path_of(info: Mapping[str, Any]) -> Path:
     return _folder() / ("_".join(map(_slug, words)) + ".json")
 
 
+def place_of(info: Mapping[str, Any]) -> Path:
+    """The path, in a folder that is there."""
+    path = path_of(info)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def files_of(info: Mapping[str, Any]) -> list[Path]:
     """The adapter's profiles, of whatever driver and version."""
     own = owner(info)
@@ -82,8 +89,7 @@ def write(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> P
 
     Whatever happens meanwhile, the old one stays or the new one is whole.
     """
-    path = path_of(info)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = place_of(info)
     write_json(path, document(info, when, numbers))
     for other in files_of(info):
         if other != path:

@@ -74,6 +74,9 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
     device = wgdml.Device(planner=Planner, kept=256)
     if reset:
         return _reset(device)
+    if not dry_run:
+        with _said("write"):
+            check_writable(str(profile.place_of(device.adapter_info)))
     with progress(32, TaskProgressColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("the adapter", total=1.0)
         effort = Effort.of(device.machine.software, quick)
