@@ -7,6 +7,7 @@ buffers are no larger than that.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import tempfile
 import time
@@ -18,6 +19,13 @@ import numpy as np
 import wgdml
 from wgdml import outofcore
 from wgdml.runtime.transfers import uploads
+
+
+def gigabytes(text: str) -> float:
+    size = float(text)
+    if not 1e-6 <= size < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number from 1e-06 on, not {text}")
+    return size
 
 
 def make(path: Path, count: int) -> np.memmap:
@@ -47,7 +55,7 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Selections of a file larger than the device's memory.")
-    parser.add_argument("--gigabytes", type=float, default=0.5, help="size of the file (default 0.5)")
+    parser.add_argument("--gigabytes", type=gigabytes, default=0.5, help="size of the file (default 0.5)")
     parser.add_argument("--device-mib", type=int, default=256, help="largest buffer of the device (default 256)")
     parser.add_argument("--block-mib", type=int, default=None, help="size of a block (default: wgdml's choice)")
     parser.add_argument("--folder", help="where to make the file (default: the system's temporary folder)")

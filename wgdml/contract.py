@@ -96,7 +96,7 @@ class DataType(IntEnum):
             raise TypeError(f"dtype is None; it {rule} (DML_TENSOR_DATA_TYPE)")
         try:
             found = np.dtype(dtype)
-        except TypeError as error:
+        except (TypeError, ValueError, SyntaxError) as error:  # NumPy parses strings
             raise TypeError(f"dtype is {dtype!r}, which NumPy does not know; it {rule}") from error
         for data_type in cls:
             if data_type.numpy_dtype == found:

@@ -291,6 +291,8 @@ def lexsort(
     dtype = as_index_dtype(index_dtype)
     if isinstance(keys, Tensor) or not isinstance(keys, Sequence | np.ndarray):
         raise TypeError(f"keys must be a sequence of arrays or Tensors, not {type(keys).__name__}")
+    if isinstance(keys, np.ndarray) and not keys.ndim:
+        raise TypeError("keys must be a sequence of arrays or Tensors, not an array without dimensions")
     given = [key if isinstance(key, Tensor) else as_numpy(key, f"keys[{n}]") for n, key in enumerate(keys)]
     if not given:
         raise ValueError("keys must have at least one")

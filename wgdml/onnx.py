@@ -71,7 +71,7 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device | No
     if f"tensor({kind})" not in allowed:
         raise TypeError(f"{node.op_type} of opset {opset} takes no tensor({kind}); it takes {', '.join(sorted(allowed))}")
     if node.op_type == "TopK":
-        k = np.asarray(inputs[1]) if opset >= 10 else np.asarray([attributes["k"]])
+        k = as_numpy(inputs[1], "K") if opset >= 10 else np.asarray([attributes["k"]])
         if k.size != 1:
             raise ValueError(f"K must be one number, not an array of shape {k.shape}")
         if k.dtype.kind not in "iu":
@@ -152,8 +152,13 @@ class Backend(base.Backend):
     ) -> tuple[Any, ...]:
         """The outputs of one node of ``opset_version`` (the newest) on ``wgdml_device``."""
         _check_device(device)
+        if not isinstance(node, NodeProto):
+            raise TypeError(f"node must be an onnx.NodeProto, not {type(node).__name__}")
         _check_operators([node])
-        opset = as_int("opset_version", kwargs.get("opset_version", defs.onnx_opset_version()))
+        newest = defs.onnx_opset_version()
+        opset = as_int("opset_version", kwargs.get("opset_version", newest))
+        if not 1 <= opset <= newest:
+            raise ValueError(f"opset_version must lie in [1, {newest}], not {opset}")
         super().run_node(node, inputs, device, outputs_info, **kwargs)
         given = _by_name(inputs, node.input)
         results = to_numpy(*_run(node, opset, [given[name] for name in node.input], kwargs.get("wgdml_device")))

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, with_nan
+from .arguments import as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, as_sizes, with_nan
 from .contract import check_holds
 from .lines import batch_of, first_pairs
 from .results import TopKResult
@@ -157,6 +157,10 @@ def min(
 def _check_source(x: Any) -> None:
     if isinstance(x, Tensor | type) or not all(hasattr(x, name) for name in ("shape", "dtype", "__getitem__")):
         raise TypeError(f"x must have shape, dtype and x[slices], in the host's reach, which {type(x).__name__} has not")
+    if not isinstance(x.shape, Sequence):
+        raise TypeError(f"x.shape must be a sequence of sizes, not {x.shape!r}")
+    as_sizes(x.shape, "x.shape")
+    as_dtype(x.dtype, "x.dtype", swapped=True)
 
 
 def _reduce(
@@ -346,7 +350,6 @@ def select(
     x: Source, wanted: Wanted, device: Executor | None = None, block_bytes: int | None = None, progress: Progress = "auto"
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices as NumPy arrays that keep x's dimensions."""
-    as_dtype(x.dtype, "x.dtype", swapped=True)
     check_holds("index_dtype", wanted.index_dtype, prod(x.shape[a] for a in wanted.axes))
     if block_bytes is not None and as_int("block_bytes", block_bytes) < 1:
         raise ValueError(f"block_bytes must be at least 1, not {block_bytes}")

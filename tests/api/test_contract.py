@@ -202,6 +202,12 @@ def test_from_dtype_refuses(dtype):
         DataType.from_dtype(dtype)
 
 
+@pytest.mark.parametrize("text", ["(1,2", "f4,,(", "f4,f4,("])
+def test_from_dtype_refuses_what_numpy_cannot_parse(text):
+    with raises(TypeError, "dtype is", "which NumPy does not know"):
+        DataType.from_dtype(text)
+
+
 def test_from_dtype_refuses_a_foreign_byte_order():
     with raises(TypeError, f"dtype is {np.dtype('f4').newbyteorder()}", "native byte order"):
         DataType.from_dtype(np.dtype("f4").newbyteorder())

@@ -648,6 +648,14 @@ def test_device_arguments(device):
     for thing in ("cuda", 0, wgpu.gpu):
         with refused(TypeError, "gpu_device"):
             wgdml.Device(thing)
+    with refused(TypeError, "planner must be", 3):
+        wgdml.Device(device.gpu_device, planner=3)
+    with refused(ValueError, "adapter must be None with a gpu_device"):
+        wgdml.Device(device.gpu_device, adapter=device.gpu_device.adapter)
+    for kept in (1.5, None, "5", True):
+        with refused(TypeError, "kept must be an integer", kept):
+            wgdml.Device(device.gpu_device, kept=kept)
+    wgdml.Device(device.gpu_device, kept=np.int64(5))
     for level in (0x6401, "LEVEL_2_0", 2.5):
         with refused((TypeError, ValueError), "feature_level"):
             wgdml.Device(device.gpu_device, feature_level=level)

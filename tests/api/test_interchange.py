@@ -115,6 +115,8 @@ def test_what_cannot_be_exchanged(device):
         tensor.__dlpack__(stream=1)
     with pytest.raises(TypeError, match=r"device \(2, 0\)"):
         wgdml.argmax(OnlyDLPack(np.ones(3), (2, 0)), device=device)
+    with pytest.raises(TypeError, match="x has data type object"):
+        wgdml.argmax(type("Hidden", (), {"__dlpack_device__": None})(), device=device)
     with pytest.raises(TypeError, match="masked"):
         wgdml.argmax(np.ma.array([1, 2, 3], mask=[0, 0, 1]), device=device)
     assert int(wgdml.argmax(np.ma.array([1, 2, 3]), device=device)) == 2

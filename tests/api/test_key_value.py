@@ -85,6 +85,7 @@ X = np.zeros((2, 5), np.float32)
         (lambda: wgdml.sort(X, X, out=X), ValueError, "out must be None with a payload"),
         (lambda: wgdml.lexsort(()), ValueError, "keys must have at least one"),
         (lambda: wgdml.lexsort((X, X[0])), ValueError, r"keys must have one shape, not \(2, 5\) and \(5,\)"),
+        (lambda: wgdml.lexsort(X[0, 0, ...]), TypeError, "keys must be a sequence of arrays or Tensors, not an array without"),
         (lambda: wgdml.lexsort(X[0]), ValueError, "keys must have at least one dimension each"),
         (lambda: wgdml.lexsort(5), TypeError, "keys must be a sequence of arrays or Tensors, not int"),
         (lambda: wgdml.lexsort((X, X.astype(complex))), TypeError, r"keys\[1\] has data type complex128"),

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import oracle
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, defs, helper
 
 import wgdml.onnx as backend
 
@@ -100,6 +100,7 @@ def test_arg_reductions_at_every_opset_and_type(device, operator, opset):
         ("ArgMax", [X > 2], TypeError, "takes no tensor"),
         ("ArgMin", ["text"], TypeError, "x"),
         ("TopK", [X, np.array([1, 2])], ValueError, "K must be one number"),
+        ("TopK", [X, [[1], [2, 3]]], TypeError, "K cannot become an array"),
         ("TopK", [X, np.array([1.0])], TypeError, "K must be an integer, not float64"),
     ],
 )
@@ -195,6 +196,11 @@ def test_inputs_of_a_node_by_name_or_alone():
         backend.run_node(node, {"y": x})
     with pytest.raises(TypeError, match="opset_version must be an integer"):
         backend.run_node(node, x, opset_version="x")
+    for version in (0, 2**70):
+        with pytest.raises(ValueError, match=rf"opset_version must lie in \[1, {defs.onnx_opset_version()}\], not {version}"):
+            backend.run_node(node, x, opset_version=version)
+    with pytest.raises(TypeError, match=r"node must be an onnx\.NodeProto, not str"):
+        backend.run_node("x", x)
 
 
 def test_compatible_is_what_prepare_takes():

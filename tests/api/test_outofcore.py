@@ -340,6 +340,20 @@ def test_bad_input(device):
     assert outofcore.argmax(x[:0], axis=1, device=device).shape == (0,)
     assert outofcore.top_k(x, 0, device=device).values.shape == (3, 0)
 
+    for name, value, kind in (
+        ("shape", None, TypeError),
+        ("shape", 5, TypeError),
+        ("shape", (3, -4), ValueError),
+        ("shape", (3, None), TypeError),
+        ("dtype", None, TypeError),
+        ("dtype", "zz", TypeError),
+    ):
+        source = DataSet(x)
+        setattr(source, name, value)
+        for call in (outofcore.argmax, lambda source: outofcore.top_k(source, 1)):
+            with pytest.raises(kind, match=rf"x\.{name} must"):
+                call(source)
+
     class Short(DataSet):
         def __getitem__(self, key: Any) -> np.ndarray:
             return self.x[key][:1]

@@ -437,9 +437,9 @@ def test_caches_are_bounded(device):
     oracle.assert_same(wgdml.top_k(tensor, 1).values.numpy(), np.array([39], np.int32))
 
 
-@pytest.mark.parametrize("kept", [0, -1, 1.5, True, None])
+@pytest.mark.parametrize("kept", [0, -1, np.int64(-1)])
 def test_a_device_keeps_a_kernel_at_least(device, kept):
-    with pytest.raises(ValueError, match="kept must be a positive integer, not"):
+    with pytest.raises(ValueError, match="kept must be at least 1, not"):
         wgdml.Device(device.gpu_device, kept=kept)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,14 @@ def test_demo(device, name):
     )
     assert run.returncode == 0, run.stderr
     assert expected in run.stdout
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "nan", "inf", "1e-9"])
+def test_a_size_that_no_file_has(size, capsys):
+    main = runpy.run_path(str(ROOT / "demos/out_of_core.py"))["main"]
+    with pytest.raises(SystemExit) as end:
+        main([f"--gigabytes={size}"])
+    assert end.value.code == 2 and f"argument --gigabytes: must be a number from 1e-06 on, not {size}" in capsys.readouterr().err
 
 
 def test_the_two_directml_programs_have_the_same_steps():

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, SupportsIndex, cast
 
 import wgpu
 
 from .. import contract
+from ..arguments import as_int
 from ..plan import Machine, Planner
 from . import default
 from .adapter import NoAdapterError, choose_adapter, describe, resolved
@@ -104,7 +105,7 @@ class Device(Executor):
     in the child.
 
     Raises ``NoAdapterError`` where there is no adapter, ``TypeError`` for objects of other kinds,
-    ``ValueError`` for a GPU device with less than WebGPU's least limits.
+    ``ValueError`` for a GPU device with less than WebGPU's least limits or beside an ``adapter``.
     Its methods raise ``DeviceLostError`` when the GPU device is gone, ``MemoryError`` when it has
     no room.
     """
@@ -137,15 +138,20 @@ class Device(Executor):
         adapter: Any = None,
         feature_level: contract.FeatureLevel = contract.HIGHEST_FEATURE_LEVEL,
         planner: Callable[[Machine], Planner] | None = None,
-        kept: int = KEPT,
+        kept: SupportsIndex = KEPT,
     ) -> None:
         level = contract.as_enum("feature_level", feature_level, contract.FeatureLevel)
-        if not isinstance(kept, int) or isinstance(kept, bool) or kept < 1:
-            raise ValueError(f"kept must be a positive integer, not {kept!r}")
+        most = as_int("kept", kept)
+        if most < 1:
+            raise ValueError(f"kept must be at least 1, not {most}")
+        if planner is not None and not callable(planner):
+            raise TypeError(f"planner must be a function of a Machine, not {planner!r}")
         if gpu_device is not None and not isinstance(gpu_device, wgpu.GPUDevice):
             raise TypeError(f"gpu_device must be a wgpu.GPUDevice, not {type(gpu_device).__name__}")
         if adapter is not None and not isinstance(adapter, wgpu.GPUAdapter):
             raise TypeError(f"adapter must be a wgpu.GPUAdapter, not {type(adapter).__name__}")
+        if adapter is not None and gpu_device is not None:
+            raise ValueError("adapter must be None with a gpu_device, which has one")
         self.adapter_reason = self.gpu_device_reason = "given by the caller"
         if gpu_device is None:
             self.gpu_device_reason = "of its own"
@@ -158,7 +164,7 @@ class Device(Executor):
         if planner is None:
             found = find(dict(gpu_device.adapter.info), Context(gpu_device).machine())
             planner = found.planner
-        super().__init__(gpu_device, planner, level, kept)
+        super().__init__(gpu_device, planner, level, most)
         self.profile, self.profile_reason = dict(found.numbers), found.reason
         self.gpu_device = gpu_device
         self.adapter_info = self.context.adapter_info

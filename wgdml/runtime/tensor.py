@@ -553,7 +553,7 @@ def _host_array(x: Any, name: str) -> NDArray[Any]:
     kind = type(x)
     if kind is np.ndarray:
         return cast("NDArray[Any]", x)
-    if hasattr(kind, "__dlpack_device__") and not isinstance(x, np.ndarray):
+    if callable(getattr(kind, "__dlpack_device__", None)) and not isinstance(x, np.ndarray):
         device = x.__dlpack_device__()
         if device[0] not in _DLPACK_HOST:
             raise TypeError(f"{name} is on DLPack device {tuple(map(int, device))}, not in the CPU's memory: copy it there first")
