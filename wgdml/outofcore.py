@@ -61,7 +61,7 @@ def top_k(
     index_dtype: DTypeLike = "int64",
     nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
-    block_bytes: int | None = None,
+    block_bytes: SupportsIndex | None = None,
     progress: Progress = "auto",
 ) -> TopKResult:
     """``wgdml.top_k`` of a source of any size.
@@ -90,7 +90,7 @@ def argmax(
     index_dtype: DTypeLike = "int64",
     nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
-    block_bytes: int | None = None,
+    block_bytes: SupportsIndex | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.argmax`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
@@ -108,7 +108,7 @@ def argmin(
     index_dtype: DTypeLike = "int64",
     nan: Literal["greatest", "last"] = "greatest",
     device: Device | None = None,
-    block_bytes: int | None = None,
+    block_bytes: SupportsIndex | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.argmin`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
@@ -126,7 +126,7 @@ def max(
     return_indices: bool = False,
     index_dtype: DTypeLike = "int64",
     device: Device | None = None,
-    block_bytes: int | None = None,
+    block_bytes: SupportsIndex | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.max`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
@@ -145,7 +145,7 @@ def min(
     return_indices: bool = False,
     index_dtype: DTypeLike = "int64",
     device: Device | None = None,
-    block_bytes: int | None = None,
+    block_bytes: SupportsIndex | None = None,
     progress: Progress = "auto",
 ) -> Any:
     """``wgdml.min`` of a source of any size. ``block_bytes``, ``progress``: as of ``top_k``."""
@@ -262,7 +262,7 @@ class Wanted:
 class _Pass:
     """One pass over a source: what is asked for, what it is cut into, and the results."""
 
-    def __init__(self, x: Source, wanted: Wanted, device: Executor, block_bytes: int | None) -> None:
+    def __init__(self, x: Source, wanted: Wanted, device: Executor, block_bytes: SupportsIndex | None) -> None:
         self.x, self.wanted, self.device = x, wanted, device
         self.axes = wanted.axes
         self.shape = tuple(int(n) for n in x.shape)
@@ -347,7 +347,7 @@ class _Pass:
 
 
 def select(
-    x: Source, wanted: Wanted, device: Executor | None = None, block_bytes: int | None = None, progress: Progress = "auto"
+    x: Source, wanted: Wanted, device: Executor | None = None, block_bytes: SupportsIndex | None = None, progress: Progress = "auto"
 ) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     """Values, if wanted, and indices as NumPy arrays that keep x's dimensions."""
     check_holds("index_dtype", wanted.index_dtype, prod(x.shape[a] for a in wanted.axes))

@@ -43,7 +43,7 @@ class RunningTopK:
     """The data type of the items."""
     batch_shape: tuple[int, ...]
     """The shape of the sequences."""
-    device: Executor
+    device: Device
     """The ``Device`` that the state is on."""
 
     def __init__(

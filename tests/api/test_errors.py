@@ -681,6 +681,12 @@ def test_a_gpu_device_below_webgpu_s_least_limits(device, limit, value):
         wgdml.Device(low)
 
 
+@pytest.mark.parametrize("kind", [wgdml.Tensor, wgdml.RunningTopK, wgdml.Operator, wgdml.CompiledOperator])
+def test_a_device_that_something_has_is_of_the_type_that_functions_take(kind):
+    """``wgdml.top_k(x, 1, device=tensor.device)`` is well for who checks types."""
+    assert kind.__annotations__["device"] == "Device"
+
+
 def test_a_level_below_the_operator_s(device):
     low = wgdml.Device(device.gpu_device, feature_level=FeatureLevel.LEVEL_1_0)
     desc = wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (3,)), TensorDesc(DataType.UINT32, (1,)), (0,))

@@ -36,11 +36,17 @@ OF_WGPU = {
 
 
 def imported(name: str) -> dict[str, set[str]]:
-    """The modules that a module imports, wherever in its text, and the names it takes of each."""
+    """The modules that a module imports, wherever in its text, and the names it takes of each.
+
+    Those for types alone are imported by nobody.
+    """
+    tree = ast.parse(FILES[name].read_text())
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    left = {inner for node in for_types for inner in ast.walk(node)}
     package = name if FILES[name].name == "__init__.py" else name.rpartition(".")[0]
     found: dict[str, set[str]] = {}
-    for node in ast.walk(ast.parse(FILES[name].read_text())):
-        if not isinstance(node, ast.ImportFrom):
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node in left:
             continue
         base = node.module or ""
         if node.level:

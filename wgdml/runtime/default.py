@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .executor import Executor
 from .process import locked
 
-_make: Callable[[], Executor]
-_device: Executor | None = None
+if TYPE_CHECKING:
+    from .device import Device
+
+_make: Callable[[], Device]
+_device: Device | None = None
 _lock = threading.Lock()
 
 
-def made_by(make: Callable[[], Executor]) -> None:
+def made_by(make: Callable[[], Device]) -> None:
     """Says how the default device is made.
 
     ``device.py`` does, which stands above all that use the default.
@@ -23,14 +26,14 @@ def made_by(make: Callable[[], Executor]) -> None:
     _make = make
 
 
-def _made() -> Executor:
+def _made() -> Device:
     global _device
     if _device is None or _device.context.over:
         _device = _make()
     return _device
 
 
-def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Executor:
+def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Device:
     """The device to work on; for None the default one.
 
     That is made at the first call, and again when it was closed, destroyed or lost.
@@ -45,4 +48,4 @@ def as_device(device: Executor | None, check: Callable[..., object] | None = Non
         return device
     if not isinstance(device, Executor):
         raise TypeError(f"device must be a wgdml.Device, not {device!r}")
-    return device
+    return device  # type: ignore[return-value]  # users have no other Executor

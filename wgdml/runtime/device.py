@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import TracebackType
-from typing import Any, NoReturn, SupportsIndex, cast
+from typing import Any, NoReturn, SupportsIndex
 
 import wgpu
 
@@ -330,4 +330,4 @@ def default_device() -> Device:
     it opens a GPU device of its own, and where ``WGDML_ADAPTER``, ``WGDML_LIMITS`` or
     ``WGDML_SUBGROUPS`` is set. Its ``gpu_device_reason`` says which and why.
     """
-    return cast(Device, default.as_device(None))
+    return default.as_device(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import wgpu
@@ -13,6 +13,9 @@ from ..selection import BESIDES, OperatorDesc, lower
 from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan
 from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
+
+if TYPE_CHECKING:
+    from .device import Device
 
 _VARIANTS_KEPT = 64
 _ROLES = {"input_tensor": "input", "output_value_tensor": "values", "output_index_tensor": "indices"}
@@ -35,12 +38,12 @@ class BindingProperties:
 class Operator:
     """A desc that the device's feature level takes (``IDMLOperator``)."""
 
-    device: Executor
+    device: Device
     """The ``Device`` that it is of."""
     desc: OperatorDesc
     """The desc that it was created from."""
 
-    def __init__(self, device: Executor, desc: OperatorDesc) -> None:
+    def __init__(self, device: Device, desc: OperatorDesc) -> None:
         if not isinstance(device, Executor):
             raise TypeError(f"device must be a wgdml.Device, not {device!r}")
         device.context.check()
@@ -57,7 +60,7 @@ class Operator:
 class CompiledOperator:
     """An operator whose kernels are chosen and compiled (``IDMLCompiledOperator``)."""
 
-    device: Executor
+    device: Device
     """The ``Device`` that it is of."""
     desc: OperatorDesc
     """The desc that it was created from."""

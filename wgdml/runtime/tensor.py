@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from operator import itemgetter
-from typing import Any, NamedTuple, NoReturn, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, SupportsIndex, cast
 
 import numpy as np
 import wgpu
@@ -22,6 +22,9 @@ from .default import as_device
 from .executor import Executor
 from .promises import promised
 from .transfers import Span
+
+if TYPE_CHECKING:
+    from .device import Device
 
 _BYTES = np.dtype(np.uint8)
 _DLPACK_CPU = (1, 0)
@@ -60,7 +63,7 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
 
-    device: Executor
+    device: Device
     """The ``Device`` that it is on."""
     dtype: np.dtype[Any]
     """The data type of its elements, NumPy's."""
@@ -295,7 +298,7 @@ def new_tensor(
 ) -> Tensor:
     """A tensor over a buffer, unchecked; ``memory``: where the buffer is the library's."""
     self = object.__new__(Tensor)
-    self.device = device
+    self.device = device  # type: ignore[assignment]  # users have no other Executor
     self._buffer = buffer
     self.dtype = dtype
     self.shape = shape
