@@ -92,8 +92,9 @@ def partition(
     ``kth`` count from the end; ``axis=None`` takes all elements as one sequence. The signature is
     NumPy's.
 
-    Raises ``ValueError`` for an axis or a kth out of range and another kind; ``TypeError`` for
-    data types without an order.
+    Raises ``ValueError`` for an axis or a kth out of range, another kind, and with ``axis=None``
+    for a Tensor that needs a copy, as a transposed one; ``TypeError`` for data types without an
+    order.
     """
     return _parted(x, kth, axis, kind, None, device)
 

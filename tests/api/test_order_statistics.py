@@ -317,6 +317,11 @@ def test_any_problem(device, shape, name, seed, largest):
         same(wgdml.median(x, axes, nan="omit"), of_numpy(np.nanmedian, x, axes))
 
 
+def test_all_elements_of_a_tensor_that_needs_a_copy(device):
+    with pytest.raises(ValueError, match="needs a copy"):
+        wgdml.partition(wgdml.asarray(np.zeros((2, 3)), device=device).T, 1, axis=None)
+
+
 def test_quantiles_of_more_bits_than_a_tensor_has(device):
     x, q = np.arange(6.0), np.longdouble(0.3)
     assert wgdml.quantile(x, q, device=device) == np.quantile(x, q)

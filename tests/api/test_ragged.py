@@ -77,6 +77,15 @@ def test_nan_and_what_stands_for_no_item(device, nan):
         assert_result(found, expected(x, 40, -1, mode == "largest", lengths=lengths, nan_last=nan == "last"), mode)
 
 
+def test_an_axis_of_size_0(device):
+    """What the page on ragged rows says of it."""
+    x, none = np.zeros((3, 0), np.float32), [0, 0, 0]
+    assert wgdml.top_k(x, 0, lengths=none).indices.shape == wgdml.sort(x, lengths=none).shape == (3, 0)
+    assert wgdml.argsort(x, lengths=none).shape == (3, 0)
+    with pytest.raises(ValueError, match="nothing to reduce"):
+        wgdml.argmax(x, axis=1, lengths=none)
+
+
 def test_numbers_on_the_device_are_cut_to_the_axis(device):
     x = data.make("random", "int32", (6, 30))
     lengths = wgdml.asarray(np.array([31, 2**31 - 1, -1, 5, 30, -(2**31)], np.int32), device=device)

@@ -243,7 +243,8 @@ class Device(Executor):
         """Whether the GPU device is lost, asked now (``IDMLDevice::GetDeviceRemovedReason``). A
         closed device is not.
 
-        Every call on a lost device raises ``DeviceLostError``, which says what was being done.
+        Every call on a lost device raises ``DeviceLostError``, which says what was being done when
+        it was first found lost.
         """
         return self.context.lost
 
