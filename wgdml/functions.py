@@ -289,6 +289,19 @@ def lexsort(
     ``TypeError`` for data types without an order.
     """
     dtype = as_index_dtype(index_dtype)
+    given = _keys(keys)
+    along = as_axis(axis, len(given[0].shape))
+    check_holds("index_dtype", dtype, given[0].shape[along])
+    executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
+    order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
+    for key in given[1:]:
+        moved_key = take_along_axis(asarray(key, device=executor), order, along)
+        order = take_along_axis(order, argsort(moved_key, axis=along, index_dtype=dtype), along)
+    return order if any(isinstance(key, Tensor) for key in given) else order.numpy()
+
+
+def _keys(keys: Sequence[ArrayLike | Tensor] | ArrayLike) -> list[Any]:
+    """The keys of a sort, of one shape."""
     if isinstance(keys, Tensor) or not isinstance(keys, Sequence | np.ndarray):
         raise TypeError(f"keys must be a sequence of arrays or Tensors, not {type(keys).__name__}")
     if isinstance(keys, np.ndarray) and not keys.ndim:
@@ -300,14 +313,7 @@ def lexsort(
         raise ValueError(f"keys must have one shape, not {tuple(given[0].shape)} and {tuple(other)}")
     if not given[0].shape:
         raise ValueError("keys must have at least one dimension each")
-    along = as_axis(axis, len(given[0].shape))
-    check_holds("index_dtype", dtype, given[0].shape[along])
-    executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
-    order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
-    for key in given[1:]:
-        moved_key = take_along_axis(asarray(key, device=executor), order, along)
-        order = take_along_axis(order, argsort(moved_key, axis=along, index_dtype=dtype), along)
-    return order if any(isinstance(key, Tensor) for key in given) else order.numpy()
+    return given
 
 
 def take_along_axis(
