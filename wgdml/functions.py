@@ -666,7 +666,7 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     """Runs a request with lengths and others; arrays where all that is given are arrays."""
     x = x if isinstance(x, Tensor) else as_numpy(x)
     check_size(x.shape)
-    request = request._replace(positions="indices" not in given and "payload" not in given)
+    request = request._replace(positions=given.keys().isdisjoint(("indices", "payload")))
     if not x.shape:  # one sequence of one item, whose result has no dimension
         x = x.reshape(1)
         request = request._replace(elements=Elements(x.dtype, (1,)), axis=0, keepdims=False)
