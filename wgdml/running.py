@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 from typing import Any, Literal, NoReturn, SupportsIndex
@@ -103,15 +104,11 @@ class RunningTopK:
         """
         given = x if isinstance(x, Tensor) else as_numpy(x)
         ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(as_numpy(indices, "indices"))
-        known = self._own_ids, self._count
-        try:
+        with self._counting() as taken:
             self._check(given, ids)
             for part, own in self._blocks(given, ids):
                 self._take(part, (len(self.batch_shape),), own)
-                known = self._own_ids, self._count
-        except BaseException:  # nothing of this block was taken
-            self._own_ids, self._count = known
-            raise
+                taken()
 
     def record_update(self, encoder: Any, /, x: Tensor, indices: Tensor | None = None) -> None:
         """Records ``update`` of Tensors into a ``wgpu.GPUCommandEncoder`` or
@@ -127,16 +124,13 @@ class RunningTopK:
         for name, tensor in {"x": x, "indices": indices}.items():
             if not isinstance(tensor, Tensor) and (name == "x" or tensor is not None):
                 raise TypeError(f"{name} must be a wgdml.Tensor, not {type(tensor).__name__}")
-        known, along = (self._own_ids, self._count), (len(self.batch_shape),)
-        try:
+        along = (len(self.batch_shape),)
+        with self._counting():
             self._check(x, indices)
             for tensor in (self._state, x, indices):
                 if tensor is not None:
                     keep_memory(tensor)
             self.device.record(encoder, (self._prepared(part, along, own) for part, own in self._blocks(x, indices)))
-        except BaseException:  # nothing was recorded
-            self._own_ids, self._count = known
-            raise
 
     def merge(self, other: RunningTopK) -> None:
         """Takes all that another one keeps, as if its items came now, behind those here.
@@ -161,16 +155,27 @@ class RunningTopK:
         check_gpu_device("other", other._state, self.device)
         if other._own_ids is None:
             return
-        known = self._own_ids
-        self._check_ids(other._own_ids)
-        try:
+        with self._counting():
+            self._check_ids(other._own_ids)
             if self._sequences:
                 options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids > 0
                 self._run(merge_plan, options, other=other._state)
-        except BaseException:  # nothing was merged
-            self._own_ids = known
-            raise
         self._count += other._count
+
+    @contextmanager
+    def _counting(self) -> Iterator[Callable[[], None]]:
+        """Counts nothing of what fails, but for what was taken when its result was last called."""
+        known = self._own_ids, self._count
+
+        def taken() -> None:
+            nonlocal known
+            known = self._own_ids, self._count
+
+        try:
+            yield taken
+        except BaseException:
+            self._own_ids, self._count = known
+            raise
 
     def result(self, *, index_dtype: DTypeLike = "int64") -> TopKResult:
         """The pairs that are kept, as new Tensors of shape ``batch_shape + (k,)``; does not wait.

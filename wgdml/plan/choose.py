@@ -197,12 +197,12 @@ def _line(p: Problem) -> int:
     return int(p.view.selection.batch[-1].size) * p.format.bytes
 
 
-def _in_line(p: Problem, least: int, most: int) -> bool:
-    """Do few neighbours, long columns, share so many bytes of a line of memory?
+def _share_lines(p: Problem) -> bool:
+    """Are these long columns of few neighbours, of which the bytes side by side decide?
 
     (benchmarks/LOG.md#few-neighbours-by-lines-2026-11-29-7565bcd)
     """
-    return p.columns and _side_by_side(p, 16) and p.length > 4096 and p.k <= 64 and least <= _line(p) <= most
+    return p.columns and _side_by_side(p, 16) and p.length > 4096 and p.k <= 64
 
 
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
@@ -210,9 +210,7 @@ def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
         return False
     # A copy of few columns takes little, and they share few lines of memory.
     few, narrow = _side_by_side(p, 16), p.format.bytes == 1
-    if few and (_in_line(p, 1, 19) or (p.length < 1 << 16 and not _in_line(p, 20, 256))):
-        return False
-    if narrow and not few:
+    if (_line(p) < 20 if _share_lines(p) else p.length < 1 << 16) if few else narrow:
         return False
     large = not few or p.sequences * p.length > 1 << 23
     # The narrower columns are, the less a copy of them takes. Most of 8 bits would be read again.
@@ -330,7 +328,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_teams",
-        lambda p, a: (p.columns and a["select_teams"].together(p)) or (_in_line(p, 1, 30) and p.sequences <= 256),
+        lambda p, a: (p.columns and a["select_teams"].together(p)) or (_share_lines(p) and _line(p) <= 30 and p.sequences <= 256),
         "few short columns, k up to 16; up to 256 of over 4096 items, up to 16 side by side in 30 bytes, k up to 64",
         "several neighbours a workgroup read all at once; parts of long ones share the lines that they read",
     ),
@@ -343,7 +341,7 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_radix",
-        lambda p, a: _few_neighbours(p) or _in_line(p, 1, 19),
+        lambda p, a: _few_neighbours(p) or (_share_lines(p) and _line(p) < 20),
         "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 32 (8 and 16 bits: 65) to 256 bytes^2 or "
         "a 64th; others of over 4096 in up to 19 bytes, k up to 64",
         "they share the lines that they read, and a copy takes longer",
