@@ -4,12 +4,13 @@
 // that has more items than the list has room for, the next digit of those is counted. What is up to
 // the last bin found is listed, and sorted by buckets. Later reads mostly find a row in the cache.
 //
-// A sample of one in params.every loads comes first, but for short rows. Its threshold serves where
+// A sample of one in params.every items comes first, but for short rows. Its threshold serves where
 // at least k pairs are up to it, and no more than the list has room for. Else the sample tells one
 // more, from how many there are.
 //   SPILLED  1 where the list is the sink's, in order of index; of k pairs, but after a sample
 //   PLACES   of a list in workgroup memory, which is sorted there
-//   SAMPLED  loads of an invocation's sample, which have EACH items; 0 without a sample
+//   SAMPLED  loads of an invocation's sample, one in params.stride; 0 without a sample
+//   SAMPLED_ITEMS  of each of those loads; EACH in all
 //   AGAIN    loads under way at once, of up to 32 items
 #import io/source
 #import io/sink
@@ -61,16 +62,24 @@ fn list_any(row: Row, local: u32, threshold: Pair) -> u32 {
 #if SAMPLED > 0
 #import workgroup/kth
 
-// A threshold from one load in params.every: an invocation holds SAMPLED of them.
+fn one_of(a: Pair, b: Pair, first: bool) -> Pair { return Pair(select(b.key, a.key, first), select(b.index, a.index, first)); }
+
+// A threshold from one load in params.stride: an invocation holds SAMPLED of them, or one half of
+// each. Neighbours hold different halves, as neighbouring items may be of different kinds.
 fn sampled_threshold(row: Row, local: u32, rank: u32) -> Pair {
   var items: Items;
+  let even = local % 2u == 0u;
 #for i in SAMPLED
-  let v$i = (local + $iu * WORKGROUP) * params.every;
+  let v$i = (local + $iu * WORKGROUP) * params.stride;
   let data$i = load(row, min(v$i, row.loads - 1u));
 #endfor
 #for i in SAMPLED
-#for c in PER_LOAD
-  items[$[i * PER_LOAD + c]] = item(row, v$i, data$i, $cu);
+#for c in SAMPLED_ITEMS
+#if SAMPLED_ITEMS == PER_LOAD
+  items[$[i * SAMPLED_ITEMS + c]] = item(row, v$i, data$i, $cu);
+#else
+  items[$[i * SAMPLED_ITEMS + c]] = one_of(item(row, v$i, data$i, $cu), item(row, v$i, data$i, $[c + SAMPLED_ITEMS]u), even);
+#endif
 #endfor
 #endfor
   return kth_of(&items, local, rank, params.sample_slack);

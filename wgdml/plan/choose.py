@@ -159,22 +159,26 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 
 
 #: A sort in workgroup memory takes less where more than so much of a row is wanted, by the bytes of
-#: an element (benchmarks/LOG.md#rows-of-which-half-is-wanted-2026-11-28-0164eed).
-_DENSEST = {1: 0.0, 2: 1 / 3.5, 4: 1 / 2, 8: 1 / 2}
+#: an element (benchmarks/LOG.md#rows-of-which-half-is-wanted-2026-11-28-0164eed,
+#: #half-of-each-load-2026-11-29-ca92aa9).
+_DENSEST = {1: 1 / 8, 2: 1 / 3.5, 4: 1 / 2, 8: 1 / 2}
 
 
 #: A threshold from a sample takes less than delegates of up to this share of k^2 items, by the
-#: bytes of an element, and of 8 bits never: the less k is to them, the less a sample tells
+#: bytes of an element: the less k is to them, the less a sample tells
 #: (benchmarks/LOG.md#samples-by-the-square-of-k-2026-11-29-d9ca364).
-_SAMPLED = {1: 0.0, 2: 1 / 4, 4: 1 / 8, 8: 1 / 4}
+_SAMPLED = {1: 1 / 8, 2: 1 / 4, 4: 1 / 8, 8: 1 / 4}
 
 
 def _select_digits(p: Problem, a: Algorithms) -> bool:
     """Does a sample tell a threshold, or would delegates have most loads read again?"""
     fits, digits = _fits(p, a), a["select_digits"]
-    if not p.along or not 1024 < p.length <= max(3 << 15, 32 * p.k) or (fits and p.k > _DENSEST[p.format.bytes] * p.length):
+    if not (p.along or _as_they_lie(p, a)) or not 1024 < p.length <= max(3 << 15, 32 * p.k):
         return False
-    sampled = p.length <= min(64 * p.k, _SAMPLED[p.format.bytes] * p.k**2) and digits.samples(p)
+    if fits and p.k > _DENSEST[p.format.bytes] * p.length:
+        return False
+    most = min((32 if p.format.bytes == 1 else 64) * p.k, _SAMPLED[p.format.bytes] * p.k**2)
+    sampled = p.length <= most and digits.samples(p)
     if p.length > 3 << 15:
         return bool(sampled and digits.check(p).spilled)
     dense = 16 if not fits else 10 if p.format.bytes == 2 else 6
@@ -195,6 +199,15 @@ def _side_by_side(p: Problem, most: int) -> bool:
 def _line(p: Problem) -> int:
     """Bytes side by side before memory goes on with the next item of columns."""
     return int(p.view.selection.batch[-1].size) * p.format.bytes
+
+
+def _as_they_lie(p: Problem, a: Algorithms) -> bool:
+    """Do columns with lines of memory, read for each of their neighbours, take less than a copy?
+
+    (benchmarks/LOG.md#columns-as-they-lie-2026-11-29-ca92aa9)
+    """
+    many = 2 * p.sequences >= a["select_digits"].occupancy.processors
+    return p.columns and many and _side_by_side(p, 64) and p.sequences * p.length * min(_line(p), 32) <= 1 << 26
 
 
 def _share_lines(p: Problem) -> bool:
@@ -315,9 +328,10 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_digits",
         _select_digits,
-        "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th on and up "
-        "to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to half (16 bits: 2/7, 8: none); from a sixteenth on where a sort of all "
-        "has no room; longer ones with a sample and 32 k items at most, where a list of k has no room",
+        "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th on (8 bits: a "
+        "32nd) and up to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to half (16 bits: 2/7, 8: an eighth); from a sixteenth on "
+        "where a sort of all has no room; longer ones with a sample and 32 k items at most, where a list of k has no room; "
+        "half as many columns as processors, and more, up to 64 side by side, whose lines are 2^26 bytes at most",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
     Rule(
@@ -341,9 +355,9 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "select_radix",
-        lambda p, a: _few_neighbours(p) or (_share_lines(p) and _line(p) < 20),
+        lambda p, a: _few_neighbours(p) or (_share_lines(p) and _line(p) < 20) or (64 < p.k < p.length / 16 and _as_they_lie(p, a)),
         "128 columns and more, up to 16 side by side, of over 8192 items and 16 k, k from 32 (8 and 16 bits: 65) to 256 bytes^2 or "
-        "a 64th; others of over 4096 in up to 19 bytes, k up to 64",
+        "a 64th; others of over 4096 in up to 19 bytes, k up to 64; columns as for select_digits, k from 65 up to a sixteenth",
         "they share the lines that they read, and a copy takes longer",
     ),
     Rule(

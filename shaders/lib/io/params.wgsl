@@ -39,7 +39,8 @@ struct Params {
   neighbours: u32,        // Sequences side by side that neighbours serve, or 1.
   team: u32,              // Invocations that serve a part, a power of two. Down columns, rows.
   turns: u32,             // Turns of loads before a workgroup puts what it has collected.
-  every: u32,             // One load in so many, or one run of loads, is the sample of a row.
+  stride: u32,            // One load in so many has items of the sample of a row.
+  every: u32,             // One item in so many, or load, or run of loads, is in that sample.
   sample_rank: u32,       // Rank in that sample of what may be a threshold.
   buckets: u32,           // Buckets between splitters from that sample, a power of two.
   sample_slack: u32,      // Items of the sample beyond sample_rank that may be up to it.

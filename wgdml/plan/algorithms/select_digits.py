@@ -27,7 +27,9 @@ _MOST = 16  # pairs of a list that an invocation sorts, at most
 #: Bytes of a list for each invocation, over which twice as many serve it: with so many registers,
 #: few of them are at work at once (benchmarks/LOG.md#registers-of-a-list-2026-11-27-63320ac).
 _MOST_BYTES = 40
-_SAMPLE = 4  # items of an invocation's sample, or those of one load
+#: Items that an invocation reads, or those of one load. Half of each are the sample's, so that
+#: registers are few (benchmarks/LOG.md#half-of-each-load-2026-11-29-ca92aa9).
+_SAMPLE = 4
 #: A list in scratch is to have little room to spare, so its sample is larger. Small workgroups have
 #: registers for that (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
 _SPILLED_SAMPLE = 16
@@ -49,9 +51,27 @@ class _Margins(NamedTuple):
 _IN_MEMORY, _IN_SCRATCH = _Margins(2.5, 0.7, 6.0), _Margins(3.0, 0.5, 6.5)
 
 
+class _Sample(NamedTuple):
+    """What is read of a row before all of it."""
+
+    loads: int  # of an invocation; 0 without a sample
+    items: int  # of each of those loads: all, or half
+    stride: int = 1  # One load in so many is read.
+    every: int = 1  # One item in so many is in the sample.
+
+    def of(self, problem: Problem, workgroup: int) -> _Sample:
+        """This many loads and items for each of so many invocations."""
+        stride = ceil_div(problem.loads, workgroup * self.loads)
+        return self._replace(stride=stride, every=stride * problem.view.per_load // self.items)
+
+
+_NO_SAMPLE = _Sample(0, 1)
+
+
 @dataclass(frozen=True)
-class _Sample:
-    every: int  # One load in so many, or 1.
+class _Ranks:
+    """Of a sample, whose threshold is to be past some more than k items."""
+
     sample_rank: int
     sample_slack: int
 
@@ -71,8 +91,7 @@ class _Shape(NamedTuple):
     digit: int
     places: int  # of a row's list
     spilled: bool  # to scratch
-    sampled: int = 0  # Loads of an invocation's sample; 0 without one.
-    every: int = 1  # One load in so many is a row's sample.
+    sample: _Sample = _NO_SAMPLE
 
 
 class SelectDigits(Algorithm):
@@ -97,17 +116,23 @@ class SelectDigits(Algorithm):
         # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).
         fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
-        sampled, every = self._sampled(problem, workgroup, _SAMPLE)
-        deviation = _deviation(k, every)
-        wanted = max(wide, k + int(_IN_MEMORY.room * deviation))
-        # The first two are of samples. A list with little to spare takes more digits.
-        for bits, least in ((fewest, wanted), (fewest, wide), (digit, wide), (digit, tight), (fewest, tight)):
-            places = max(_FEWEST, class_above(least, _LISTS))
-            samples = every > 1 and places >= k + _LEAST_ROOM * deviation and problem.length >= 2 * places
-            fits = places <= min(self._room(problem, workgroup, bits), _MOST * workgroup)
-            if fits and (samples or bits == digit or least == tight):
-                return self._widened(problem, _Shape(workgroup, bits, places, False, *((sampled, every) if samples else ())))
+        for sample in self._samples(problem, workgroup):
+            deviation = _deviation(k, sample.every)
+            for least in (max(wide, k + int(_IN_MEMORY.room * deviation)), wide, tight):
+                places = self._places(problem, workgroup, fewest, least)
+                if k + _LEAST_ROOM * deviation <= places <= problem.length // 2:
+                    return self._widened(problem, _Shape(workgroup, fewest, places, False, sample))
+        # A list with little to spare takes more digits.
+        for bits, least in ((digit, wide), (digit, tight), (fewest, tight)):
+            places = self._places(problem, workgroup, bits, least)
+            if places:
+                return self._widened(problem, _Shape(workgroup, bits, places, False))
         return self._spilled(problem, min(_SPILLED_WIDEST, workgroup)) or _Shape(workgroup, digit, k, True)
+
+    def _places(self, problem: Problem, workgroup: int, digit: int, least: int) -> int:
+        """Of a list in workgroup memory with so many places at least, or 0 where it has no room."""
+        places = max(_FEWEST, class_above(least, _LISTS))
+        return places if places <= min(self._room(problem, workgroup, digit), _MOST * workgroup) else 0
 
     def _room(self, problem: Problem, workgroup: int, digit: int) -> int:
         """Places of a list in workgroup memory."""
@@ -115,28 +140,30 @@ class SelectDigits(Algorithm):
 
     def _widened(self, problem: Problem, shape: _Shape) -> _Shape:
         """By twice as many invocations where each would have many words of a list in registers."""
-        workgroup = 2 * shape.workgroup
-        every = ceil_div(problem.loads, workgroup * shape.sampled) if shape.sampled else 1
+        workgroup, sample = 2 * shape.workgroup, shape.sample
+        if sample.loads:
+            sample = sample.of(problem, workgroup)
         if (
             shape.places * held_bytes(problem) <= _MOST_BYTES * shape.workgroup
             or workgroup > min(self.machine.widest_workgroup, 1 << shape.digit)
             or shape.places > self._room(problem, workgroup, shape.digit)
-            or (every == 1 and shape.sampled)
+            or (shape.sample.loads > 0 and sample.stride == 1)
         ):
             return shape
-        return shape._replace(workgroup=workgroup, every=every)
+        return shape._replace(workgroup=workgroup, sample=sample)
 
     def _spilled(self, problem: Problem, workgroup: int) -> _Shape | None:
         """Of a list in scratch with room beyond k, where one workgroup can sort that."""
-        sampled, every = self._sampled(problem, workgroup, _SPILLED_SAMPLE)
-        places = class_above(problem.k + int(_IN_SCRATCH.room * _deviation(problem.k, every)), 2 * _LISTS)
-        if every == 1 or problem.length < 2 * places or self.sort.shape_of(places) is None:
+        per_load = problem.view.per_load
+        sample = _Sample(max(1, _SPILLED_SAMPLE // per_load), per_load).of(problem, workgroup)
+        places = class_above(problem.k + int(_IN_SCRATCH.room * _deviation(problem.k, sample.every)), 2 * _LISTS)
+        if not self._tells(problem, sample) or problem.length < 2 * places or self.sort.shape_of(places) is None:
             return None
-        return _Shape(workgroup, _digit(_FEW_BINS * workgroup), places, True, sampled, every)
+        return _Shape(workgroup, _digit(_FEW_BINS * workgroup), places, True, sample)
 
     def samples(self, problem: Problem) -> bool:
         """Does a sample tell the threshold?"""
-        return self.serves(problem) is None and self.check(problem).every > 1
+        return self.serves(problem) is None and self.check(problem).sample.loads > 0
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
@@ -144,7 +171,7 @@ class SelectDigits(Algorithm):
             self._select(program, problem, shape, sink)
             return
         lists = replace(program.pairs(problem.sequences, shape.places), in_order=True)
-        if shape.sampled:
+        if shape.sample.loads:
             lists = replace(lists, counts=program.words(problem.sequences))
         self._select(program, problem, shape, lists)
         program.run(lists, problem.sequences, problem.k, sink)
@@ -156,27 +183,31 @@ class SelectDigits(Algorithm):
         wanted = max(wanted, min(idle, power_of_two_above(ceil_div(problem.length, _ITEMS))))
         return min(_WIDEST, self.machine.widest_workgroup, wanted)
 
-    def _sampled(self, problem: Problem, workgroup: int, items: int) -> tuple[int, int]:
-        """Loads of an invocation's sample, and the one load in so many that it has.
+    def _samples(self, problem: Problem, workgroup: int) -> list[_Sample]:
+        """Those that tell: of halves of loads, and of whole ones."""
+        per_load = problem.view.per_load
+        loads = max(1, _SAMPLE // per_load)
+        samples = (_Sample(loads, items).of(problem, workgroup) for items in dict.fromkeys((max(1, per_load // 2), per_load)))
+        return [sample for sample in samples if self._tells(problem, sample)]
 
-        None, and 1, of short rows and of few ranks. A software adapter takes half a second to
-        compile a sample's search, and gains little.
+    def _tells(self, problem: Problem, sample: _Sample) -> bool:
+        """Not of short rows, nor of few ranks.
+
+        A software adapter takes half a second to compile a sample's search, and gains little.
         """
-        sampled = max(1, items // problem.view.per_load)
-        every = ceil_div(problem.loads, workgroup * sampled)
-        return (sampled, every) if 2 <= every <= problem.k // _FEWEST_RANKS and not self.machine.software else (0, 1)
+        return sample.stride > 1 and sample.every <= problem.k // _FEWEST_RANKS and not self.machine.software
 
     @staticmethod
-    def _sample(k: int, shape: _Shape) -> _Sample:
+    def _ranks(k: int, shape: _Shape) -> _Ranks:
         """A rank of the sample up to which some more than k items are."""
-        every = shape.every
+        every = shape.sample.every
         if every == 1:
-            return _Sample(1, 0, 0)
+            return _Ranks(0, 0)
         deviation, margins = _deviation(k, every), _IN_SCRATCH if shape.spilled else _IN_MEMORY
-        return _Sample(every, ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every)
+        return _Ranks(ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every)
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
-        per_load = problem.view.per_load
+        sample = shape.sample
         counts = sink.counts if isinstance(sink, Pairs) else None
         program.dispatch(
             "select/digits",
@@ -190,11 +221,14 @@ class SelectDigits(Algorithm):
                 "SPILLED": int(shape.spilled),
                 "PLACES": shape.places,
                 "CARRIED": ceil_div(shape.places, shape.workgroup),
-                "SAMPLED": shape.sampled,
-                "EACH": max(1, shape.sampled * per_load),
+                "SAMPLED": sample.loads,
+                "SAMPLED_ITEMS": sample.items,
+                "EACH": max(1, sample.loads * sample.items),
             },
-            params=asdict(self._sample(problem.k, shape))
+            params=asdict(self._ranks(problem.k, shape))
             | {
+                "stride": sample.stride,
+                "every": sample.every,
                 "k": problem.k,
                 "least": problem.k,
                 "places": shape.places,

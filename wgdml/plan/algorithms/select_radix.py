@@ -105,7 +105,7 @@ class SelectRadix(Algorithm):
         k, length = problem.k, problem.length
         if sorts and (12 if problem.format.bytes == 1 else 5) * k > length:
             return False  # of 8 bits in one pass
-        if not sorts or problem.format.bytes == 4:
+        if not sorts or problem.format.bytes != 2:
             problem = self.narrowed(problem)
         loads = problem.loads
         return 3 * loads >= 4 * k or (not sorts and loads > k and length > 4 * k)
