@@ -229,7 +229,8 @@ class RunningTopK:
             return
         largest = self.device.planner.machine.max_storage_buffer_binding_size
         item = max(x.dtype.itemsize, 0 if ids is None else ids.dtype.itemsize)
-        most = max(1, (largest // item - 512) // self._sequences)
+        step = ids.strides[-1] if isinstance(ids, Tensor) and ids.shape[-1:] > (1,) else 1
+        most = max(1, (largest // item - 512) // max(self._sequences, step))
         parts = -(-length // most)
         for number in range(parts):
             first, end = length * number // parts, length * (number + 1) // parts

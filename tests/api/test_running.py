@@ -217,6 +217,30 @@ def test_what_does_not_fit_a_binding_goes_in_parts(device):
             check(running, x, 200, ids=ids)
 
 
+@pytest.mark.parametrize("software", [True, False])
+def test_ids_that_reach_beyond_a_binding_are_the_items_own(device, software):
+    """Tensors of ids exceed a binding in all, in a sequence by its step, or between sequences."""
+    small, _ = planned_device(device, None, software, limits={"max_storage_buffer_binding_size": 64 << 10})
+    shape = (3, 9000)
+    x, ids = RNG.normal(size=shape).astype(np.float32), RNG.integers(0, 2**31, shape)
+    layouts = (("uint32", (9000, 1)), ("int64", (9000, 1)), ("int32", (27_001, 3)), ("int64", (1, 3)), ("int32", (40_000, 1)))
+    for dtype, strides in layouts:
+        place, last = np.int64(strides), np.int64(shape) - 1
+        memory = np.zeros(7 + last @ place + 1, dtype)
+        np.lib.stride_tricks.as_strided(memory[7:], shape, place * memory.itemsize)[...] = ids
+        own = wgdml.Tensor.from_buffer(
+            wgdml.asarray(memory, device=small).buffer, dtype, shape, strides, 7 * memory.itemsize, device=small
+        )
+        running = wgdml.RunningTopK(20, "float32", 3, device=small)
+        for _ in range(2):  # the second into rows that are full
+            running.update(wgdml.asarray(x, device=small), own)
+        check(running, np.concatenate([x, x], -1), 20, ids=np.concatenate([ids, ids], -1))
+    running = wgdml.RunningTopK(20, "float32", 3, device=small)
+    one = wgdml.Tensor.from_buffer(own.buffer, "int32", (3, 1), (20_000, 20_000), 28, device=small)
+    running.update(wgdml.asarray(x, device=small), one)  # one of each sequence: no step is made
+    check(running, x, 20, ids=np.broadcast_to(one.numpy(), shape))
+
+
 def test_no_items_and_no_sequences(planned):
     running = wgdml.RunningTopK(3, "float32", (2,), device=planned)
     running.update(np.empty((2, 0), np.float32))

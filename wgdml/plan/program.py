@@ -13,7 +13,7 @@ from .. import shaders
 from ..selection import SPANS, BatchDim, Beside, Selection
 from .machine import Machine, ceil_div
 from .problem import Problem
-from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, View, loads_again
+from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, TooLargeError, View, loads_again
 
 #: Results down columns take tiles where so many columns are neighbours (64 bytes of indices).
 _FEWEST_BESIDE = 16
@@ -158,6 +158,16 @@ class Program:
 
     def words(self, count: int) -> Region:
         return self.arena.take(count * 4)
+
+    def beside(self, resource: str, offset: int, span: int, size: int) -> tuple[Region, int]:
+        """Where a part's elements of a resource are bound, and the place of the first there.
+
+        ``TooLargeError`` where they exceed a binding.
+        """
+        region = _window(offset, span, size, 4, resource)
+        if region.size > self.machine.max_storage_buffer_binding_size:
+            raise TooLargeError(region.size)
+        return region, offset - region.offset // size
 
     def clear(self, region: Region) -> None:
         most = self.machine.max_storage_buffer_binding_size // ALIGNMENT * ALIGNMENT

@@ -262,7 +262,7 @@ Sink = Pairs | Outputs
 
 
 class TooLargeError(Exception):
-    """A part needs more scratch than a binding or a buffer holds: its batch must be cut."""
+    """A part needs more than a binding holds, or scratch than a buffer: its batch must be cut."""
 
 
 class Arena:

@@ -80,12 +80,14 @@ def update_plan(
     ``full``: rows have k pairs already, as far as is known, so that few items will be taken.
     """
     rows = _rows_at(selection.format, sequences, k)
-    region = Region(0, planner.machine.max_storage_buffer_binding_size // 4 * 4, "ids")
-    bind = {"state": rows} | ({"ids": region} if ids else {})
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         start, views = program.arena.used, views_of(part, pieces, program.vectors)
-        step = {"value_step": part.value_step} if ids else {}
+        bind, step = {"state": rows}, {}
+        if ids:
+            span = 1 + (part.length - 1) * part.value_step + sum((d.size - 1) * d.value_stride for d in part.batch)
+            bind["ids"], base = program.beside("ids", part.value_offset, span, 8 if ids == 3 else 4)
+            step = {"value_step": part.value_step, "value_base": base}
         if full and len(views) == 1 and _filters(program.machine, views[0], k):
             machine, occupancy = program.machine, planner.policies["occupancy"]
             parts, places = 1, _meeting_places(machine, selection.format, sequences, k)
@@ -155,7 +157,6 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
             "places": places,
             "longest": longest,
             "index_base": part.index_offset,
-            "value_base": part.value_offset,
         },
     )
 
@@ -184,7 +185,7 @@ def _merge(
     """Pairs in order, or another's rows, into the rows of the view's sequences."""
     part, workgroup = view.selection, program.machine.workgroup
     sequences, places = part.sequences, k + (k if arriving is None else arriving.length)
-    bases = {"k": k, "index_base": part.index_offset, "value_base": part.value_offset}
+    bases = {"k": k, "index_base": part.index_offset}
     following = program.words(sequences * _row_bytes(part.format, k) // 4)
     program.dispatch(
         "running/merge",
