@@ -292,6 +292,19 @@ def test_least_limits_cut_what_does_not_fit(device):
     same(wgdml.median(x, -1, nan="omit", device=small), of_numpy(np.nanmedian, x, -1))
 
 
+@pytest.mark.parametrize("software", [True, False])
+def test_numbers_and_ranks_of_more_sequences_than_a_binding_holds(device, software):
+    most = 64 << 10
+    small, planned = planned_device(device, None, software, limits={"max_storage_buffer_binding_size": most})
+    x = RNG.normal(size=(2, 9000, 3)).astype(np.float16)
+    x[RNG.random(x.shape) < 0.3] = np.nan
+    for source in (x, wgdml.asarray(x, device=small)):
+        same(np.asarray(wgdml.median(source, -1, nan="omit", device=small)), of_numpy(np.nanmedian, x, -1))
+        found = wgdml.quantile(source, [0.1, 0.5, 0.8], -1, nan="omit", device=small)
+        same(np.asarray(found), of_numpy(np.nanquantile, x, [0.1, 0.5, 0.8], -1))
+    assert max(binding.size for plan in planned.plans for step in plan.dispatches for binding in step.bindings) <= most
+
+
 # Anything ----------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..selection import Selection
 from .algorithms.part_rows import PartRows
@@ -39,7 +40,7 @@ def own_ranks(planner: Planner, selection: Selection) -> Ranks:
 
     They lie as the indices do.
     """
-    return SelectRanks(planner.machine, planner.policies).own_rows(selection.sequences, selection.k, selection.length)
+    return SelectRanks(planner.machine, planner.policies).own_rows(selection.k, selection.length)
 
 
 def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
@@ -48,9 +49,13 @@ def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors:
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         program.algorithms.append(step.name)
+        known = ranks
+        if ranks.own:
+            part, rows = _as_indices(program, part, "ranks")
+            known = replace(ranks, region=rows)
         views = views_of(part, pieces, program.vectors)
         found = program.pairs(part.sequences, ranks.count)
-        step.build(program, views, part.sequences, ranks, found)
+        step.build(program, views, part.sequences, known, found)
         sinks = views if part.has_values else [View.whole(part, program.vectors)]
         program.emit(found, part.sequences, part.k, [Outputs(view) for view in sinks], pieces.ranks)
 
@@ -94,12 +99,18 @@ def partition_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vect
 
 def numbers_plan(planner: Planner, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
     """How many elements of each sequence are not NaN, added to the words of "numbers"."""
-    region = Region(0, 4 * selection.sequences, "numbers")
-
     step = SelectRanks(planner.machine, planner.policies)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
+        part, words = _as_indices(program, part, "numbers")
         for view in views_of(part, pieces, program.vectors):
-            step.count_numbers(program, view, part.sequences, region)
+            step.count_numbers(program, view, part.sequences, words)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+
+
+def _as_indices(program: Program, part: Selection, resource: str) -> tuple[Selection, Region]:
+    """Words that lie as a part's indices do: the part as they are bound, and where they are."""
+    span = 1 + (part.k - 1) * part.index_step + sum((d.size - 1) * d.index_stride for d in part.batch)
+    region, first = program.beside(resource, part.index_offset, span, 4)
+    return replace(part, index_offset=first), region
