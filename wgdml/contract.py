@@ -706,7 +706,9 @@ def _check_select(desc: SelectOperatorDesc) -> None:
     for field in ("sorted", "select_last_index"):
         if not isinstance(getattr(desc, field), bool):
             raise TypeError(f"{field} is {getattr(desc, field)!r}; it must be True or False")
-    _require(desc.nan in _NAN_RULES, "nan", repr(desc.nan), f"it must be one of {', '.join(_NAN_RULES)}")
+    _require(
+        isinstance(desc.nan, str) and desc.nan in _NAN_RULES, "nan", repr(desc.nan), f"it must be one of {', '.join(_NAN_RULES)}"
+    )
     if desc.longest is not None:
         _store(desc, longest=_as_int("longest", desc.longest))
         holds = desc.longest >= 1 and desc.lengths_tensor is not None

@@ -334,7 +334,7 @@ def _in_order_of_index(x: Tensor, axis: int, index_dtype: np.dtype[Any] | None) 
 
 def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] | None, device: Device | None) -> Any:
     """Values, or indices, parted at ranks."""
-    if kind != "introselect":
+    if not isinstance(kind, str) or kind != "introselect":
         raise ValueError(f'kind must be "introselect", not {kind!r}')
     given = _operand(x)
     given = given if axis is not None else given.reshape(-1)

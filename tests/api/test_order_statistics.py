@@ -262,6 +262,7 @@ def test_nan_payloads_come_through(device):
         (lambda x: wgdml.partition(x, [0, -6]), ValueError, "kth must lie in"),
         (lambda x: wgdml.partition(x, 1.5), TypeError, "kth must be an integer"),
         (lambda x: wgdml.argpartition(x, 1, kind="quick"), ValueError, 'kind must be "introselect"'),
+        (lambda x: wgdml.partition(x, 1, kind=np.array(["a", "b"])), ValueError, 'kind must be "introselect"'),
         (lambda x: wgdml.partition(x[:, :0], 0), ValueError, "x must have elements along its axis, of which kth names one"),
         (lambda x: wgdml.quantile(x, 1.5), ValueError, r"q must lie in \[0, 1\], not 1.5"),
         (lambda x: wgdml.quantile(x, [0.5, np.nan]), ValueError, r"q must lie in \[0, 1\], not nan"),

@@ -189,6 +189,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"axis_direction": 1}, TypeError, "axis_direction is 1"),
     ({"sorted": 1}, TypeError, "sorted is 1; it must be True or False"),
     ({"nan": "lowest"}, ValueError, "nan is 'lowest'; it must be one of greatest, last, first"),
+    ({"nan": np.array(["last", "first"])}, ValueError, "it must be one of greatest, last, first"),
     ({"select_last_index": True}, ValueError, "select_last_index is True with k = 6"),
     ({"longest": 0}, ValueError, "longest is 0; it must be at least 1"),
     ({"longest": 3, "lengths_tensor": None}, ValueError, "longest is 3; it must be .* given with a lengths_tensor"),
