@@ -61,9 +61,14 @@ fn list_parts(sequence: u32, local: u32, count: u32) {
 // Lists the pairs of ranks that no list has. All call it together.
 fn list_ranks(row: Row, local: u32, first: u32, end: u32) {
   if (local == 0u) { atomicStore(&listed, 0u); }
-  let limit = limit_of(row, kth_of_row(row, local, end, 0u));
-  var earlier = limit;
-  if (first > 0u) { earlier = limit_of(row, kth_of_row(row, local, first, 0u)); }
+  var limit: Limit;
+  var earlier: Limit;
+  // One copy of `kth_of_row` serves both: so there is less to compile.
+  for (var rank = select(end, first, first > 0u); ; rank = end) {
+    earlier = limit;
+    limit = limit_of(row, kth_of_row(row, local, rank, 0u));
+    if (rank == end) { break; }
+  }
   for (var v = local; v < row.loads; v += WORKGROUP) {
     let data = load(row, v);
     var near = near_in(row, v, data, limit);
