@@ -2,9 +2,9 @@
 
 The algorithms are those that are registered; a new one comes here by itself. Edges are counts of
 ranks, lengths, element types, layouts and hostile data. Kernels take long to compile and shapes
-little to run. So the default run looks for few kernels that meet every edge, and runs every shape
-that they serve. Of types and layouts an algorithm takes some by turn, as all read them by the same
-text. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
+less to run. So the default run looks for few kernels that meet every edge, and runs a third of the
+shapes that they serve. Of types and layouts an algorithm takes some by turn, as all read them by
+the same text. ``WGDML_EDGES=all`` runs the whole product, for GPUs.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def fewest_kernels(edges: Mapping[Any, list[frozenset[Any]]]) -> frozenset[Any]:
 
 
 def chosen(found: list[Served], turn: int) -> list[Served]:
-    """A case at each edge, which take few kernels, and every shape that takes no other.
+    """A case at each edge, which take few kernels, and a third of the shapes that take no other.
 
     Of several a short one with few ranks; of a type's the one with the most, which tell the most of
     its order. Lengths are edges of every second algorithm.
@@ -273,7 +273,8 @@ def chosen(found: list[Served], turn: int) -> list[Served]:
         min(options, key=lambda one: -one.case.k if one.case.is_type else one.case.k * one.case.length)
         for options in served_by.values()
     }
-    return [one for one in found if one in picked or (one.case.is_shape and one.kernels <= kernels)]
+    more = {*data.in_turn((one for one in found if one.case.is_shape and one.kernels <= kernels), turn % 3, 3)}
+    return [one for one in found if one in picked or one in more]
 
 
 def kinds_of(number: int, case: Case) -> list[str]:
