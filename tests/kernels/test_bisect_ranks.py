@@ -51,11 +51,12 @@ def test_rows_without_subgroups(device):
     assert "ranks/bisect" in kernels(planned)
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "float64"])
-def test_long_rows(gpu, name):
+@pytest.mark.parametrize(("turn", "name"), list(enumerate(["float32", "uint8", "float64"])))
+def test_long_rows(gpu, turn, name):
     """By a workgroup each; of few bits, positions are bisected too."""
     device, planned = gpu
-    for n, kind in ((8191, "random"), (8192, "eight_values"), (5000, "nan_payloads")):
+    rows = ((8191, "random"), (8192, "eight_values"), (5000, "nan_payloads"))
+    for n, kind in data.in_turn(rows, turn, 3) if turn else rows:
         if kind in data.kinds(oracle.DTYPES[name]):
             check(device, data.make(kind, name, (2, n), n), (0, n // 3, n - 1))
     assert "ranks/bisect" in kernels(planned)
@@ -122,7 +123,7 @@ def test_several_axes_and_skewed_rows(gpu):
     for axes in ((0, 2), (1, 3), (0, 1, 2)):
         assert np.array_equal(wgdml.median(x, axes, device=device), np.median(x, axes))
     assert "util/pack" not in kernels(planned)
-    for name in ("uint8", "float16", "float32", "int64"):
+    for name in data.in_turn(("uint8", "float16", "float32", "int64"), 1):
         # Of more items than teams hold of other layouts than rows.
         y = data.make("few_distinct", name, (70, 4, 45), 1)
         found = wgdml.quantile(y, [0.25, 0.5], (0, 2), method="lower", device=device)
