@@ -168,7 +168,7 @@ def segments(rng: np.random.Generator, count: int, n: int, longest: int) -> tupl
     return starts, np.minimum(rng.integers(0, longest + 1, count), n - starts)
 
 
-@pytest.mark.parametrize("name", ["float32", "uint8", "int64"])
+@pytest.mark.parametrize("name", data.in_turn(["uint8", "float32", "int64"]))
 def test_segments_of_one_array(device, name):
     rng = np.random.default_rng(4)
     x = data.make("eight_values", name, 3001)

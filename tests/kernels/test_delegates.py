@@ -56,7 +56,7 @@ def test_the_most_k_is_said(forced):
 def test_several_delegates_in_a_group(forced):
     """No classes: the delegates themselves fall into groups."""
     device, plans = forced("delegates", **NARROW, delegates={"total": 1 << 10, "loads": 1, "lean": 1 << 10})
-    for name in ("uint8", "float32", "int64"):
+    for name in data.in_turn(("uint8", "float32", "int64")):
         for kind in ("random", "sorted", "reversed", "constant", "eight_values"):
             check("top_k-largest", data.make(kind, name, (1, 70_001), 1), k=5, device=device, case=kind)
     second = numbers_of(plans[-1].dispatches[1])
@@ -74,15 +74,17 @@ def test_classes_of_delegates(forced):
 
 @pytest.mark.parametrize(
     ("name", "k", "software"),
-    [
-        ("uint8", 3, False),
-        ("float16", 60, False),
-        ("float32", 3, False),
-        ("float32", 60, False),
-        ("float32", 60, True),
-        ("float64", 3, True),
-        ("float64", 60, False),
-    ],
+    data.in_turn(
+        [
+            ("uint8", 3, False),
+            ("float16", 60, False),
+            ("float32", 60, False),
+            ("float32", 3, False),
+            ("float32", 60, True),
+            ("float64", 60, False),
+            ("float64", 3, True),
+        ]
+    ),
 )
 def test_all_that_counts_in_few_subsets(forced, name, k, software):
     """More candidates than the list has places: it is filled again in steps, and trimmed."""

@@ -9,8 +9,15 @@ from planning import planned_device
 NEIGHBOURS = (2, 3, 5, 16, 33, 64, 67)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16"])
-@pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect", "row_sort_radix", "transpose"])
+def with_types(algorithms: list[str]) -> list[tuple[str, str]]:
+    """Every algorithm with both types, so that one in two has each algorithm with either."""
+    types = ("uint8", "float16")
+    return [(algorithm, types[(turn + other) % 2]) for turn, algorithm in enumerate(algorithms) for other in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "name"), data.in_turn(with_types(["row_sort_bitonic", "select_bisect", "row_sort_radix", "transpose"]))
+)
 def test_neighbouring_columns(device, algorithm, name):
     """Words are shared by ranks, columns and workgroups, or are whole."""
     many = algorithm == "row_sort_bitonic"
@@ -22,8 +29,9 @@ def test_neighbouring_columns(device, algorithm, name):
             check("top_k-largest", x, axis=1, k=k, device=own, case=algorithm)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16"])
-@pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect", "row_sort_radix", "select_networks"])
+@pytest.mark.parametrize(
+    ("algorithm", "name"), data.in_turn(with_types(["row_sort_bitonic", "select_bisect", "row_sort_radix", "select_networks"]), 1)
+)
 def test_rows(device, algorithm, name):
     """A word holds the last ranks of a row and the first of the next, or of more than two."""
     own, _ = planned_device(device, algorithm, False)

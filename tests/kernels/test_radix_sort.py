@@ -46,6 +46,14 @@ def check(device, x, k, mode="smallest"):
     oracle.assert_same(indices, expected_indices, f"{x.dtype} {x.shape} k={k} {mode}")
 
 
+#: Kinds of data, types and directions: kernels of their own.
+KEYS = (
+    ("nan_payloads", "float32", "largest"),
+    ("signed_zeros", "float16", "smallest"),
+    ("random", "int8", "largest"),
+    ("extremes", "uint64", "smallest"),
+    ("nan_payloads", "float64", "largest"),
+)
 #: A GPU's kernels with subgroups and without, and a software adapter's.
 WAYS = {"subgroups": (True, False), "no-subgroups": (False, False), "software": (True, True)}
 
@@ -58,16 +66,14 @@ def test_sizes_around_the_tile(sorter, software):
             check(device, data.make("few_distinct", "float32", (rows, n), n), n)
 
 
-@pytest.mark.parametrize(("sorter", "software"), WAYS.values(), ids=WAYS, indirect=["sorter"])
 @pytest.mark.parametrize(
-    ("kind", "dtype", "mode"),
+    ("sorter", "software", "kind", "dtype", "mode"),
     [
-        ("nan_payloads", "float32", "largest"),
-        ("signed_zeros", "float16", "smallest"),
-        ("random", "int8", "largest"),
-        ("extremes", "uint64", "smallest"),
-        ("nan_payloads", "float64", "largest"),
+        *((True, False, *key) for key in data.in_turn(KEYS)),
+        *((False, False, *key) for key in data.in_turn(KEYS, 1)),
+        *((True, True, *key) for key in KEYS),
     ],
+    indirect=["sorter"],
 )
 def test_keys_of_every_width(sorter, software, kind, dtype, mode):
     device = sorter(software)

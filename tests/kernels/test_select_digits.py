@@ -27,7 +27,7 @@ def digits(device):
         ("float16", (2,)),
         ("uint8", (999,)),
         ("int16", (250,)),
-        ("int64", (2, 250, 999)),
+        ("int64", (999,)),
         ("float64", (250,)),
     ],
 )
@@ -39,7 +39,7 @@ def test_a_threshold_at_every_digit(digits, name, ks):
             check("top_k-largest", data.make(kind, name, (2, 1000), k), k=k, device=device, case=kind)
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
+@pytest.mark.parametrize("name", data.in_turn(["uint8", "float16", "float32", "int64"], 1))
 def test_more_wanted_than_stands_out(digits, name):
     """Lists of hundreds of equal keys beside few others: indices alone tell those apart."""
     device, _ = digits()

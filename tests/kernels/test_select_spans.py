@@ -116,21 +116,22 @@ SMALL = {"select_spans": {"items": 16, "part_loads": 1}, "occupancy": {"workgrou
 
 
 @pytest.mark.parametrize(
-    ("name", "k"),
+    ("turn", "name", "k"),
     [
-        ("float32", 2),
-        ("float32", 8),
-        ("float32", 31),
-        ("float32", 100),
-        ("uint8", 2),
-        ("float16", 8),
-        ("int64", 2),
-        ("int64", 100),
+        (0, "float32", 2),
+        (None, "float32", 8),
+        (0, "float32", 31),
+        (1, "float32", 100),
+        (1, "uint8", 2),
+        (0, "float16", 8),
+        (1, "int64", 2),
+        (0, "int64", 100),
     ],
 )
-def test_long_spans(forced, name, k):
+def test_long_spans(forced, turn, name, k):
     """Few and many parts; more than there is room for, as all spans overlap."""
-    for numbers in ({}, SMALL):
+    ways: tuple[dict[str, Any], ...] = ({}, SMALL)
+    for numbers in ways if turn is None else data.in_turn(ways, turn):
         device, plans = forced("select_spans", **numbers)
         rng = np.random.default_rng(k)
         kinds = data.kinds(oracle.DTYPES[name])
