@@ -39,7 +39,7 @@ def emulated(base: wgdml.Device, algorithm: str, **numbers: Any) -> tuple[wgdml.
     return device, device.planner
 
 
-@pytest.fixture(params=EMULATIONS if data.EVERYTHING else EMULATIONS[::3] + EMULATIONS[-1:], ids=str)
+@pytest.fixture(params=data.in_turn(EMULATIONS, 1, 3), ids=str)
 def emulation(request, monkeypatch) -> Emulation:
     """In the place of the built-ins of every kernel that is compiled."""
     assemble, found = shaders.assemble, request.param
