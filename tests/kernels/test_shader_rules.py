@@ -140,6 +140,12 @@ def every(planned) -> tuple[Variant, ...]:
     return found
 
 
+@pytest.fixture(scope="module")
+def codes(every) -> list[tuple[Variant, str]]:
+    """Every variant with its code."""
+    return [(variant, code_of(variant.text)) for variant in every]
+
+
 BRACES = re.compile(r"[{}]")
 
 
@@ -196,9 +202,9 @@ def published(code: str) -> list[str]:
     return re.findall(r"atomicExchange\(&(meeting\[.*?\]),", publish)
 
 
-def test_nothing_waits_for_another_workgroup(every):
+def test_nothing_waits_for_another_workgroup(codes):
     # Constants alone do not change how a text flows.
-    texts = {re.sub(r"^const .*$", "", code_of(v.text), flags=re.MULTILINE): v for v in every}
+    texts = {re.sub(r"^const .*$", "", code, flags=re.MULTILINE): variant for variant, code in codes}
     meetings = 0
     for text, variant in texts.items():
         if "fn publish(" in text:
@@ -298,9 +304,8 @@ def invocations(code: str) -> int:
     return product
 
 
-def test_workgroups_keep_to_the_limits_that_they_are_planned_for(every):
-    for variant in every:
-        code = code_of(variant.text)
+def test_workgroups_keep_to_the_limits_that_they_are_planned_for(codes):
+    for variant, code in codes:
         memory, most = workgroup_memory(code), variant.limits.max_compute_workgroup_storage_size
         assert memory <= most, f"{variant.kernel} ({variant.origin}) takes {memory} bytes of workgroup memory, over {most}"
         wide, widest = invocations(code), variant.limits.max_compute_invocations_per_workgroup
@@ -337,19 +342,19 @@ def test_memory_is_counted_right():
     assert invocations(code) == 64
 
 
-def test_storage_buffers(every):
-    for variant in every:
-        count = len(re.findall(r"var<storage", code_of(variant.text)))
+def test_storage_buffers(codes):
+    for variant, code in codes:
+        count = code.count("var<storage")
         assert count <= MAX_STORAGE_BUFFERS, f"{variant.kernel} ({variant.origin}) binds {count} storage buffers"
         assert "@group(1)" not in variant.text, f"{variant.kernel}: one bind group is enough everywhere"
 
 
-def test_subgroups_only_where_they_are_planned(every):
-    with_them = {v.kernel.partition("/")[0] for v in every if uses_subgroups(code_of(v.text))}
+def test_subgroups_only_where_they_are_planned(codes):
+    with_them = {variant.kernel.partition("/")[0] for variant, code in codes if uses_subgroups(code)}
     assert with_them == {"ranks", "reduce", "radix_sort", "row_sort", "select"}
-    for variant in every:
+    for variant, code in codes:
         if not variant.limits.subgroups:
-            assert not uses_subgroups(code_of(variant.text)), f"{variant.kernel} ({variant.origin})"
+            assert not uses_subgroups(code), f"{variant.kernel} ({variant.origin})"
 
 
 def test_subgroups_change_no_more_of_a_plan_than_the_size_of_workgroups_and_tiles():
