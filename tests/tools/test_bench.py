@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +28,22 @@ CASES = (
     cases.Case("topk", (1, (1 << 18) + 77), 1, 8000),
     cases.Case("sort", (6, 515), 1, 515),
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_ceiling() -> Iterator[None]:
+    """The runs of this file share what the first of them finds: each would look twice."""
+    measure = timing.measure_ceiling
+    found: dict[str, timing.Ceiling] = {}
+
+    def once(clock: timing.Clock, buffer: Any) -> timing.Ceiling:
+        if clock.method not in found:
+            found[clock.method] = measure(clock, buffer)
+        return found[clock.method]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing, "measure_ceiling", once)
+        yield
 
 
 def bench(*arguments: object) -> Result:
