@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,11 +14,19 @@ import oracle
 #: The whole product of what tests are about, for GPUs.
 EVERYTHING = os.environ.get("WGDML_EDGES") == "all"
 _One = TypeVar("_One")
+_Other = TypeVar("_Other")
 
 
 def in_turn(some: Iterable[_One], first: int = 0, step: int = 2) -> list[_One]:
     """All, or one in so many: a software adapter takes seconds to compile each kernel."""
     return list(some) if EVERYTHING else list(some)[first::step]
+
+
+def paired(some: Iterable[_One], others: Sequence[_Other], first: int = 0) -> list[tuple[_One, _Other]]:
+    """Each with all of the others, or with one of them by turns."""
+    if EVERYTHING:
+        return list(product(some, others))
+    return [(one, others[(first + turn) % len(others)]) for turn, one in enumerate(some)]
 
 
 Generator = Callable[[np.random.Generator, np.dtype[Any], tuple[int, ...]], np.ndarray]

@@ -7,16 +7,12 @@ from planning import planned_device
 
 #: Neighbours: fewer and more than a word holds or a workgroup serves, no power of two.
 NEIGHBOURS = (2, 3, 5, 16, 33, 64, 67)
-
-
-def with_types(algorithms: list[str]) -> list[tuple[str, str]]:
-    """Every algorithm with both types, so that one in two has each algorithm with either."""
-    types = ("uint8", "float16")
-    return [(algorithm, types[(turn + other) % 2]) for turn, algorithm in enumerate(algorithms) for other in (0, 1)]
+#: Each algorithm has one of them for columns and the other one for rows.
+NAMES = ("uint8", "float16")
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "name"), data.in_turn(with_types(["row_sort_bitonic", "select_bisect", "row_sort_radix", "transpose"]))
+    ("algorithm", "name"), data.paired(["row_sort_bitonic", "select_bisect", "row_sort_radix", "transpose"], NAMES)
 )
 def test_neighbouring_columns(device, algorithm, name):
     """Words are shared by ranks, columns and workgroups, or are whole."""
@@ -30,7 +26,7 @@ def test_neighbouring_columns(device, algorithm, name):
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "name"), data.in_turn(with_types(["row_sort_bitonic", "select_bisect", "row_sort_radix", "select_networks"]), 1)
+    ("algorithm", "name"), data.paired(["row_sort_bitonic", "select_bisect", "row_sort_radix", "select_networks"], NAMES, 1)
 )
 def test_rows(device, algorithm, name):
     """A word holds the last ranks of a row and the first of the next, or of more than two."""

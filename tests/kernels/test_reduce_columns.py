@@ -30,8 +30,7 @@ def constants(plans):
     return [numbers_of(plan.dispatches[0]) for plan in plans]
 
 
-@pytest.mark.parametrize("name", ["uint8", "float16", "float32", "int64"])
-@pytest.mark.parametrize("numbers", [{}, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize(("name", "numbers"), data.paired(["uint8", "float16", "float32", "int64"], ({}, WIDE)))
 def test_every_width(forced, name, numbers):
     device, plans = forced(**numbers)
     for number, kind in enumerate(data.kinds(oracle.DTYPES[name])):

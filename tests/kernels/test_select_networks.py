@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import data
 import numpy as np
@@ -39,9 +40,9 @@ def near(seed: int, shape: tuple[int, int], spread: int, shift: int = 0) -> np.n
     return (base + (rng.integers(-spread, spread + 1, shape, np.int32) << shift)).view(np.float32)
 
 
-@pytest.mark.parametrize("team", [1, 2, 8])
-@pytest.mark.parametrize(("number", "name"), list(enumerate(["uint8", "float16", "float32"])))
-def test_every_width_and_kind_of_data(forced, number, name, team):
+@pytest.mark.parametrize(("numbered", "team"), data.in_turn(product(enumerate(["uint8", "float16", "float32"]), (1, 2, 8))))
+def test_every_width_and_kind_of_data(forced, numbered, team):
+    number, name = numbered
     device, plans = forced(select_networks={"items": 256 // team}, occupancy={"invocations": 1})
     direction = DIRECTIONS[(number + team) % 2]
     for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
@@ -64,10 +65,10 @@ def test_every_size_of_network(forced, k, invocations):
     assert team_of(plans) == (1 if invocations == 1 else 4)
 
 
-@pytest.mark.parametrize("invocations", [1, MANY])
-@pytest.mark.parametrize(("n", "k"), [(100, 10), (128, 2), (1000, 5), (4096, 7), (4093, 31)])
-def test_keys_that_agree_in_all_that_words_hold(forced, n, k, invocations):
+@pytest.mark.parametrize(("shape", "invocations"), data.paired([(100, 10), (128, 2), (1000, 5), (4096, 7), (4093, 31)], (1, MANY)))
+def test_keys_that_agree_in_all_that_words_hold(forced, shape, invocations):
     """Numbers that differ in their last bits beside all magnitudes: no word tells them apart."""
+    n, k = shape
     device, plans = forced(select_networks={"items": 128}, occupancy={"invocations": invocations})
     rng = np.random.default_rng(n)
     rows = 41

@@ -113,8 +113,7 @@ def test_the_winner_alone_at_every_kind_of_place(forced, wanted, name):
 
 
 # From one subgroup that is not full to many.
-@pytest.mark.parametrize("workgroup", [2, 4, 16, 64, 256, 1024])
-@pytest.mark.parametrize("name", ["float32", "int64"])
+@pytest.mark.parametrize(("workgroup", "name"), data.paired([2, 4, 16, 64, 256, 1024], ("float32", "int64")))
 def test_workgroups_of_every_size(forced, plain, workgroup, name):
     if workgroup > plain.machine.max_compute_invocations_per_workgroup:
         workgroup = plain.machine.max_compute_invocations_per_workgroup
