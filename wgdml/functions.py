@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal, NamedTuple, SupportsIndex, cast
 
@@ -31,16 +31,14 @@ from .arguments import (
 )
 from .besides import check_besides
 from .contract import check_holds
-from .lines import batch_of
+from .lines import Wanted, batch_of
 from .plan import Plan
 from .plan.take import take_plan
 from .results import SortResult, TopKResult
-from .runtime.bindings import Placement
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor, PreparedPlan
 from .runtime.tensor import (
-    Bound,
     Elements,
     Tensor,
     as_numpy,
@@ -54,10 +52,11 @@ from .runtime.tensor import (
     native_array,
     new_tensor,
     packed_tensor,
+    resources_of,
     to_numpy,
 )
 from .runtime.transfers import Span
-from .selection import SPANS, Beside, Layout, Order, make_selection, packed_strides, take_selection
+from .selection import SPANS, Layout, Order, make_selection, packed_strides, take_selection
 
 #: Bytes: WebGPU's least max-buffer-size, and the most of a file that are worth a device's memory.
 _LONG = 256 << 20
@@ -370,21 +369,18 @@ def _take_complex(x: NDArray[Any], indices: Any, axis: SupportsIndex, device: De
 
 def _take(x: Tensor, indices: Tensor, axis: int, result: Tensor) -> None:
     """Elements at indices of the result's shape, to a new tensor."""
-    device = x.device
-    places = {"input": bound(x), "indices": bound(indices)}
-    shared = places["input"].buffer is places["indices"].buffer
-    key = "take", axis, shared, *(place.elements for place in places.values())
+    device, tensors = x.device, {"input": x, "indices": indices, "values": result}
+    shared = bound(x).buffer is bound(indices).buffer
+    source, places, values = (bound(tensor).elements for tensor in tensors.values())
 
     def make() -> Plan:
-        layouts = [Layout(t.shape, t.strides) for t in (x, result, indices)]
-        selection = take_selection(element_name(x.dtype), layouts[0], axis, layouts[1], layouts[2], indices.dtype.itemsize)
-        rest = [place.elements.rest for place in places.values()]
-        selection = replace(selection, input_offset=rest[0], index_offset=rest[1])
-        signed, vectors = indices.dtype.kind == "i", places["input"].elements.vectors
-        return take_plan(device.planner, selection, signed=signed, vectors=vectors, shared_input=shared)
+        element, size = element_name(x.dtype), indices.dtype.itemsize
+        selection = take_selection(element, source.layout, axis, values.layout, places.layout, size)
+        signed = indices.dtype.kind == "i"
+        return take_plan(device.planner, selection, signed=signed, vectors=source.vectors, shared_input=shared)
 
-    resources = {name: (place.buffer, place.start) for name, place in places.items()}
-    device.run(device.prepare_plan(key, make), resources | {"values": (bound(result).buffer, 0)})
+    prepared = device.prepare_plan(("take", axis, shared, source, places), make)
+    device.run(prepared, resources_of(tensors))
 
 
 # ----------------------------------------------------------------------------
@@ -452,11 +448,12 @@ class _Problem:
         """Data types and shapes of the results."""
         return [(dtype, self.shape) for dtype in self.results.values()]
 
-    def with_axes(self, strides: tuple[int, ...]) -> tuple[int, ...]:
-        """The strides of a result, or of what lies beside x, with the axes kept."""
-        steps = iter(strides)
-        dropped = self.axes if len(strides) < len(self.rows) else ()
-        return tuple(0 if d in dropped else next(steps) for d in range(len(self.rows)))
+    def layout(self, tensor: Elements) -> Layout:
+        """That of a result, or of what lies beside x, with the axes kept."""
+        steps = iter(tensor.layout.strides)
+        dropped = self.axes if len(tensor.shape) < len(self.rows) else ()
+        strides = tuple(0 if d in dropped else next(steps) for d in range(len(self.rows)))
+        return Layout(self.rows, strides, tensor.rest)
 
 
 class _Request(NamedTuple):
@@ -612,7 +609,7 @@ def _run_in_blocks(x: Any, device: Executor, request: _Request) -> list[Any]:
 
     problem = request.problem()
     dtype = request.index_dtype or np.dtype(np.int64)
-    wanted = outofcore.Wanted(problem.axes, problem.k, request.order, request.last_index, request.has_values, dtype)
+    wanted = Wanted(problem.axes, problem.k, request.order, request.last_index, request.has_values, dtype)
     values, indices = outofcore.select(x, wanted, device)
     found = [values, None if request.index_dtype is None else indices]
     return [part.reshape(problem.shape) for part in found if part is not None]
@@ -628,8 +625,8 @@ def _prepare(device: Executor, problem: _Problem) -> _Call:
     )
     prepared = None
     if prod(problem.shape):
-        strides = dict.fromkeys(problem.results, packed_strides(problem.rows))
-        prepared = _place(device, problem, x, strides, Placement(x.vectors, input=x.rest))
+        packed = Layout(problem.rows, packed_strides(problem.rows))
+        prepared = _place(device, problem, x, dict.fromkeys(problem.results, packed))
     return _Call(prepared, outputs, problem.shape, packed_strides(problem.shape), input_memory)
 
 
@@ -637,29 +634,28 @@ def _place(
     device: Executor,
     problem: _Problem,
     x: Elements,
-    strides: Mapping[str, tuple[int, ...]],
-    placement: Placement,
-    besides: Mapping[str, tuple[Beside, Layout]] | None = None,
+    results: Mapping[str, Layout],
+    shared_input: bool = False,
+    besides: Mapping[str, tuple[str, Layout]] | None = None,
     longest: int = 0,
 ) -> PreparedPlan:
-    """The problem's plan for tensors; ``strides``: of the results wanted, with the axes kept."""
+    """The problem's plan for tensors that lie so; results are those wanted, with the axes kept."""
     request = problem.request
-    layouts = {name: Layout(problem.rows, places) for name, places in strides.items()}
     selection = make_selection(
         element_name(x.dtype),
-        Layout(x.shape, packed_strides(x.shape) if x.strides is None else x.strides),
+        x.layout,
         problem.axes,
         problem.k,
         request.order,
-        values=layouts.get("values"),
-        indices=layouts.get("indices"),
+        values=results.get("values"),
+        indices=results.get("indices"),
         index_bytes=4 if request.index_dtype is None else request.index_dtype.itemsize,
         last_index=request.last_index,
         in_order=request.in_order,
         besides=besides,
         longest=longest,
     )
-    return device.place(selection, placement)
+    return device.prepare(selection, vectors=x.vectors, shared_input=shared_input)
 
 
 def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, given: Mapping[str, Any]) -> list[Any]:
@@ -720,37 +716,29 @@ def _run_into(
         source = x if isinstance(x, Tensor) else asarray(x, device=device)
         # Plans call the payload what stands for each item.
         roles = {name if name in SPANS else "payload": tensor for name, tensor in besides.items()}
-        places = {name: bound(tensor) for name, tensor in {"input": source, **outputs, **roles}.items()}
-        prepared = _prepare_into(device, problem, places, tuple(roles), longest)
-        device.run(prepared, {n: (p.buffer, p.start) for n, p in places.items()})
+        everything = {"input": source, **outputs, **roles}
+        prepared = _prepare_into(device, problem, everything, tuple(roles), longest)
+        device.run(prepared, resources_of(everything))
     return [out] if len(outputs) == 1 else list(out)  # not ``given``, which may stand for others
 
 
 def _prepare_into(
     device: Executor,
     problem: _Problem,
-    places: Mapping[str, Bound],
+    tensors: Mapping[str, Tensor],
     beside: tuple[str, ...],
     longest: int,
 ) -> PreparedPlan:
-    """The plan for tensors that lie so: the input, the results, and last those ``beside`` it."""
-    source, *others = places.values()
-    outputs = others[: len(others) - len(beside)]
-    shared = any(output.buffer is source.buffer for output in outputs)
-    if "payload" in beside:
-        shared = shared or any(output.buffer is places["payload"].buffer for output in outputs)
-    key = "into", problem.request, tuple(place.elements for place in places.values()), shared, beside, longest
+    """The plan for tensors that lie so: the input, the results, and those ``beside`` it."""
+    read = [bound(tensors[name]).buffer for name in ("input", "payload") if name in tensors]
+    shared = any(bound(tensors[name]).buffer is buffer for name in problem.results for buffer in read)
+    own = {name: bound(tensor).elements for name, tensor in tensors.items()}
+    key = "into", problem.request, tuple(own.values()), shared, beside, longest
     prepared: PreparedPlan | None = device.kept.get(key)
     if prepared is None:
-        own = {name: place.elements for name, place in places.items()}
-        besides = {
-            # Of size 1 along the axes where it has none.
-            name: (Beside(own[name].dtype.name, own[name].rest), Layout(problem.rows, problem.with_axes(own[name].strides or ())))
-            for name in beside
-        }
-        left = {name: elements.rest for name, elements in own.items() if name not in beside}
-        strides = {name: problem.with_axes(own[name].strides or ()) for name in left if name != "input"}
-        prepared = _place(device, problem, own["input"], strides, Placement(own["input"].vectors, shared, **left), besides, longest)
+        results = {name: problem.layout(own[name]) for name in problem.results}
+        besides = {name: (own[name].dtype.name, problem.layout(own[name])) for name in beside}
+        prepared = _place(device, problem, own["input"], results, shared, besides, longest)
         device.kept.put(key, prepared)
     return prepared
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from .arguments import element_name
 from .results import TopKResult
-from .runtime.bindings import Placement
-from .runtime.tensor import Tensor, bound, packed_tensor
+from .runtime.tensor import Tensor, bound, packed_tensor, resources_of
 from .selection import Layout, Order, Selection, make_selection, packed_strides
 
 
@@ -42,7 +41,7 @@ def line_selection(
     result = Layout(batch_of(x.shape, axes, True), steps)
     selection = make_selection(
         element_name(x.dtype),
-        Layout(x.shape, x.strides),
+        bound(x).elements.layout,
         axes,
         k,
         order,
@@ -57,22 +56,36 @@ def line_selection(
         index_step=1,
         has_values=has_values,
         has_indices=index_bytes > 0,
-        input_offset=bound(x).elements.rest,
     )
 
 
-def first_pairs(
-    x: Tensor, axes: tuple[int, ...], k: int, order: Order, last_index: bool, has_values: bool, index_dtype: np.dtype[Any]
-) -> TopKResult:
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for: the first k along an axis, or the first over several axes."""
+
+    axes: tuple[int, ...]
+    k: int
+    order: Order
+    last_index: bool
+    has_values: bool
+    index_dtype: np.dtype[Any]
+
+
+def first_pairs(x: Tensor, wanted: Wanted) -> TopKResult:
     """Submits the selection: values, None if not wanted, and indices."""
-    device, place, shape = x.device, bound(x), (*batch_of(x.shape, axes), k)
-    values = packed_tensor(device, x.dtype, shape) if has_values else None
-    indices = packed_tensor(device, index_dtype, shape)
+    shape, dtype = (*batch_of(x.shape, wanted.axes), wanted.k), wanted.index_dtype
+    results = {"values": packed_tensor(x.device, x.dtype, shape)} if wanted.has_values else {}
+    results["indices"] = packed_tensor(x.device, dtype, shape)
     if prod(shape):
         selection = line_selection(
-            x, axes, k, order, has_values=has_values, index_bytes=index_dtype.itemsize, last_index=last_index
+            x,
+            wanted.axes,
+            wanted.k,
+            wanted.order,
+            has_values=wanted.has_values,
+            index_bytes=dtype.itemsize,
+            last_index=wanted.last_index,
         )
-        resources = {"input": (place.buffer, place.start), "indices": (bound(indices).buffer, 0)}
-        resources |= {} if values is None else {"values": (bound(values).buffer, 0)}
-        device.run(device.place(selection, Placement(place.elements.vectors, input=place.elements.rest)), resources)
-    return TopKResult(values, indices)
+        prepared = x.device.prepare(selection, vectors=bound(x).elements.vectors)
+        x.device.run(prepared, resources_of({"input": x, **results}))
+    return TopKResult(results.get("values"), results["indices"])

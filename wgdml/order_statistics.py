@@ -7,7 +7,6 @@ sorted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any, Literal, SupportsIndex
 
@@ -37,7 +36,7 @@ from .quantiles import middle, places
 from .results import TopKResult
 from .runtime.device import Device
 from .runtime.executor import Executor
-from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, packed_tensor
+from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, packed_tensor, resources_of
 from .selection import FORMATS, Layout, Order, Selection, make_selection, packed_strides
 
 _Array = NDArray[Any]
@@ -252,13 +251,11 @@ def _words(
 
 def _run(x: Tensor, selection: Selection, make: Callable[..., Plan], options: tuple[Any, ...], **others: Tensor) -> None:
     """Runs a plan that ``make`` makes of a planner, a selection and options, on x and others."""
-    device, place = x.device, bound(x)
+    device, vectors = x.device, bound(x).elements.vectors
     check_alive("x", x)
-    vectors = place.elements.vectors
     key = make, selection, options, vectors
     prepared = device.prepare_plan(key, lambda: make(device.planner, selection, *options, vectors=vectors, shared_input=False))
-    resources = {name: (bound(tensor).buffer, 0) for name, tensor in others.items()}
-    device.run(prepared, resources | {"input": (place.buffer, place.start)})
+    device.run(prepared, resources_of({"input": x, **others}))
 
 
 def _pairs(
@@ -354,7 +351,7 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
         packed = Layout(source.shape, packed_strides(source.shape))
         selection = make_selection(
             element_name(source.dtype),
-            Layout(source.shape, source.strides),
+            bound(source).elements.layout,
             (along,),
             source.shape[along],
             Order.ASCENDING,
@@ -362,7 +359,6 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
             indices=None if index_dtype is None else packed,
             index_bytes=4 if index_dtype is None else index_dtype.itemsize,
         )
-        selection = replace(selection, input_offset=bound(source).elements.rest)
         words, known = _words(source, selection, np.array(ranks))
         _run(source, selection, partition_plan, (known,), ranks=words, **{name: result})
     return _like(x, result, source.device)

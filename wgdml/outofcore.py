@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal, Protocol, SupportsIndex
 
@@ -21,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .arguments import as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, as_sizes, with_nan
 from .contract import check_holds
-from .lines import batch_of, first_pairs
+from .lines import Wanted, batch_of, first_pairs
 from .results import TopKResult
 from .running import RunningTopK, running_of, take_items
 from .runtime.default import as_device
@@ -31,7 +30,7 @@ from .runtime.tensor import Tensor, as_numpy, new_tensor
 from .runtime.transfers import uploads
 from .selection import Order, packed_strides
 
-__all__ = ["Progress", "Source", "Wanted", "argmax", "argmin", "block_sizes", "max", "min", "select", "top_k"]
+__all__ = ["Progress", "Source", "argmax", "argmin", "block_sizes", "max", "min", "select", "top_k"]
 
 #: Called after each block with the bytes done and the bytes there are. "auto": a bar on a terminal.
 Progress = Callable[[int, int], None] | Literal["auto"] | None
@@ -247,18 +246,6 @@ def _bar(total: int) -> Any:
     return bar
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What a caller asks for: the first k along an axis, or the first over several axes."""
-
-    axes: tuple[int, ...]
-    k: int
-    order: Order
-    last_index: bool
-    has_values: bool
-    index_dtype: np.dtype[Any]
-
-
 class _Pass:
     """One pass over a source: what is asked for, what it is cut into, and the results."""
 
@@ -311,8 +298,7 @@ class _Pass:
             block = self._read(region | part)
             items = self._tensor(upload(block), block)
             if running is None:
-                has_values, dtype = wanted.has_values, wanted.index_dtype
-                found = first_pairs(items, self.axes, wanted.k, wanted.order, wanted.last_index, has_values, dtype)
+                found = first_pairs(items, wanted)
             else:
                 take_items(running, items, self.axes)
             report(block.nbytes)

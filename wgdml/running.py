@@ -17,11 +17,23 @@ from .lines import line_selection
 from .plan import Plan
 from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, update_plan
 from .results import TopKResult
+from .runtime.bindings import Resources
 from .runtime.default import as_device
 from .runtime.device import Device
 from .runtime.executor import Executor, PreparedPlan
-from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, check_gpu_device, keep_memory, packed_tensor, sliced
-from .selection import FORMATS, Layout, Order, Selection
+from .runtime.tensor import (
+    Tensor,
+    as_numpy,
+    asarray,
+    bound,
+    check_alive,
+    check_gpu_device,
+    keep_memory,
+    packed_tensor,
+    resources_of,
+    sliced,
+)
+from .selection import FORMATS, Order, Selection
 
 _IDS = {"uint32": 1, "int32": 2, "uint64": 3, "int64": 3}
 
@@ -253,41 +265,36 @@ class RunningTopK:
         prepared, resources = self._prepared(x, axes, ids)
         self.device.run(prepared, resources)
 
-    def _prepared(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> tuple[PreparedPlan, dict[str, tuple[Any, int]]]:
+    def _prepared(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> tuple[PreparedPlan, Resources]:
         """The plan that takes a Tensor's items, and what it binds."""
-        place, other = bound(x), None if ids is None else bound(ids)
         full = self._count >= self.k
         self._count += prod(x.shape[a] for a in axes)
-        lie = place.elements, None if other is None else other.elements
-        key = "running", self.k, axes, self._order, self._last_index, full, *lie
+        tensors = {"state": self._state, "input": x} | ({} if ids is None else {"ids": ids})
+        source, other = bound(x), None if ids is None else bound(ids)
+        shared = other is not None and other.buffer is source.buffer
+        lie = source.elements, other and other.elements, shared
 
         def make() -> Plan:
             kind = 0 if ids is None else _IDS[ids.dtype.name]
             selection = self._selection(x, axes, ids)
-            vectors = place.elements.vectors
-            return update_plan(
-                self.device.planner, selection, self._sequences, self.k, kind, full, vectors=vectors, shared_input=shared
-            )
+            how = {"vectors": source.elements.vectors, "shared_input": shared}
+            return update_plan(self.device.planner, selection, self._sequences, self.k, kind, full, **how)
 
-        shared = other is not None and other.buffer is place.buffer
-        resources = {"state": (bound(self._state).buffer, 0), "input": (place.buffer, place.start)}
-        if other is not None:
-            resources["ids"] = other.buffer, other.start
-        return self.device.prepare_plan((*key, shared), make), resources
+        key = "running", self.k, axes, self._order, self._last_index, full, *lie
+        return self.device.prepare_plan(key, make), resources_of(tensors)
 
     def _selection(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> Selection:
         """The first pairs of the items. Strides of indices tell a row, those of values its ids."""
         k = min(self.k, prod(x.shape[a] for a in axes))
-        layout = None if ids is None else Layout(ids.shape, ids.strides)
+        layout = None if ids is None else bound(ids).elements.layout
         selection = line_selection(x, axes, k, self._order, last_index=self._last_index, values=layout)
         batch = tuple(replace(dim, index_stride=dim.index_stride // k) for dim in selection.batch)
-        return replace(selection, batch=batch, value_offset=0 if ids is None else bound(ids).elements.rest)
+        return replace(selection, batch=batch)
 
     def _run(self, make: Callable[..., Plan], options: tuple[Hashable, ...], **others: Tensor) -> None:
         """Runs a plan on the state and other packed tensors."""
         prepared = self.device.prepare_plan((make, *options), lambda: make(self.device.planner, *options))
-        tensors = {"state": self._state} | others
-        self.device.run(prepared, {name: (bound(tensor).buffer, 0) for name, tensor in tensors.items()})
+        self.device.run(prepared, resources_of({"state": self._state} | others))
 
 
 def running_of(

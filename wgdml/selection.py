@@ -130,10 +130,11 @@ class AxisDim:
 
 @dataclass(frozen=True)
 class Layout:
-    """A tensor's memory: sizes and strides, in elements."""
+    """A tensor's memory: sizes and strides, in elements, and elements before the first."""
 
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
+    offset: int = 0
 
 
 def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -267,21 +268,22 @@ def make_selection(
     index_bytes: int = 4,
     last_index: bool = False,
     in_order: bool = True,
-    besides: Mapping[str, tuple[Beside, Layout]] | None = None,
+    besides: Mapping[str, tuple[str, Layout]] | None = None,
     longest: int = 0,
 ) -> Selection:
     """Builds a Selection from checked layouts of equal rank, over the dimensions ``axes``.
 
     Without axes every element is a sequence of its own.
     ``values`` and ``indices`` are the outputs' layouts (size k along the axis), or None.
-    ``besides``: lengths, starts, counts and payload, by these names, where there are any. Their
-    layouts are broadcast to the source's, but for the size of the axes.
+    ``besides``: data types of lengths, starts, counts and payload, by these names, where there are
+    any. Their layouts are broadcast to the source's, but for the size of the axes.
     More than 8 dimensions left on either side after merging raise ``ValueError``.
     """
     chosen, besides = sorted(axes), besides or {}
-    to_values, to_indices = ((0,) * len(source.sizes) if out is None else out.strides for out in (values, indices))
+    nowhere = Layout(source.sizes, (0,) * len(source.sizes))
+    to_values, to_indices = values or nowhere, indices or nowhere
     batch = [
-        BatchDim(size, source.strides[d], to_values[d], to_indices[d], _strides_beside(besides, d))
+        BatchDim(size, source.strides[d], to_values.strides[d], to_indices.strides[d], _strides_beside(besides, d))
         for d, size in enumerate(source.sizes)
         if d not in chosen
     ]
@@ -289,9 +291,10 @@ def make_selection(
     merged_axes = _axis_dims(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
     _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
-    tensors: dict[str, Any] = {name: beside for name, (beside, _) in besides.items()}
-    if "payload" in besides:
-        tensors["payload"] = replace(tensors["payload"], step=besides["payload"][1].strides[chosen[0]])
+    tensors: dict[str, Any] = {
+        name: Beside(dtype, layout.offset, layout.strides[chosen[0]] if name == "payload" else 0)
+        for name, (dtype, layout) in besides.items()
+    }
     return Selection(
         element=element,
         batch=merged_batch,
@@ -304,14 +307,17 @@ def make_selection(
         has_values=values is not None,
         has_indices=indices is not None,
         index_bytes=index_bytes,
-        value_step=0 if axis is None else to_values[axis],
-        index_step=0 if axis is None else to_indices[axis],
+        value_step=0 if axis is None else to_values.strides[axis],
+        index_step=0 if axis is None else to_indices.strides[axis],
+        input_offset=source.offset,
+        value_offset=to_values.offset,
+        index_offset=to_indices.offset,
         longest=longest,
         **tensors,
     )
 
 
-def _strides_beside(besides: Mapping[str, tuple[Beside, Layout]], d: int) -> tuple[int, int, int, int]:
+def _strides_beside(besides: Mapping[str, tuple[str, Layout]], d: int) -> tuple[int, int, int, int]:
     """The strides of dimension ``d`` of lengths, starts, counts and payload."""
     lengths, starts, counts, payload = (besides[name][1].strides[d] if name in besides else 0 for name in BESIDES)
     return lengths, starts, counts, payload
@@ -326,7 +332,19 @@ def take_selection(element: str, source: Layout, axis: int, values: Layout, indi
     batch = merged_dims([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
     _check_rank("indices", indices, len(batch))
     axes = (AxisDim(source.sizes[axis], source.strides[axis]),)
-    return Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
+    selection = Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
+    return moved(selection, {"input": source.offset, "values": values.offset, "indices": indices.offset})
+
+
+#: Fields of a selection for where its tensors begin, by a plan's names of these.
+_OFFSETS = {"input": "input_offset", "values": "value_offset", "indices": "index_offset"}
+
+
+def moved(selection: Selection, offsets: Mapping[str, int]) -> Selection:
+    """The selection of tensors that begin behind so many elements, by a plan's names of these."""
+    changed: dict[str, Any] = {field: offsets[name] for name, field in _OFFSETS.items() if name in offsets}
+    changed |= {name: replace(getattr(selection, name), offset=offsets[name]) for name in BESIDES if name in offsets}
+    return replace(selection, **changed)
 
 
 OperatorDesc = contract.OperatorDesc | contract.SelectOperatorDesc
@@ -368,7 +386,7 @@ def lower(desc: OperatorDesc) -> Selection:
     else:
         order = Order.DESCENDING if largest else Order.ASCENDING
     besides = {
-        name: (Beside(tensor.data_type.numpy_dtype.name), Layout(desc.sizes, desc.strides_of(tensor)))
+        name: (tensor.data_type.numpy_dtype.name, Layout(desc.sizes, desc.strides_of(tensor)))
         for name in BESIDES
         if (tensor := getattr(desc, f"{name}_tensor")) is not None
     }

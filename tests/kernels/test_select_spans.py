@@ -15,7 +15,7 @@ from test_select_networks import near
 
 import wgdml
 from wgdml.plan import Machine, Plan
-from wgdml.selection import Beside, Layout, Order, Selection, make_selection
+from wgdml.selection import Layout, Order, Selection, make_selection
 
 NAMES = ("uint8", "float16", "float32", "int32")
 
@@ -25,9 +25,9 @@ def segments(
 ) -> Selection:
     """The first k of each of so many segments of one array of n elements."""
     out, numbers = Layout((count, k), packed((count, k))), Layout((count, 1), (1, 0))
-    besides = {"starts": (Beside("int32"), numbers), "lengths": (Beside("uint32"), numbers)}
+    besides = {"starts": ("int32", numbers), "lengths": ("uint32", numbers)}
     if payload:
-        besides["payload"] = Beside(payload), Layout((count, n), (0, 1))
+        besides["payload"] = payload, Layout((count, n), (0, 1))
     order = Order.DESCENDING if largest else Order.ASCENDING
     made = make_selection(
         name, Layout((count, n), (0, 1)), [1], k, order, values=out, indices=out, index_bytes=4, besides=besides, longest=longest

@@ -20,7 +20,7 @@ from planning import ALGORITHMS, SERIAL, STEPS, answer, kernels_of, planned_devi
 from test_every_algorithm import LAYOUTS, Case, fewest_kernels, layouts_left, rows
 
 from wgdml.plan import Planner
-from wgdml.selection import BESIDES, Beside, Layout, Selection, make_selection
+from wgdml.selection import BESIDES, Layout, Selection, make_selection
 
 #: Those that take neither spans nor steps of them.
 WITHOUT = STEPS | {"reduce_axes"}
@@ -55,7 +55,7 @@ class Ragged:
     def selection(self) -> Selection:
         case, made = self.case, self.case.selection()
         out = Layout(made_shape(case), made_steps(case))
-        besides = {n: (Beside(self.payload if n == "payload" else self.numbers, 5), at) for n, at in self.layouts().items()}
+        besides = {n: (self.payload if n == "payload" else self.numbers, replace(at, offset=5)) for n, at in self.layouts().items()}
         size = np.dtype(self.payload if "payload" in self.given else case.index_dtype).itemsize
         ragged = make_selection(
             case.element,

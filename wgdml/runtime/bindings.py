@@ -19,20 +19,6 @@ Steps = list[tuple[Any, Any, tuple[int, int, int]]]
 Resources = Mapping[str, tuple[Any, int]]
 
 
-class Placement(NamedTuple):
-    """Where tensors lie in their buffers, as far as a plan depends on it."""
-
-    vectors: bool = True  #: May the input be bound as 16-byte vectors?
-    shared_input: bool = False  #: Does an output lie in the input's buffer?
-    input: int = 0  #: Elements from where the binding begins to the tensor's first.
-    values: int = 0
-    indices: int = 0
-    lengths: int = 0
-    starts: int = 0
-    counts: int = 0
-    payload: int = 0
-
-
 class Range(NamedTuple):
     """Bytes of a buffer."""
 

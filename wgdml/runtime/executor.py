@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import wgpu
@@ -12,8 +11,8 @@ from numpy.typing import NDArray
 
 from .. import contract
 from ..plan import Machine, Plan, Planner
-from ..selection import BESIDES, Selection
-from .bindings import BindGroups, Placement, Resources, Steps
+from ..selection import Selection
+from .bindings import BindGroups, Resources, Steps
 from .buffers import Buffers
 from .context import Context, Kept
 from .pipelines import Pipelines
@@ -144,18 +143,6 @@ class Executor:
                 self.context.fail(error, "preparing a plan")
             self.kept.put(key, prepared)
         return prepared
-
-    def place(self, selection: Selection, placement: Placement) -> PreparedPlan:
-        """``prepare`` for tensors that lie so in their buffers."""
-        if placement.input or placement.values or placement.indices:
-            selection = replace(
-                selection, input_offset=placement.input, value_offset=placement.values, index_offset=placement.indices
-            )
-        for name in BESIDES:
-            if left := getattr(placement, name):
-                moved: dict[str, Any] = {name: replace(getattr(selection, name), offset=left)}
-                selection = replace(selection, **moved)
-        return self.prepare(selection, vectors=placement.vectors, shared_input=placement.shared_input)
 
     def encode(self, prepared: PreparedPlan, resources: Resources) -> Any:
         """A command encoder with one plan. ``wgpu.GPUError`` as it comes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,8 @@ import numpy as np
 import wgpu
 
 from .. import contract
-from ..selection import BESIDES, OperatorDesc, lower
-from .bindings import Placement, Range, aligned, check_overlap, fits_vectors
+from ..selection import BESIDES, OperatorDesc, lower, moved
+from .bindings import Range, aligned, check_overlap, fits_vectors
 from .executor import Executor, PreparedPlan
 from .tensor import Tensor, bound, check_buffer, check_gpu_device, is_foreign, keep_memory, tensor_of
 
@@ -83,20 +84,24 @@ class CompiledOperator:
                     f"{name}.total_tensor_size_in_bytes is {desc.total_tensor_size_in_bytes}; it must be at most {largest}, "
                     f"this device's largest buffer"
                 )
-        self._variants: dict[Placement, PreparedPlan] = {}
+        self._variants: dict[Hashable, PreparedPlan] = {}
         size = self.desc.input_tensor.total_tensor_size_in_bytes
-        self._prepared = self._variant(Placement(vectors=size % 16 == 0))
+        self._prepared = self._variant(size % 16 == 0, False, {})
 
     def __repr__(self) -> str:
         return f"<wgdml.CompiledOperator {_summary(self.desc)}, {', '.join(self._prepared.plan.algorithms)}>"
 
-    def _variant(self, placement: Placement) -> PreparedPlan:
-        """The plan for tensors that lie so in their buffers; kept here, as few ever occur."""
-        prepared = self._variants.get(placement)
+    def _variant(self, vectors: bool, shared: bool, offsets: dict[str, int]) -> PreparedPlan:
+        """The plan for tensors that lie so in their buffers; kept here, as few ever occur.
+
+        ``offsets``: elements from where the binding of each begins to its first.
+        """
+        key = vectors, shared, *offsets.values()
+        prepared = self._variants.get(key)
         if prepared is None:
-            prepared = self.device.place(self.selection, placement)
+            prepared = self.device.prepare(moved(self.selection, offsets), vectors=vectors, shared_input=shared)
             if len(self._variants) < _VARIANTS_KEPT:
-                self._variants[placement] = prepared
+                self._variants[key] = prepared
         return prepared
 
     @property
@@ -161,7 +166,7 @@ class CompiledOperator:
         source = ranges["input_tensor"]
         read = [found.buffer for name, found in ranges.items() if name in ("input_tensor", "payload_tensor")]
         shared = any(found.buffer is buffer for name, found in ranges.items() if _is_output(name) for buffer in read)
-        return self._variant(Placement(fits_vectors(source.buffer, source.end), shared, **left)), resources
+        return self._variant(fits_vectors(source.buffer, source.end), shared, left), resources
 
     def _check_names(self, tensors: dict[str, Any]) -> None:
         wanted = self.tensors

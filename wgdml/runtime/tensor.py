@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..arguments import as_dtype, as_int, as_ints, as_sizes, broadcasts, own_dtype
 from ..contract import DataType, TensorDesc, overlaps_itself
-from ..selection import packed_strides, reshaped_strides
-from .bindings import Range, aligned, check_overlap, fits_vectors
+from ..selection import Layout, packed_strides, reshaped_strides
+from .bindings import Range, Resources, aligned, check_overlap, fits_vectors
 from .buffers import Memory
 from .default import as_device
 from .executor import Executor
@@ -43,6 +43,10 @@ class Elements(NamedTuple):
     strides: tuple[int, ...] | None = None  #: None for an array, which is uploaded row-major.
     rest: int = 0  #: Elements from where the binding begins to the first.
     vectors: bool = True  #: Does the buffer hold whole 16-byte vectors to the last?
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.shape, packed_strides(self.shape) if self.strides is None else self.strides, self.rest)
 
 
 class Bound(NamedTuple):
@@ -358,6 +362,11 @@ def bound(tensor: Tensor) -> Bound:
         elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
         tensor._bound = Bound(tensor._buffer, start, end, elements)
     return tensor._bound
+
+
+def resources_of(tensors: Mapping[str, Tensor]) -> Resources:
+    """What a plan binds, of tensors by its names of them."""
+    return {name: bound(tensor)[:2] for name, tensor in tensors.items()}
 
 
 def sliced(tensor: Tensor, first: int, end: int) -> Tensor:
