@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from click.testing import CliRunner, Result
 import wgdml.cli
 from wgdml.bench import cases, data, peers, report, run, timing
 from wgdml.bench import oracle as answers
+
+ROOT = Path(__file__).parents[2]
 
 CASES = (
     cases.Case("argmax", (1, 70001), 1, 1),
@@ -283,14 +286,15 @@ def test_other_algorithms_and_numbers_can_be_tried(tmp_path: Path) -> None:
 
 
 def test_host_times_and_transfers(device: wgdml.Device) -> None:
-    from wgdml.bench import host
-
+    spec = importlib.util.spec_from_file_location("host_overhead", ROOT / "benchmarks/host_overhead.py")
+    assert spec and spec.loader
+    host = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(host)
     clock = timing.Clock(device)
     calls = host.call_times(clock, 0.05)
     assert set(calls["tensor_to_tensor_ratio"]) == set(calls["numpy_to_numpy_ratio"]) == {"argmax", "top_k"}
     transfers = host.transfer_rates(clock, 1 << 20)
     assert transfers["bytes"] == 1 << 20 and all(rate > 0 for rate in transfers["bytes_per_second"].values())
-    assert report.calls_table({"calls": calls, "transfers": transfers}).row_count == 13
 
 
 def test_the_host_clock_serves_where_there_are_no_timestamps(device: wgdml.Device) -> None:

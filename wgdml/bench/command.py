@@ -21,7 +21,7 @@ from wgdml.runtime.profile import policies_of
 from wgdml.selftest import facts_of
 from wgdml.terminal import check_writable, output_of, progress, write_document
 
-from . import host, report, run, timing
+from . import report, run, timing
 from .cases import CURVES, DATA_KINDS, DTYPES, PRESETS, Case, choose, draw, with_dtypes
 from .data import make_flat
 from .peers import PEERS, Peer
@@ -53,7 +53,7 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 @click.option("--quick", is_flag=True, help="A small table: seconds on any adapter.")
 @click.option("--peers", default="auto", metavar="NAMES", help="Libraries to time beside it: names, auto, all or none.")
 @click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: with no choice of cases, data or types]")
-@click.option("--device-only", is_flag=True, help="Only device time: no NumPy to NumPy, call or transfer times.")
+@click.option("--device-only", is_flag=True, help="Only device time: not Tensor to NumPy nor NumPy to NumPy.")
 @click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
 @click.option("--algorithms", metavar="NAMES", help="Also every case by these algorithms, or all, in place of the chosen one.")
 @click.option("--policies", metavar="NAME=N,...", default="", help="Plan with these numbers in place of the policies' own.")
@@ -105,7 +105,7 @@ def bench_command(
     ceiling = _measure(document, device, cases, options, names, json_file)
     if plot_file:
         report.draw(document, plot_file)
-    return _print(document, ceiling, bool(forced), device_only)
+    return _print(document, ceiling, bool(forced))
 
 
 #: Bytes of the largest case that is drawn: for a GPU, for a software adapter.
@@ -176,8 +176,7 @@ def _measure(
         task = bar.add_task("starting the other libraries", total=None)
         chosen, document["peers"] = _start(names)
         options = replace(options, peers=tuple(chosen))
-        parts = {"calls": host.call_times, "transfers": host.transfer_rates} if options.end_to_end else {}
-        bar.update(task, total=2 + len(parts) + sum(len(run.kinds_of(case, options)) for case in cases))
+        bar.update(task, total=2 + sum(len(run.kinds_of(case, options)) for case in cases))
 
         def starting(name: str) -> None:
             bar.update(task, description=name)
@@ -187,13 +186,6 @@ def _measure(
         probe = _probe(cases, device)
         ceiling = timing.measure_ceiling(clock, probe.buffer)
         bar.advance(task)
-        for part, measure in parts.items():
-            starting(part)
-            try:
-                document[part] = measure(clock)
-            except Exception as error:  # reported; the cases still run
-                document[part] = {"error": f"{type(error).__name__}: {error}"}
-            bar.advance(task)
         empty, _ = clock.median(timing.empty_dispatch(device, probe.buffer))
         document |= {"timer": clock.method, "ceiling": asdict(ceiling), "empty_pass_us": empty * 1e6}
         for case in cases:
@@ -212,7 +204,7 @@ def _measure(
     return ceiling
 
 
-def _print(document: dict[str, Any], ceiling: timing.Ceiling, forced: bool, device_only: bool) -> int:
+def _print(document: dict[str, Any], ceiling: timing.Ceiling, forced: bool) -> int:
     output = output_of(200)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}")
@@ -226,8 +218,6 @@ def _print(document: dict[str, Any], ceiling: timing.Ceiling, forced: bool, devi
             output.print(report.steps_table(result))
     if forced:
         output.print(report.forced_table(document["cases"]))
-    if not device_only:
-        output.print(report.calls_table(document))
     for line in report.summary(document["cases"]):
         output.print(line, markup=False, soft_wrap=True)
     return _print_troubles(document, output)
@@ -244,11 +234,8 @@ def _print_troubles(document: dict[str, Any], output: Console) -> int:
         for name, peer in r["peers"].items():
             if trouble := peer.get("error") or peer.get("problem"):
                 output.print(f"{name}, {r['case']} {r['data']}: {trouble}", markup=False, soft_wrap=True)
-    failed = [part for part in ("calls", "transfers") if "error" in document.get(part, {})]
-    for part in failed:
-        output.print(f"{part}: {document[part]['error']}", style="bold red", markup=False, soft_wrap=True)
     output.print(f"{len(results) - len(bad)} of {len(results)} exact, {document['seconds']:.0f} s")
-    return 1 if bad or failed else 0
+    return 1 if bad else 0
 
 
 def _some(option: str, text: str | None, known: Iterable[str], words: str = "all or some of") -> tuple[str, ...]:

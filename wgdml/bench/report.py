@@ -95,21 +95,6 @@ def forced_table(results: list[Result]) -> Table:
     return table
 
 
-def calls_table(document: dict[str, Any]) -> Table:
-    table = table_of(("on the host", "measured", ""), ("on the host", ""))
-    calls = document.get("calls", {})
-    for key, what in (("tensor_to_tensor", "Tensor to Tensor, not waiting"), ("numpy_to_numpy", "NumPy to NumPy")):
-        for name, time in calls.get(f"{key}_us", {}).items():
-            ratio = calls[f"{key}_ratio"].get(name)
-            table.add_row(f"{what}: {name}", f"{us(time)} us", "" if ratio is None else f"{ratio:.2f} times the bare one")
-    for name, rate in document.get("transfers", {}).get("bytes_per_second", {}).items():
-        share = document["transfers"]["share_of_best"].get(name)
-        table.add_row(
-            name.replace("_", " "), f"{rate / 1e9:.2f} GB/s", "" if share is None else f"{share:.2f} of the best bare one"
-        )
-    return table
-
-
 def summary(results: list[Result]) -> list[str]:
     """What all say together: how far from the floor they are, and how much kinds of data differ."""
     table = [r for r in results if "times_floor" in r and not r["curve"]]
