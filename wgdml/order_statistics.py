@@ -31,7 +31,8 @@ from .contract import check_holds
 from .functions import argsort, sort, take_along_axis
 from .lines import batch_of, line_selection
 from .plan import Plan
-from .plan.ranks import MOST_PARTED, Ranks, numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
+from .plan.algorithms.rank_table import Ranks
+from .plan.ranks import MOST_PARTED, numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
 from .quantiles import middle, places
 from .results import TopKResult
 from .runtime.device import Device

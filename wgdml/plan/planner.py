@@ -11,12 +11,12 @@ from .algorithms.base import Step
 from .algorithms.between_ranks import BetweenRanks
 from .algorithms.columns import Columns
 from .algorithms.delegates import DelegatesOfColumnsPolicy
+from .algorithms.radix_sort import radix_sort_of
 from .algorithms.select_from_delegates import SelectFromDelegates
-from .algorithms.sorters import radix_sort_of
 from .choose import Rule, choose, rules_of
 from .cut import Pieces, parts_of, pieces_of, slices, views_of
 from .machine import Machine
-from .occupancy import OccupancyPolicy
+from .policy import OccupancyPolicy
 from .problem import Problem
 from .profiles import Profile, profile_of
 from .program import Plan, Program

@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from ..selection import Selection
 from .algorithms.part_rows import PartRows
+from .algorithms.radix_sort import radix_sort_of
 from .algorithms.rank_table import Ranks
 from .algorithms.select_ranks import SelectRanks
-from .algorithms.sorters import radix_sort_of
 from .cut import Pieces, views_of
 from .planner import Planner
 from .program import Plan, Program
 from .regions import Outputs, Region, View
-
-__all__ = ["MOST_PARTED", "Ranks", "numbers_plan", "own_ranks", "partition_plan", "rank_words", "ranks_plan"]
 
 #: Most ranks at which sequences are parted: a byte has two values for each of them, and one more.
 MOST_PARTED = 127

@@ -10,8 +10,6 @@ from .planner import Planner
 from .program import Plan, Program
 from .regions import ALIGNMENT, Outputs, Pairs, Region, View
 
-__all__ = ["begin_plan", "merge_plan", "result_plan", "state_bytes", "update_plan"]
-
 _HEAD = 4  # words of a row before its pairs
 _WORKGROUP = 512  # invocations that serve a sequence: barriers cost more with more
 _COLLECTED = 1024  # pairs with keys of one word that a workgroup collects

@@ -9,8 +9,6 @@ from .planner import Planner
 from .program import Plan, Program
 from .regions import Outputs
 
-__all__ = ["take_plan"]
-
 
 def take_plan(planner: Planner, selection: Selection, *, signed: bool, vectors: bool, shared_input: bool) -> Plan:
     """The input and the indices to the values: a result a sequence, taken along the axis.

@@ -17,8 +17,7 @@ import wgdml
 from wgdml import Device
 from wgdml.bench import timing
 from wgdml.plan import Machine, Planner, numbers_of, ranges
-from wgdml.plan.profiles import FAMILIES, changes, smaller
-from wgdml.plan.profiles.software import SOFTWARE
+from wgdml.plan.profiles import FAMILIES, SOFTWARE, changes, smaller
 from wgdml.runtime import profile
 from wgdml.selftest import facts_of
 from wgdml.terminal import check_writable, output_of, progress, table_of, write_document

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..machine import Machine
-from ..occupancy import OccupancyPolicy
+from ..policy import OccupancyPolicy
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink
+from ..regions import Sink, View
 
 
 class Step:
@@ -69,6 +69,13 @@ class Algorithm(Step):
         """For ``check``: the first of equal items must win."""
         if problem.last_index:
             raise Unserved(f"{self.name} takes the first of equal items, not the last")
+
+    def check_one_axis(self, problem: Problem) -> View:
+        """For ``check``: the first of equal items must win, of elements along one axis."""
+        if not problem.view.one_axis:
+            raise Unserved(f"{self.name} takes elements along one axis")
+        self.check_first(problem)
+        return problem.view
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         """Appends the dispatches. Raises ``Unserved`` for a problem that is not served."""

@@ -103,11 +103,7 @@ class Delegates(Algorithm):
         self.rank = RowSortRank(machine, policies)
 
     def check(self, problem: Problem) -> None:
-        source = problem.view
-        if not source.one_axis:
-            raise Unserved("delegates takes elements along one axis")
-        self.check_first(problem)
-        if source.columns:
+        if self.check_one_axis(problem).columns:
             self.from_delegates.shape_from(problem, self._subsets_of_columns(problem))
         else:
             self._shape(problem)

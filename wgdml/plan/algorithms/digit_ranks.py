@@ -10,8 +10,7 @@ from ..machine import power_of_two_above, power_of_two_below
 from ..program import Program
 from ..regions import Outputs, Region, Source
 from .base import Step
-from .digits import digits_of
-from .parts import parts_of_rows
+from .parts import digits_of, parts_of_rows
 from .rank_table import Search, bound_pairs
 
 _MOST_TOGETHER = 32  # ranks

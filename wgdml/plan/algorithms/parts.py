@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..occupancy import OccupancyPolicy
+from ..policy import OccupancyPolicy
 from ..problem import Problem
 from ..regions import Source, View
 
@@ -126,3 +128,16 @@ KTH_BYTES = 8448
 def threshold_workgroup(machine: Machine, key_words: int) -> int:
     """The most invocations that look for a threshold together, with three words and a pair each."""
     return workgroup_with(machine, 12 + pair_bytes(key_words), KTH_BYTES)
+
+
+def digits_of(key_bits: int, index_bits: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
+    """(word, lowest bit, bits) of each digit of a pair, most significant first.
+
+    Keys sit at the top of their words.
+    """
+    for word in range(key_words + 1):
+        bits = index_bits if word == key_words else min(32, key_bits - 32 * word)
+        low = 0 if word == key_words else 32 - bits
+        for high in range(low + bits, low, -digit):
+            take = min(digit, high - low)
+            yield word, high - take, take

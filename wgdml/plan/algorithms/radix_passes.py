@@ -9,7 +9,7 @@ from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source, View
 from .base import Algorithm
-from .digits import digits_of
+from .parts import digits_of
 
 #: Values of a digit.
 BINS = 256

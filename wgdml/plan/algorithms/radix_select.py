@@ -10,9 +10,8 @@ from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
-from .digits import digits_of
-from .parts import parts_of_rows
-from .sorters import radix_sort_of
+from .parts import digits_of, parts_of_rows
+from .radix_sort import radix_sort_of
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
 #: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
 from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, ONE_BY_ONE, Pass, RadixPasses
+from .serial_radix_sort import SerialRadixSort
 
 #: Items of an invocation where pairs are few. Tiles have one of three sizes: kernels are few.
 _FEW_ITEMS = (1, 4)
@@ -122,3 +123,8 @@ class RadixSort(RadixPasses):
                     | params
                     | {"scanned": int(scanned), "tiles": own_tiles, "first_tile": first, "first_rank": first_rank, "ranks": ranks},
                 )
+
+
+def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
+    """The radix sort of a machine."""
+    return (SerialRadixSort if machine.software else RadixSort)(machine, policies)

@@ -58,10 +58,8 @@ class SampleSelect(Algorithm):
     summary = "a threshold and splitters from a sample, and a sort of each bucket between them; one read"
 
     def check(self, problem: Problem) -> _Shape:
-        source, k = problem.view, problem.k
-        if not source.one_axis:
-            raise Unserved("sample_select takes elements along one axis")
-        self.check_first(problem)
+        self.check_one_axis(problem)
+        k = problem.k
         if 8 * problem.sequences > MEETING_BYTES:
             raise Unserved(f"sample_select takes up to {MEETING_BYTES // 8} sequences, not {problem.sequences}")
         workgroup, sorting = (min(n, self.machine.widest_workgroup) for n in (_READING, _SORTING))

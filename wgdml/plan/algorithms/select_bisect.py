@@ -45,12 +45,10 @@ class SelectBisect(Algorithm):
     policy: SelectBisectPolicy
 
     def check(self, problem: Problem) -> dict[str, int]:
-        source = self._view(problem)
         if not 1 < problem.k <= _MAX_K:
             raise Unserved(f"select_bisect takes k from 2 to {_MAX_K}, not k={problem.k}")
-        if not source.one_axis:
-            raise Unserved("select_bisect takes elements along one axis")
-        self.check_first(problem)
+        self.check_one_axis(problem)
+        source = self._view(problem)
         tile = class_tile(source, _TEAM, _AT_A_TIME, _SIZES)
         if tile["LOADS"] * source.per_load * problem.key_words > _WORDS:
             raise Unserved(f"select_bisect takes up to {_TEAM * _WORDS // problem.key_words} items, not {source.length}")

@@ -105,12 +105,10 @@ class SelectDigits(Algorithm):
         self.sort = RowSortRadix(machine, policies)
 
     def check(self, problem: Problem) -> _Shape:
-        source, k = problem.view, problem.k
+        k = problem.k
         if not 1 < k <= _LARGEST_K:
             raise Unserved(f"select_digits takes k from 2 to {_LARGEST_K}, not k={k}")
-        if not source.one_axis:
-            raise Unserved("select_digits takes elements along one axis")
-        self.check_first(problem)
+        source = self.check_one_axis(problem)
         workgroup = self._workgroup(problem)
         # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as
         # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).

@@ -45,10 +45,7 @@ class SelectRows(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         o, m = self.occupancy, self.machine
-        source, k = problem.view, problem.k
-        if not source.one_axis:
-            raise Unserved("select_rows takes elements along one axis")
-        self.check_first(problem)
+        source, k = self.check_one_axis(problem), problem.k
         # Each has a load of its own.
         most = min(m.workgroup, power_of_two_below(source.length // source.per_load))
         team, loads = max(4, power_of_two_above(k + k // 2)), source.most_loads

@@ -38,9 +38,7 @@ class SerialSample(Algorithm):
         self.merge, self.radix_sort = SerialMerge(machine, policies), SerialRadixSort(machine, policies)
 
     def check(self, problem: Problem) -> tuple[View | None, dict[str, int]]:
-        self.check_first(problem)
-        if not problem.one_axis:
-            raise Unserved("serial_sample takes elements along one axis")
+        self.check_one_axis(problem)
         if not problem.k < problem.length <= 1 << 28:
             raise Unserved(f"serial_sample takes some of up to 2^28 items, not k={problem.k} of {problem.length}")
         sample, bounds = self._bounds(problem)

@@ -11,7 +11,7 @@ from ..machine import Machine, power_of_two_below
 from ..policy import number
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Pairs, Sink, View
+from ..regions import Pairs, Sink
 from .base import Algorithm
 from .serial_merge import SerialMerge
 from .serial_subsets import Subsets, dispatch_invocations, reduce_subsets
@@ -44,9 +44,7 @@ class SerialSelect(Algorithm):
         self.merge = SerialMerge(machine, policies)
 
     def check(self, problem: Problem) -> Subsets:
-        self.check_first(problem)
-        if not isinstance(problem.source, View) or not problem.one_axis:
-            raise Unserved("serial_select takes elements along one axis")
+        self.check_one_axis(problem)
         count = max(_DELEGATES, int(self.policy.reach * math.sqrt(problem.length * problem.k)))
         subsets = Subsets.of(problem.source, count)
         if problem.k > subsets.count:
