@@ -155,7 +155,7 @@ def of_bench(document: Result) -> Result:
         "command": f"wgdml bench --preset {document['preset']}",
         "notes": f"Device times by {document['timer']}. Read ceiling {rounded(ceiling)} GB/s.",
         "unit": "us",
-        "rows": [row_of(case, document["preset"] == "any") for case in document["cases"] if not case["curve"]],
+        "rows": [row_of(case, document["preset"] == "any") for case in document["cases"]],
     }
 
 

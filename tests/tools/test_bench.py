@@ -128,9 +128,8 @@ def test_the_tables_have_every_case() -> None:
         "any": 0,
         "quick": 8,
     }
-    for name, table in cases.PRESETS.items():
+    for table in cases.PRESETS.values():
         assert len({c.name for c in table}) == len(table)
-        assert name == "any" or not any(c.curve for c in table)
     assert [c.name for c in gpu if c.all_data][:2] == ["argmax:1x2^28", "argmax:4096x65536:axis0"]
     assert [c.name for c in cases.choose(gpu, "topk:1x2^28:*")] == [f"topk:1x2^28:k{k}" for k in ("100", "2048", "2^20")]
     assert [c.name for c in cases.choose(gpu, "sort, argmax:1x")] == ["argmax:1x2^28", "sort:16384x2048", "sort:8192x8192"]
@@ -138,7 +137,7 @@ def test_the_tables_have_every_case() -> None:
 
 
 def test_names_are_cases() -> None:
-    for table in (*cases.PRESETS.values(), *cases.CURVES.values()):
+    for table in cases.PRESETS.values():
         for case in table:
             found = cases.parse(case.name)
             assert (found.operator, found.shape, found.axis, found.k) == (case.operator, case.shape, case.axis, case.k)
@@ -202,24 +201,17 @@ def test_random_cases_are_drawn_from_a_seed(tmp_path: Path) -> None:
 def test_a_run_is_told_in_two_lines() -> None:
     """How far from the floor cases on random data are, and where the kind of data matters."""
 
-    def row(case: str, kind: str, us: float, far: float, curve: str = "") -> dict[str, Any]:
-        return {"case": case, "data": kind, "device_us": us, "times_floor": far, "curve": curve}
+    def row(case: str, kind: str, us: float, far: float) -> dict[str, Any]:
+        return {"case": case, "data": kind, "device_us": us, "times_floor": far}
 
     table = [row(f"c{n}", "random", 10.0, far) for n, far in enumerate([1.0] * 18 + [2.0, 8.0])]
     assert report.summary(table) == ["times the floor: 1.15 (geometric mean), 90% within 2.0, the worst 8.0"]
-    # Other kinds count for the spread alone, points of curves and failed cases not at all.
-    table += [row("c3", "sparse", 15.0, 90.0), row("c5", "constant", 5.0, 0.5), row("c9", "random", 99.0, 99.0, "by k")]
-    table.append({"case": "c1", "data": "sorted", "curve": "", "error": "MemoryError"})
+    # Other kinds count for the spread alone, failed cases not at all.
+    table += [row("c3", "sparse", 15.0, 90.0), row("c5", "constant", 5.0, 0.5)]
+    table.append({"case": "c1", "data": "sorted", "error": "MemoryError"})
     spread = "slowest to fastest kind of data: at most 2.00, c5, slowest random"
     assert report.summary(table) == ["times the floor: 1.15 (geometric mean), 90% within 2.0, the worst 8.0", spread]
     assert report.summary([]) == []
-
-
-def test_points_of_growth_curves() -> None:
-    results = [run._facts(case, "random") | {"device_us": 200.0 + case.k} for case in cases.CURVES["gpu"]]
-    found = report.curves(results)
-    assert [len(points) for points in found.values()] == [3, 3, 6, 5]
-    assert found["top-k of 1 x 2^28 by k"][0] == (10, 210.0) and found["top-k 5 of rows x 1000"][-1] == (262144, 205.0)
 
 
 def test_cases_of_other_types(tmp_path: Path) -> None:
@@ -437,6 +429,6 @@ def test_bad_options_are_refused_before_anything_runs(arguments: list[str], mess
 
 
 def test_the_cases_can_be_listed() -> None:
-    result = bench("--list", "--preset", "gpu", "--no-growth")
+    result = bench("--list", "--preset", "gpu")
     assert result.exit_code == 0
     assert result.stdout.split() == [c.name for c in cases.PRESETS["gpu"]]

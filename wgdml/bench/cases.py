@@ -31,7 +31,6 @@ class Case:
     axis: int
     k: int
     all_data: bool = False  #: also timed, unless told otherwise, on every kind of data
-    curve: str = ""  #: the growth curve that this is a point of
     dtype: str = "float32"
 
     @property
@@ -105,9 +104,9 @@ def _number(text: str) -> int:
     return int(min(int(base), 1 << 32) ** min(int(power or 1), 64))
 
 
-def _cases(names: str, curve: str = "") -> tuple[Case, ...]:
+def _cases(names: str) -> tuple[Case, ...]:
     """The cases of these names. A star says that all kinds of data tell something."""
-    return tuple(replace(parse(name.rstrip("*")), all_data=name.endswith("*"), curve=curve) for name in names.split())
+    return tuple(replace(parse(name.rstrip("*")), all_data=name.endswith("*")) for name in names.split())
 
 
 _GPU = _cases(
@@ -134,21 +133,6 @@ _LARGE_K = _cases(
     topk:64x131072:k100 topk:64x131072:k300 topk:64x131072:k1000 topk:64x131072:k2000 topk:64x131072:k4000 topk:256x131072:k200
     topk:256x131072:k1000 topk:32x2^20:k100 topk:32x2^20:k1000"""
 )
-#: Growth curves, by preset.
-CURVES = {
-    "gpu": (
-        *_cases("argmax:1x2^26 argmax:1x2^27 argmax:1x2^28", "argmax of 1 x n"),
-        *_cases("topk:1x2^26:k100 topk:1x2^27:k100 topk:1x2^28:k100", "top-k 100 of 1 x n"),
-        *_cases(" ".join(f"topk:{8192 << n}x1000:k5" for n in range(6)), "top-k 5 of rows x 1000"),
-        *_cases(" ".join(f"topk:1x2^28:k{k}" for k in (10, 30, 100, 300, 1000)), "top-k of 1 x 2^28 by k"),
-    ),
-    "software": (
-        *_cases("argmax:1x2^22 argmax:1x2^23 argmax:1x2^24", "argmax of 1 x n"),
-        *_cases("topk:1x2^20:k100 topk:1x2^21:k100 topk:1x2^22:k100", "top-k 100 of 1 x n"),
-        *_cases(" ".join(f"topk:{512 << n}x1000:k5" for n in range(4)), "top-k 5 of rows x 1000"),
-        *_cases(" ".join(f"topk:1x2^22:k{k}" for k in (10, 30, 100, 300, 1000)), "top-k of 1 x 2^22 by k"),
-    ),
-}
 
 
 def draw(seed: int, count: int, most: int) -> tuple[Case, ...]:
@@ -176,13 +160,9 @@ PRESETS = {"gpu": _GPU, "software": _SOFTWARE, "large-k": _LARGE_K, "any": (), "
 
 
 def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
-    """The cases of float32 in each of these types. Growth curves are of float32 alone."""
+    """The cases of float32 in each of these types."""
     dtypes = list(dtypes)
-    return [
-        case if dtype == case.dtype else replace(case, dtype=dtype, curve="")
-        for case in cases
-        for dtype in (dtypes if case.dtype == "float32" else [case.dtype])
-    ]
+    return [replace(case, dtype=dtype) for case in cases for dtype in (dtypes if case.dtype == "float32" else [case.dtype])]
 
 
 def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:

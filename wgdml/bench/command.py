@@ -22,7 +22,7 @@ from wgdml.selftest import facts_of
 from wgdml.terminal import check_writable, output_of, progress, write_document
 
 from . import report, run, timing
-from .cases import CURVES, DATA_KINDS, DTYPES, PRESETS, Case, choose, draw, with_dtypes
+from .cases import DATA_KINDS, DTYPES, PRESETS, Case, choose, draw, with_dtypes
 from .data import make_flat
 from .peers import PEERS, Peer
 
@@ -52,7 +52,6 @@ is checked to the bit. Exit status: 0 all exact, 1 a wrong answer or a failed ca
 @click.option("--count", type=click.IntRange(1), help="How many random cases --preset any has.  [default: 60]")
 @click.option("--quick", is_flag=True, help="A small table: seconds on any adapter.")
 @click.option("--peers", default="auto", metavar="NAMES", help="Libraries to time beside it: names, auto, all or none.")
-@click.option("--growth/--no-growth", default=None, help="The growth curves.  [default: with no choice of cases, data or types]")
 @click.option("--device-only", is_flag=True, help="Only device time: not Tensor to NumPy nor NumPy to NumPy.")
 @click.option("--explain", is_flag=True, help="Also the time of every dispatch.")
 @click.option("--algorithms", metavar="NAMES", help="Also every case by these algorithms, or all, in place of the chosen one.")
@@ -69,7 +68,6 @@ def bench_command(
     count: int | None,
     quick: bool,
     peers: str,
-    growth: bool | None,
     device_only: bool,
     explain: bool,
     algorithms: str | None,
@@ -90,9 +88,8 @@ def bench_command(
     software = device.machine.software
     name, most = preset or ("quick" if quick else "software" if software else "gpu"), device.machine.max_buffer_size
     seed = 1 if seed is None else seed
-    if growth is None:
-        growth = (patterns, data, quick, dtype) == (None, None, False, "float32")
-    cases = _cases(_table(name, growth, seed, count, min(_LARGEST_DRAWN[software], most)), patterns, dtypes, device)
+    table = draw(seed, count or 60, min(_LARGEST_DRAWN[software], most)) if name == "any" else PRESETS[name]
+    cases = _cases(table, patterns, dtypes, device)
     if list_cases:
         click.echo("\n".join(dict.fromkeys(case.name for case in cases)))
         return 0
@@ -119,12 +116,6 @@ def _check_preset(preset: str | None, quick: bool, seed: int | None, count: int 
         raise click.UsageError(f"--quick and --preset {preset} are two tables of cases: give one of them")
     if preset != "any" and (seed, count) != (None, None):
         raise click.UsageError("--seed and --count are for --preset any, whose cases are drawn at random")
-
-
-def _table(name: str, growth: bool, seed: int, count: int | None, most: int) -> tuple[Case, ...]:
-    """The cases of a preset; random ones have up to ``most`` bytes."""
-    table = draw(seed, count or 60, most) if name == "any" else PRESETS[name]
-    return (*table, *CURVES.get(name, ())) if growth else table
 
 
 def _check_files(json_file: str | None, plot_file: str | None) -> None:

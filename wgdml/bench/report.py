@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import cycle, groupby
 from statistics import geometric_mean
@@ -97,7 +97,7 @@ def forced_table(results: list[Result]) -> Table:
 
 def summary(results: list[Result]) -> list[str]:
     """What all say together: how far from the floor they are, and how much kinds of data differ."""
-    table = [r for r in results if "times_floor" in r and not r["curve"]]
+    table = [r for r in results if "times_floor" in r]
     far = sorted(r["times_floor"] for r in table if r["data"] == "random")
     lines = []
     if far:
@@ -114,37 +114,21 @@ def summary(results: list[Result]) -> list[str]:
     return lines
 
 
-def curves(results: list[Result]) -> dict[str, list[tuple[float, float]]]:
-    """(x, microseconds) of each growth curve's points, by what grows."""
-    points: dict[str, list[tuple[float, float]]] = {}
-    for r in results:
-        if r["curve"] and "device_us" in r:
-            length = r["shape"][r["axis"]]
-            by = r["k"] if r["curve"].endswith("by k") else math.prod(r["shape"]) // (1 if r["shape"][0] == 1 else length)
-            points.setdefault(r["curve"], []).append((by, r["device_us"]))
-    return {name: sorted(p) for name, p in points.items()}
-
-
 # Validated for colour-blind readers; the measured thing first, others after it.
 _COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#4a3aa7", "#e34948", "#e87ba4", "#008300")
 
 
 def draw(document: dict[str, Any], file: str) -> None:
-    """The chart: every case's time beside floor and peers; and the growth curves."""
+    """The chart: every case's time beside floor and peers."""
     from matplotlib.figure import Figure
 
-    rows = [r for r in document["cases"] if not r["curve"] and r["data"] == "random" and "device_us" in r]
+    rows = [r for r in document["cases"] if r["data"] == "random" and "device_us" in r]
     rows = rows or [r for r in document["cases"] if "device_us" in r]
-    lines = curves(document["cases"])
-    height = max(3.5, 0.42 * len(rows) + 1.6, 2.4 * -(-len(lines) // 2) + 1)
-    figure = Figure(figsize=(15 if lines else 9, height), layout="constrained")
-    grid = figure.add_gridspec(max(1, -(-len(lines) // 2)), 4 if lines else 2)
-    axes: Any = figure.add_subplot(grid[:, :2])
+    height = max(3.5, 0.42 * len(rows) + 1.6)
+    figure = Figure(figsize=(9, height), layout="constrained")
+    axes: Any = figure.add_subplot()
     _draw_cases(axes, rows)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 * 4 / height), ncols=5, frameon=False, fontsize="small")
-    for number, (name, points) in enumerate(lines.items()):
-        small: Any = figure.add_subplot(grid[number // 2, 2 + number % 2])
-        _draw_curve(small, name, points)
     dtypes = ", ".join(dict.fromkeys(r["dtype"] for r in document["cases"]))
     figure.suptitle(f"{document['adapter']['device']}, {dtypes}, {document['when'][:10]}", fontsize="medium")
     figure.savefig(file, dpi=130)
@@ -166,23 +150,7 @@ def _draw_cases(axes: Any, rows: list[Result]) -> None:
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("microseconds (log scale)")
-    _plain(axes, "both")
-
-
-def _draw_curve(axes: Any, name: str, points: Sequence[tuple[float, float]]) -> None:
-    by_k = name.endswith("by k")
-    y = [t if by_k else t / count * 1e3 for count, t in points]
-    axes.plot([p[0] for p in points], y, "o-", color=_COLOURS[0], linewidth=2, markersize=5)
-    axes.set_xscale("log", base=10 if by_k else 2)
-    axes.set_ylim(0, max(y) * 1.25)
-    axes.set_title(name, fontsize="medium")
-    axes.set_xlabel("k" if by_k else "rows" if "rows" in name else "elements")
-    axes.set_ylabel("microseconds" if by_k else "nanoseconds a row" if "rows" in name else "nanoseconds an element")
-    _plain(axes, "y")
-
-
-def _plain(axes: Any, grid: str) -> None:
-    axes.grid(axis=grid, color="#e1e0d9", linewidth=0.8, zorder=0)
+    axes.grid(color="#e1e0d9", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

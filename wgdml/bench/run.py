@@ -130,7 +130,7 @@ def run_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Re
     result = _facts(case, kind) | _measured(clock, case, prepared, want)
     us, problem = result["device_us"], result["problem"]
     result["read_bytes_per_second"] = case.bytes / us * 1e6
-    if options.end_to_end and kind == "random" and not case.curve:
+    if options.end_to_end and kind == "random":
         for key, given in (("tensor_to_numpy_us", x), ("numpy_to_numpy_us", host)):
             result[key], wrong = _by_host(case, given, device, want)
             problem = problem or (wrong and f"{key[:-3]}: {wrong}")
@@ -148,7 +148,7 @@ def _peers(case: Case, kind: str, host: NDArray[Any], want: Any, options: Option
     """What each peer that takes the case makes of it."""
     measured: dict[str, Any] = {}
     for peer in options.peers:
-        if case.curve or not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
+        if not (peer.on_gpu or (kind == "random" and case.elements <= options.peer_elements)):
             continue
         try:
             measured[peer.name] = peer.measure(case, host, want)
@@ -193,7 +193,7 @@ def _one_line(error: Exception) -> str:
 
 def _facts(case: Case, kind: str) -> Result:
     facts: Result = {"case": case.name, "operator": case.operator, "shape": list(case.shape), "axis": case.axis, "k": case.k}
-    return facts | {"dtype": case.dtype, "data": kind, "curve": case.curve, "peers": {}}
+    return facts | {"dtype": case.dtype, "data": kind, "peers": {}}
 
 
 def try_case(clock: timing.Clock, case: Case, kind: str, options: Options) -> Result:
