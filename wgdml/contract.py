@@ -839,31 +839,20 @@ def overlaps_itself(sizes: Sequence[int], strides: Sequence[int]) -> bool:
 def _cancel(dims: list[tuple[int, int]]) -> bool:
     """Whether steps along some of at least three dimensions undo steps along others.
 
-    The dimensions are parted in two, and the sums of each part's steps are compared. An output has
-    fewer than 2**32 elements, so of 8 dimensions the best parting has at most some 2**24 sums.
+    The dimensions are parted in two with about as many sums of steps each, and those are compared.
+    An output has fewer than 2**32 elements, so that a part has at most some 2**24 sums.
     """
-
-    if len(dims) <= 8:
-        ways = (few for count in range(1, len(dims) - 1) for few in combinations(range(len(dims)), count))
-        few = min(ways, key=lambda few: _sums_to_make(dims, few))
-    else:  # Every second one of the dimensions by their sizes: there are too many ways.
-        few = tuple(sorted(range(len(dims)), key=lambda i: dims[i])[::2])
-    parts = [dims[i] for i in few], [d for i, d in enumerate(dims) if i not in few]
+    parts: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    for dim in sorted(dims, reverse=True):
+        min(parts, key=lambda part: math.prod(2 * reach + 1 for reach, _ in part)).append(dim)
     sums = [_sums_of_steps(part) for part in parts if len(part) > 1]
     if any(np.count_nonzero(s) < s.size - 1 for s in sums):
         return True  # within a part
     positive = [s[s > 0] for s in sums]  # the negative ones are their mirror image
     if len(sums) > 1:
         return bool(np.intersect1d(positive[0], positive[1]).size)
-    ((reach, stride),) = parts[0]
+    ((reach, stride),) = min(parts, key=len)
     return bool(np.any((positive[0] % stride == 0) & (positive[0] // stride <= reach)))
-
-
-def _sums_to_make(dims: list[tuple[int, int]], few: tuple[int, ...]) -> int:
-    """The sums of a parting into ``few`` dimensions and the others. A single one needs none."""
-    counts = [2 * reach + 1 for reach, _ in dims]
-    others = math.prod(count for i, count in enumerate(counts) if i not in few)
-    return others + (math.prod(counts[i] for i in few) if len(few) > 1 else 0)
 
 
 def _sums_of_steps(dims: list[tuple[int, int]]) -> npt.NDArray[np.int64]:
