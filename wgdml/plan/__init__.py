@@ -10,9 +10,9 @@ from .algorithms import ALGORITHMS, Algorithm, register, unregister
 from .choose import GPU_RULES, SOFTWARE_RULES, Rule
 from .machine import Machine
 from .planner import Planner
-from .policy import Range, number
+from .policy import Profile, Range, number
 from .problem import Problem, Unserved
-from .profiles import Profile, adjusted, family_of, numbers_of, profile_of, ranges
+from .profiles import adjusted, family_of, numbers_of, profile_of, ranges
 from .program import Binding, Dispatch, Plan
 
 __all__ = [

@@ -16,9 +16,9 @@ from .algorithms.select_from_delegates import SelectFromDelegates
 from .choose import Rule, choose, rules_of
 from .cut import Pieces, parts_of, pieces_of, slices, views_of
 from .machine import Machine
-from .policy import OccupancyPolicy
+from .policy import OccupancyPolicy, Profile
 from .problem import Problem
-from .profiles import Profile, profile_of
+from .profiles import profile_of
 from .program import Plan, Program
 from .regions import MEETING_BYTES, Outputs, Pairs, Source, TooLargeError, View
 
@@ -38,7 +38,7 @@ class Planner:
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.
-        self.policies: Mapping[str, Any] = policies
+        self.policies: Profile = policies
         self.algorithms: Mapping[str, Algorithm] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
 
     def choose(self, problem: Problem) -> Algorithm:

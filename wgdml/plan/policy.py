@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import log2
 from random import Random
@@ -55,6 +56,10 @@ def number(default: float, least: float, most: float, *, powers: bool = False) -
 def ranges_of(policy: Any) -> dict[str, Range]:
     """The range of each of a policy's numbers that has one."""
     return {f.name: f.metadata["range"] for f in fields(policy) if "range" in f.metadata}
+
+
+#: Policies by name: an algorithm's or another step's, "delegates_of_columns" or "occupancy".
+Profile = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,7 @@ from .algorithms.row_sort_buckets import RowSortBucketsPolicy
 from .algorithms.select_bisect import SelectBisectPolicy
 from .algorithms.select_lists import SelectListsPolicy
 from .machine import Machine
-from .policy import OccupancyPolicy, Range, ranges_of
-
-#: Policies by name: an algorithm's or another step's, "delegates_of_columns" or "occupancy".
-Profile = Mapping[str, object]
+from .policy import OccupancyPolicy, Profile, Range, ranges_of
 
 #: Of few cores that run eight invocations together up to a barrier: measured on Mesa's lavapipe.
 SOFTWARE: Profile = {"occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, loads_each=64)}

@@ -164,7 +164,8 @@ class Device(Executor):
         if planner is None:
             found = find(dict(gpu_device.adapter.info), Context(gpu_device).machine())
             planner = found.planner
-        super().__init__(gpu_device, planner, level, most)
+        super().__init__(gpu_device, planner, most)
+        self.feature_level = level
         self.profile, self.profile_reason = dict(found.numbers), found.reason
         self.gpu_device = gpu_device
         self.adapter_info = self.context.adapter_info

@@ -9,7 +9,6 @@ from typing import Any
 import wgpu
 from numpy.typing import NDArray
 
-from .. import contract
 from ..plan import Machine, Plan, Planner
 from ..selection import Selection
 from .bindings import BindGroups, Resources, Steps
@@ -100,11 +99,9 @@ class Executor:
     def __init__(
         self,
         gpu_device: Any,
-        planner: Callable[[Machine], Planner] = Planner,
-        feature_level: contract.FeatureLevel = contract.HIGHEST_FEATURE_LEVEL,
-        kept: int = KEPT,
+        planner: Callable[[Machine], Planner],
+        kept: int,
     ) -> None:
-        self.feature_level = feature_level
         self.context = Context(gpu_device)
         self.machine = self.context.machine()
         self.planner = planner(self.machine)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..machine import Machine
-from ..policy import OccupancyPolicy
+from ..policy import OccupancyPolicy, Profile
 from ..problem import Problem, Unserved
 from ..program import Program
-from ..regions import Sink, View
+from ..regions import Sink, Source, View
+from .parts import parts_for_loads
 
 
 class Step:
@@ -22,12 +22,16 @@ class Step:
     Policy: ClassVar[type | None] = None
     policy: Any
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         self.machine = machine
         self.memory = machine.max_compute_workgroup_storage_size  #: Bytes of workgroup memory.
         self.policies = policies
         self.policy = policies[self.name] if self.Policy else None
         self.occupancy: OccupancyPolicy = policies["occupancy"]
+
+    def parts_of_rows(self, source: Source, sequences: int) -> int:
+        """Ordinary workgroups that read a sequence together: with 4 loads an invocation or more."""
+        return parts_for_loads(self.machine, self.occupancy, source.loads, sequences)
 
 
 class Algorithm(Step):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import number
+from ..policy import Profile, number
 from ..program import Program
 from ..regions import Pairs, Region, View, loads_again
 from .base import Step
 from .digit_ranks import DigitRanks
-from .parts import parts_of_rows
 from .rank_table import Brackets, Sample, Search, bound_pairs
 
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
@@ -50,7 +47,7 @@ class BetweenRanks(Step):
     Policy = BetweenRanksPolicy
     policy: BetweenRanksPolicy
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.digits = DigitRanks(machine, policies)
 
@@ -58,7 +55,7 @@ class BetweenRanks(Step):
         """What may be taken of rows: many samples of a long one, else one; None where nothing."""
         length, per_load = view.length, view.per_load
         held = self._sampled(view) * self.machine.workgroup
-        if length >= self.policy.sample_length and parts_of_rows(self.machine, self.occupancy, view, sequences) > 1:
+        if length >= self.policy.sample_length and self.parts_of_rows(view, sequences) > 1:
             every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
             return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.digits.together)
         if self.machine.software:
@@ -148,7 +145,7 @@ class BetweenRanks(Step):
         constants["LIST_BINS"] = constants["BINS"]
         progress = program.words(4 * lists * (constants["RANKS"] + 1))
         # As many pairs as counters, and more: each workgroup clears, adds up or scans those.
-        most = parts_of_rows(self.machine, self.occupancy, pairs, lists)
+        most = self.parts_of_rows(pairs, lists)
         parts = max(1, min(most, pairs.length // (4 * constants["BINS"])))
         program.dispatch(
             "ranks/list_digits",
@@ -218,7 +215,7 @@ class BetweenRanks(Step):
     ) -> None:
         """What lies in the brackets, and the last pair of all, by one read."""
         view, sequences, part = search.view, search.sequences, search.part
-        parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        parts = self.parts_of_rows(view, sequences)
         constants = self._brackets(search, brackets) | {"COLLECTED": _COLLECTED, "LIST_BINS": bins}
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import number
+from ..policy import Profile, number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
@@ -95,7 +93,7 @@ class Delegates(Algorithm):
     Policy = DelegatesPolicy
     policy: DelegatesPolicy
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.columns = Columns(machine, policies)
         self.of_columns: DelegatesOfColumnsPolicy = policies["delegates_of_columns"]

@@ -10,7 +10,7 @@ from ..machine import power_of_two_above, power_of_two_below
 from ..program import Program
 from ..regions import Outputs, Region, Source
 from .base import Step
-from .parts import digits_of, parts_of_rows
+from .parts import digits_of
 from .rank_table import Search, bound_pairs
 
 _MOST_TOGETHER = 32  # ranks
@@ -132,7 +132,7 @@ class DigitRanks(Step):
             for source in sources:
                 # As many items as counters: clearing and adding those takes as long.
                 most = max(1, source.length // (slots * levels.constants["BINS"]))
-                parts = min(most, parts_of_rows(self.machine, self.occupancy, source, sequences))
+                parts = min(most, self.parts_of_rows(source, sequences))
                 if missed:
                     # Nearly always none was missed, and workgroups take time to find that out.
                     parts = min(parts, max(1, _GATED * self.occupancy.processors // sequences))

@@ -8,7 +8,7 @@ from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..program import Program
 from ..regions import Outputs, Pairs, View
 from .base import Step
-from .parts import class_above, parts_of_rows
+from .parts import class_above
 from .rank_table import Ranks, bound_pairs
 
 _MOST_RANKS = 8  # a scan of a turn for each of them, and one more
@@ -28,7 +28,7 @@ class PartRows(Step):
         if self.machine.software:
             alone = view.one_axis and view.length <= _SERIAL
         else:
-            alone = view.length <= _LONGEST or parts_of_rows(self.machine, self.occupancy, view, sequences) == 1
+            alone = view.length <= _LONGEST or self.parts_of_rows(view, sequences) == 1
         return alone and ranks.count <= _MOST_RANKS
 
     def build(self, program: Program, view: View, sequences: int, ranks: Ranks, at: Pairs, sink: Outputs) -> None:

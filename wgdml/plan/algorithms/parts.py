@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import OccupancyPolicy
 from ..problem import Problem
-from ..regions import Source, View
+from ..regions import View
 
 
 def pair_bytes(key_words: int) -> int:
@@ -50,12 +50,8 @@ def teams_of_workgroup(machine: Machine, team: int, bytes_each: int, most: int) 
     return power_of_two_below(min(most, machine.workgroup // team, room)) if team < 64 else 1
 
 
-def parts_of_rows(machine: Machine, occupancy: OccupancyPolicy, source: Source, sequences: int) -> int:
-    """Ordinary workgroups that read a sequence together: with four loads an invocation or more."""
-    return parts_for_loads(machine, occupancy, source.loads, sequences)
-
-
 def parts_for_loads(machine: Machine, occupancy: OccupancyPolicy, loads: int, sequences: int) -> int:
+    """As ``Step.parts_of_rows``, of so many loads."""
     return max(1, min(occupancy.workgroups // sequences, loads // (machine.workgroup * 4)))
 
 

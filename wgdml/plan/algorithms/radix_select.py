@@ -10,7 +10,7 @@ from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
-from .parts import digits_of, parts_of_rows
+from .parts import digits_of
 from .radix_sort import radix_sort_of
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
@@ -127,7 +127,7 @@ class RadixSelect(Algorithm):
         params = {"k": problem.k, "fallback": int(fallback), "places": found.length}
         previous = {"previous_word": 0, "previous_shift": 0}
         read = sample or source
-        parts = parts_of_rows(self.machine, self.occupancy, read, sequences)
+        parts = self.parts_of_rows(read, sequences)
         for level, (word, shift, bits) in enumerate(digits):
             program.dispatch(
                 "radix_select/histogram",
@@ -140,7 +140,7 @@ class RadixSelect(Algorithm):
                 | {"parts": parts, "level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits},
             )
             previous = {"previous_word": word, "previous_shift": shift}
-        parts = parts_of_rows(self.machine, self.occupancy, source, sequences)
+        parts = self.parts_of_rows(source, sequences)
         program.dispatch(
             "radix_select/filter",
             sequences * parts,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import number
+from ..policy import Profile, number
 from ..program import Program
 from ..regions import Region, Sink, View
 from .radix_passes import BINS, ONE_BY_ONE, Pass, RadixPasses
@@ -125,6 +125,6 @@ class RadixSort(RadixPasses):
                 )
 
 
-def radix_sort_of(machine: Machine, policies: Mapping[str, Any]) -> RadixPasses:
+def radix_sort_of(machine: Machine, policies: Profile) -> RadixPasses:
     """The radix sort of a machine."""
     return (SerialRadixSort if machine.software else RadixSort)(machine, policies)

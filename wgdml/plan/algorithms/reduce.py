@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import number
+from ..policy import Profile, number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import MEETING_BYTES, Pairs, Sink, Source, View
@@ -58,7 +56,7 @@ class Reduce(Algorithm):
     Policy = ReducePolicy
     policy: ReducePolicy
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.columns = Columns(machine, policies)
 

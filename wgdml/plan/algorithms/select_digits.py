@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above
+from ..policy import Profile
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
@@ -100,7 +100,7 @@ class SelectDigits(Algorithm):
     name = "select_digits"
     summary = "a threshold by histograms of digits and a small sort in a workgroup; one read or a few"
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.sort = RowSortRadix(machine, policies)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..machine import Machine, ceil_div, power_of_two_above
+from ..policy import Profile
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Source, View
 from .base import Step
 from .between_ranks import BetweenRanks
 from .bisect_ranks import BisectRanks
-from .parts import NEIGHBOURS, parts_of_rows
+from .parts import NEIGHBOURS
 from .rank_table import Part, Ranks, Search, bound_pairs, plain_parts, rank_table
 from .transpose import Transpose, rows_of
 
@@ -33,7 +33,7 @@ class SelectRanks(Step):
 
     name = "select_ranks"
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.transpose = Transpose(machine, policies)
         self.bisection = BisectRanks(machine, policies)
@@ -142,7 +142,7 @@ class SelectRanks(Step):
 
     def _alone(self, view: View, sequences: int) -> bool:
         """Does a workgroup serve each sequence by itself, without tables of counters in scratch?"""
-        parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        parts = self.parts_of_rows(view, sequences)
         # A copy leaves half of the scratch for counters.
         longest = (_ALONE_SERIAL if self.machine.software else _ALONE) * view.selection.format.key_words
         if view.region:
@@ -153,7 +153,7 @@ class SelectRanks(Step):
         """How many items of each sequence are not NaN, added to words that lie as the indices."""
         size, beside = self.machine.workgroup, view.columns
         team = min(size // NEIGHBOURS if beside else size, power_of_two_above(ceil_div(view.most_loads, _LOADS)))
-        parts = parts_of_rows(self.machine, self.occupancy, view, sequences)
+        parts = self.parts_of_rows(view, sequences)
         if parts > 1:
             parts *= size // team
         # An element of several axes is found by a loop, and lavapipe ends long ones.

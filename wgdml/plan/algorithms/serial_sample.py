@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from ..machine import Machine, ceil_div
+from ..policy import Profile
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Region, Sink, View
@@ -33,7 +32,7 @@ class SerialSample(Algorithm):
     name = "serial_sample"
     summary = "bounds of a sample, counts of the items up to each, and a list in order of index, sorted; two reads"
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.merge, self.radix_sort = SerialMerge(machine, policies), SerialRadixSort(machine, policies)
 

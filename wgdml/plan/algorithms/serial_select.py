@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..machine import Machine, power_of_two_below
-from ..policy import number
+from ..policy import Profile, number
 from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
@@ -39,7 +37,7 @@ class SerialSelect(Algorithm):
     Policy = SerialSelectPolicy
     policy: SerialSelectPolicy
 
-    def __init__(self, machine: Machine, policies: Mapping[str, Any]) -> None:
+    def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.merge = SerialMerge(machine, policies)
 
