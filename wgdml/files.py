@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
-import stat
-import tempfile
+import secrets
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -33,17 +33,18 @@ def write_whole(output: str | Path, save: Callable[[IO[bytes]], None]) -> None:
         with open(target, "wb") as special:
             write_stream(special, save)
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".tmp", dir=target.parent)
+    temporary = target.with_name(f".{target.name[:64]}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             save(file)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, _mode_for(target))
-        os.replace(temporary, target)
+        with suppress(FileNotFoundError):
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        with suppress(OSError):
+            temporary.unlink()
         raise
 
 
@@ -68,12 +69,3 @@ def write_stream(stream: IO[bytes], save: Callable[[IO[bytes]], None]) -> None:
     content = io.BytesIO()
     save(content)
     write_all(stream, content.getbuffer())
-
-
-def _mode_for(target: Path) -> int:
-    """The permissions that ``open`` would give: those of the file replaced, or the umask's."""
-    with contextlib.suppress(FileNotFoundError):
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

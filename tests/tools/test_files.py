@@ -31,3 +31,14 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
 def test_a_device_is_written_to_and_not_replaced():
     write_json("/dev/null", {"a": 1})
     assert not os.path.isfile("/dev/null")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+def test_permissions_are_those_of_the_file_replaced_or_as_open_gives_them(tmp_path):
+    new, old, opened = tmp_path / "new.json", tmp_path / "old.json", tmp_path / "opened"
+    old.write_text("old")
+    old.chmod(0o640)
+    opened.write_text("")
+    for path in (new, old):
+        write_json(path, {"a": 1})
+    assert new.stat().st_mode == opened.stat().st_mode and old.stat().st_mode & 0o777 == 0o640
