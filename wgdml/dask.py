@@ -12,7 +12,6 @@ from __future__ import annotations
 import builtins
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -23,6 +22,7 @@ from numpy.typing import DTypeLike, NDArray
 
 try:
     import dask.array as da
+    from dask.core import flatten
 except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
@@ -175,14 +175,6 @@ class _Pairs(NamedTuple):
         return self[number].astype(dtype, copy=False)
 
 
-def _flat(parts: Any) -> Iterator[_Pairs]:
-    if isinstance(parts, _Pairs):
-        yield parts
-    else:
-        for part in parts:
-            yield from _flat(part)
-
-
 @dataclass(frozen=True)
 class _Pick:
     """Which pairs are kept of a chunk, and of several chunks together. Sent to the workers."""
@@ -217,7 +209,7 @@ class _Pick:
         return pairs
 
     def combine(self, parts: Any, axis: Any, keepdims: bool) -> _Pairs:
-        several = list(_flat(parts))
+        several = flatten([parts], container=list)
         pairs = _Pairs(*(np.concatenate(arrays, -1) for arrays in zip(*several, strict=True)))
         if len(self.axes) > 1:
             # Chunks of a flattened index interleave: only sorted by index do ties fall to it.
