@@ -69,12 +69,11 @@ class Planner:
         ``MemoryError`` where the scratch for one sequence would exceed the largest buffer.
         """
         program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)
-        program.arena.reserve(MEETING_BYTES)
         pieces = pieces_of(selection, self.machine)
         parts = list(parts_of(selection, pieces))[::-1]
         while parts:
             part = parts.pop()
-            program.arena.used = program.arena.first
+            program.arena.used = MEETING_BYTES
             program.sequences = part.sequences
             built = len(program.dispatches), len(program.algorithms)
             try:

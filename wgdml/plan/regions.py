@@ -266,23 +266,18 @@ class TooLargeError(Exception):
 
 
 class Arena:
-    """Hands out scratch, front to back, in aligned regions."""
+    """Hands out scratch, front to back, in aligned regions behind the place to meet."""
 
     def __init__(self, largest_binding: int, largest_buffer: int) -> None:
         self.largest_binding = largest_binding
         self.largest_buffer = largest_buffer
-        self.first = 0  #: Bytes at the start that stay zero between dispatches.
-        self.used = 0
+        self.used = MEETING_BYTES
         self.peak = 0
 
-    def reserve(self, size: int) -> None:
-        """Keeps the first bytes apart, for what must be zero between dispatches."""
-        self.first = self.used = size
-
-    def reserved(self) -> Region:
-        """Those bytes. A dispatch that writes them leaves zeros in the end."""
-        self.peak = max(self.peak, self.first)
-        return Region(0, self.first)
+    def meeting(self) -> Region:
+        """The first bytes. A dispatch that writes them leaves zeros in the end."""
+        self.peak = max(self.peak, MEETING_BYTES)
+        return Region(0, MEETING_BYTES)
 
     def take(self, size: int, *, windows: bool = False) -> Region:
         """A new region. Only one that is bound by ``windows`` may exceed a binding."""

@@ -114,7 +114,7 @@ class Reduce(Algorithm):
             sequences * shape.parts,
             source=source,
             sink=sink,
-            bind={"meeting": program.arena.reserved()},
+            bind={"meeting": program.arena.meeting()},
             constants={
                 "WORKGROUP": shape.team,
                 "LOADS_EACH": self.occupancy.loads_each,

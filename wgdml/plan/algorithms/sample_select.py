@@ -108,7 +108,7 @@ class SampleSelect(Algorithm):
         bind = {
             "pairs": program.words(sequences * shape.places * held_bytes(problem) // 4),
             "part_begins": program.words(sequences * shape.parts * (shape.buckets + 1)),
-            "lengths": program.arena.reserved(),
+            "lengths": program.arena.meeting(),
         }
         params = {"k": k, "least": k, "parts": shape.parts, "buckets": shape.buckets, "places": shape.places}
         program.dispatch(
