@@ -165,14 +165,6 @@ def test_the_picture_keeps_inside_any_window(window: tuple[int, int], ratio: flo
         assert x + width <= window[0] and y + height <= window[1]
 
 
-def test_settings_that_cannot_be_shown_are_refused() -> None:
-    for wrong in ({"classes": 0}, {"classes": 33}, {"k": 0}, {"k": 513}):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must lie in"):
-            Settings(**wrong)
-    with pytest.raises(ValueError, match="multiple of 4"):
-        Live(Stage(MAPS, "test", offscreen=True), (130, 128), Settings())
-
-
 def test_the_command_writes_the_picture_and_says_what_it_took(tmp_path: Path) -> None:
     out = tmp_path / "demo.png"
     result = CliRunner().invoke(main, ["demo", "--offscreen", "--frames", "3", "--map", "256x192", "--screenshot", str(out)])

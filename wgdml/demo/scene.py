@@ -32,17 +32,12 @@ _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
 
 @dataclass(frozen=True)
 class Settings:
-    """What the person chooses. ``ValueError`` for what the scene cannot show."""
+    """What the person chooses. The command refuses what the scene cannot show."""
 
     classes: int = 16
     k: int = 64
     largest: bool = True
     last_index: bool = False
-
-    def __post_init__(self) -> None:
-        for name, value, least, most in (("classes", self.classes, 1, MAX_CLASSES), ("k", self.k, 1, MAX_K)):
-            if not least <= value <= most:
-                raise ValueError(f"{name} must lie in [{least}, {most}], not {value}")
 
     def changed(self, **changes: Any) -> Settings:
         """A copy with other values, each brought within its range."""
@@ -88,8 +83,6 @@ class Scene:
     """Buffers, operators and pipelines for maps of ``width`` by ``height`` pixels."""
 
     def __init__(self, device: wgdml.Device, width: int, height: int, settings: Settings, colour_format: str) -> None:
-        if width % 4 or not 64 <= width <= 4096 or not 64 <= height <= 4096:
-            raise ValueError(f"the maps must be 64 to 4096 pixels each way, and a multiple of 4 wide, not {width} x {height}")
         self.device = device
         self.width = width
         self.height = height
@@ -101,8 +94,6 @@ class Scene:
         self.most_classes = min(MAX_CLASSES, fits)
         if settings.classes > fits:
             raise ValueError(f"this adapter has room for {fits} maps of {width} x {height} pixels, not for {settings.classes}")
-        if settings.k > pixels:
-            raise ValueError(f"k must be at most {pixels}, the number of pixels, not {settings.k}")
         self.scores = self._buffer("scores", 4 * self.most_classes * pixels)
         self.saliency = self._buffer("saliency", 4 * pixels)
         self.labels = self._buffer("labels", 4 * pixels)
