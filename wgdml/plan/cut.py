@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..selection import BESIDES, Beside, Selection
 from .machine import Machine
-from .regions import ALIGNMENT, View
+from .regions import ALIGNMENT, Outputs, View
 
 
 class Pieces(NamedTuple):
@@ -60,6 +60,11 @@ def views_of(part: Selection, pieces: Pieces, vectors: bool) -> list[View]:
         View(part, starts, tuple(min(n, a.size - x) for n, a, x in zip(pieces.axes, part.axes, starts, strict=True)), vectors)
         for starts in product(*(range(0, a.size, n) for a, n in zip(part.axes, pieces.axes, strict=True)))
     ]
+
+
+def outputs_of(part: Selection, views: list[View]) -> list[Outputs]:
+    """Where pairs of all views go: values are read again from each."""
+    return [Outputs(view) for view in (views if part.has_values else [View.whole(part, views[0].vectors)])]
 
 
 def slices(part: Selection, count: int) -> list[Selection]:

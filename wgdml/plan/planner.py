@@ -14,7 +14,7 @@ from .algorithms.delegates import DelegatesOfColumnsPolicy
 from .algorithms.radix_sort import radix_sort_of
 from .algorithms.select_from_delegates import SelectFromDelegates
 from .choose import Rule, choose, rules_of
-from .cut import Pieces, parts_of, pieces_of, slices, views_of
+from .cut import Pieces, outputs_of, parts_of, pieces_of, slices, views_of
 from .machine import Machine
 from .policy import OccupancyPolicy, Profile
 from .problem import Problem
@@ -94,7 +94,6 @@ class Planner:
         views = views_of(part, pieces, program.vectors)
         sequences, k = part.sequences, part.k
         program.enter(part)
-        whole = View.whole(part, program.vectors)
         if len(views) == 1 and pieces.ranks == k:
             program.run(views[0], sequences, k, Outputs(views[0]), forced)
             return
@@ -106,11 +105,11 @@ class Planner:
             if len(views) > 1:
                 merged, forced = program.firsts(views, sequences, k, forced), None
             if not part.has_values and pieces.ranks == k:
-                program.run(merged, sequences, k, Outputs(whole), forced)
+                program.run(merged, sequences, k, Outputs(View.whole(part, program.vectors)), forced)
                 return
             ordered = program.pairs(sequences, k)
             program.run(merged, sequences, k, ordered, forced)
-        program.emit(ordered, sequences, k, [Outputs(v) for v in (views if part.has_values else [whole])], pieces.ranks)
+        program.emit(ordered, sequences, k, outputs_of(part, views), pieces.ranks)
 
     def _sorted(self, program: Program, part: Selection, views: list[View]) -> Pairs:
         """All pairs of a single sequence in order."""

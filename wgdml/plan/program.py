@@ -23,6 +23,11 @@ _TILE_EACH = 4  # pairs of an invocation
 #: so many invocations, results of a run at most, and runs where there are fewer results.
 _SERIAL, _RUN, _RUNS = 64, 16, 1 << 10
 
+#: Constants that are 0 where nothing else is said: of what is read, and of what is written.
+_READ = ("ONE_BATCH_DIM", "MANY_AXIS_DIMS", "SOURCE_ROWS", "SOURCE_PAIRS", "SPREAD", "COUNTED", "EXTREMES", "RAGGED", "PAYLOAD")
+_WRITTEN = ("SINK_PAIRS", "MANY_BOXES", "NARROW", "SIDE_BY_SIDE")
+_PLAIN = dict.fromkeys((*_READ, *_WRITTEN), 0) | {"INPUT_WORDS": 4, "PER_LOAD": 1, "LOAD_WORDS": 1}
+
 
 @dataclass(frozen=True)
 class Binding:
@@ -205,7 +210,8 @@ class Program:
         values = {"sequences": self.sequences, "k": self.selection.k, "parts": 1}
         values |= self._order
         view = source if isinstance(source, View) else sink.view if isinstance(sink, Outputs) else None
-        used = self._shared | self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
+        used = _PLAIN | self._shared
+        used |= self._source(source, view, bound, values) | self._sink(sink, ranks or self.selection.k, bound, values)
         values |= params
         if self.spans is not None and (isinstance(source, View) or isinstance(sink, Outputs)):
             bound["spans"] = self.spans
@@ -218,7 +224,6 @@ class Program:
             used["INPUT_SHARED"] = self._shares(view.region, bound)
         used |= constants
         used.setdefault("TEAM", used["WORKGROUP"])
-        used.setdefault("SIDE_BY_SIDE", 0)
         used.setdefault("AGAIN", loads_again(used["PER_LOAD"]))
         self.dispatches.append(make_dispatch(self.machine, kernel, workgroups, bound, used, block))
 
@@ -229,22 +234,7 @@ class Program:
 
     def _source(self, source: Source | None, view: View | None, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is read; returns the constants of ``lib/io/source.wgsl``."""
-        constants = {
-            "ONE_BATCH_DIM": 0,
-            "MANY_AXIS_DIMS": 0,
-            "INPUT_WORDS": 4,
-            "SOURCE_ROWS": 0,
-            "SOURCE_PAIRS": 0,
-            "SPREAD": 0,
-            "COUNTED": 0,
-            "PER_LOAD": 1,
-            "LOAD_WORDS": 1,
-            "EXTREMES": 0,
-            "RAGGED": 0,
-            "PAYLOAD": 0,
-        }
-        if view is not None:
-            constants |= self._view(view, bound, values)
+        constants = {} if view is None else self._view(view, bound, values)
         if isinstance(source, View):
             values["length"] = source.length
             if source.rows:
@@ -284,9 +274,9 @@ class Program:
         if isinstance(sink, Pairs):
             bound |= {"sink_keys": sink.keys, "sink_indices": sink.indices}
             values |= {"sink_base": sink.base, "sink_step": sink.step, "sink_item_step": sink.item_step}
-            return {"SINK_PAIRS": 1, "MANY_BOXES": 0, "NARROW": 0}
+            return {"SINK_PAIRS": 1}
         if sink is None:
-            return {"SINK_PAIRS": 0, "MANY_BOXES": 0, "NARROW": 0}
+            return {}
         shape = sink.view.selection
         if s.has_values:
             offset = shape.value_offset + sink.first_rank * s.value_step
@@ -309,7 +299,7 @@ class Program:
         if payload is not None:
             self._payload(shape, payload, bound, values)
         boxes, narrow = sink.view.covered < shape.length, s.has_values and s.format.bytes < 4
-        return {"SINK_PAIRS": 0, "MANY_BOXES": int(boxes), "NARROW": int(narrow and not boxes), "PAYLOAD": int(payload is not None)}
+        return {"MANY_BOXES": int(boxes), "NARROW": int(narrow and not boxes), "PAYLOAD": int(payload is not None)}
 
     @staticmethod
     def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> None:

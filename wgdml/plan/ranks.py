@@ -10,7 +10,7 @@ from .algorithms.part_rows import PartRows
 from .algorithms.radix_sort import radix_sort_of
 from .algorithms.rank_table import Ranks
 from .algorithms.select_ranks import SelectRanks
-from .cut import Pieces, views_of
+from .cut import Pieces, outputs_of, views_of
 from .planner import Planner
 from .program import Plan, Program
 from .regions import Outputs, Region, View
@@ -54,8 +54,7 @@ def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors:
         views = views_of(part, pieces, program.vectors)
         found = program.pairs(part.sequences, ranks.count)
         step.build(program, views, part.sequences, known, found)
-        sinks = views if part.has_values else [View.whole(part, program.vectors)]
-        program.emit(found, part.sequences, part.k, [Outputs(view) for view in sinks], pieces.ranks)
+        program.emit(found, part.sequences, part.k, outputs_of(part, views), pieces.ranks)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
@@ -89,8 +88,7 @@ def partition_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vect
             return
         parted = program.pairs(sequences, n, windows=True)
         radix_sort.part(program, views, sequences, n, at, parted)
-        sinks = views if part.has_values else [View.whole(part, program.vectors)]
-        program.emit(parted, sequences, n, [Outputs(view) for view in sinks], pieces.ranks)
+        program.emit(parted, sequences, n, outputs_of(part, views), pieces.ranks)
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 

@@ -63,6 +63,5 @@ class SerialLists(Algorithm):
                 "NARROW_KEYS": int(problem.format.bytes < 4),
             },
             params={"k": k, "least": k},
-            workgroup=16,
         )
         program.emit(ordered, sequences, k, [sink], k)

@@ -100,7 +100,6 @@ class SerialMerge(Algorithm):
             | {"LOADS": _BATCH // by_words["PER_LOAD"]}
             | {"RUN": run, "RUN_BITS": run.bit_length() - 1, "RUN_HALF": run // 2},
             params={"k": problem.k, "least": problem.k, "runs": lists.number, "places": lists.places},
-            workgroup=16,
         )
 
     def _merge(
@@ -121,7 +120,6 @@ class SerialMerge(Algorithm):
             bind=bind,
             constants={"WAYS": _WAYS, "WAY_BITS": _WAYS.bit_length() - 1, "LAST": int(sink is not None)},
             params={"runs": lists.number, "places": lists.places, "ways": lists.ways, "merges": merges, "kept": kept},
-            workgroup=16,
         )
 
     @staticmethod

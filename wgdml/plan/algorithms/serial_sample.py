@@ -107,7 +107,6 @@ class SerialSample(Algorithm):
                 bind=bind,
                 constants=constants,
                 params=params | {"level": level},
-                workgroup=16,
             )
         dispatch_invocations(
             program,
@@ -118,5 +117,4 @@ class SerialSample(Algorithm):
             bind=bind | {"list_counts": counts},
             constants=constants,
             params=params | {"level": levels},
-            workgroup=16,
         )

@@ -12,7 +12,7 @@ from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
 from .serial_merge import SerialMerge
-from .serial_subsets import Subsets, dispatch_invocations, reduce_subsets
+from .serial_subsets import WIDE_WORKGROUP, Subsets, dispatch_invocations, reduce_subsets
 
 _DELEGATES = 32  # of a sequence, at least
 
@@ -79,5 +79,6 @@ class SerialSelect(Algorithm):
             bind={"chosen_keys": chosen.keys, "chosen_indices": chosen.indices, "list_counts": counts},
             constants=subsets.constants(problem.source),
             params=subsets.params(problem.source, sequences) | {"k": k, "slices": slices},
+            workgroup=WIDE_WORKGROUP,
         )
         return replace(listed, counts=counts)

@@ -9,7 +9,7 @@ from ..machine import ceil_div
 from ..program import Program
 from ..regions import Region, Sink, Source, View
 
-_WORKGROUP = 64
+_WORKGROUP, WIDE_WORKGROUP = 16, 64  # invocations of long loops, and of short ones
 _COALESCED = 8  # invocations that run together
 _APART = 64  # items of a subset that may lie in a page each
 _LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
@@ -114,4 +114,5 @@ def reduce_subsets(
             "EXTREMES": int(subsets.per_load > 1 and program.has_extremes(source)),
         },
         params=subsets.params(source, sequences) | dict(params or {}),
+        workgroup=WIDE_WORKGROUP,
     )
