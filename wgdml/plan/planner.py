@@ -10,7 +10,6 @@ from .algorithms import ALGORITHMS, Algorithm
 from .algorithms.base import Step
 from .algorithms.between_ranks import BetweenRanks
 from .algorithms.columns import Columns
-from .algorithms.delegates import DelegatesOfColumnsPolicy
 from .algorithms.radix_sort import radix_sort_of
 from .algorithms.select_from_delegates import SelectFromDelegates
 from .choose import Rule, choose, rules_of
@@ -33,7 +32,7 @@ class Planner:
     def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
-        policies: dict[str, Any] = {"occupancy": OccupancyPolicy(), "delegates_of_columns": DelegatesOfColumnsPolicy()}
+        policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
         steps: list[type[Step]] = [Columns, SelectFromDelegates, BetweenRanks, *ALGORITHMS.values()]
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile

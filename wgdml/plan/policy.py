@@ -58,7 +58,7 @@ def ranges_of(policy: Any) -> dict[str, Range]:
     return {f.name: f.metadata["range"] for f in fields(policy) if "range" in f.metadata}
 
 
-#: Policies by name: an algorithm's or another step's, "delegates_of_columns" or "occupancy".
+#: Policies by name: an algorithm's or another step's, or "occupancy".
 Profile = Mapping[str, Any]
 
 

@@ -41,7 +41,7 @@ _PER_RANK = 128
 
 @dataclass(frozen=True)
 class DelegatesPolicy:
-    """Long rows, by many workgroups together."""
+    """Long rows, by many workgroups together; and adjacent sequences, a team for each one's."""
 
     #: There are this many delegates in all: as many as invocations that read at full speed
     #: (benchmarks/LOG.md#how-many-delegates-2026-11-22-a8a8ca9).
@@ -59,14 +59,8 @@ class DelegatesPolicy:
     #: more, in proportion to their number over 16, up to four times
     #: (benchmarks/LOG.md#rows-that-are-few-2026-11-26-7d1214f).
     few_length: int = number(1 << 15, 1 << 8, 1 << 24)
-
-
-@dataclass(frozen=True)
-class DelegatesOfColumnsPolicy:
-    """Adjacent sequences: delegates by one dispatch, and a team for each sequence's."""
-
-    #: Delegates are this often the cube root of length and square of k. Fewer are written faster,
-    #: more leave less to read again
+    #: Delegates of columns are this often the cube root of length and square of k. Fewer are
+    #: written faster, more leave less to read again
     #: (benchmarks/LOG.md#second-keys-down-columns-2026-11-22-f0f71f6).
     reach: float = number(1.4, 0.5, 4.0)
 
@@ -96,7 +90,6 @@ class Delegates(Algorithm):
     def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)
         self.columns = Columns(machine, policies)
-        self.of_columns: DelegatesOfColumnsPolicy = policies["delegates_of_columns"]
         self.from_delegates = SelectFromDelegates(machine, policies)
         self.rank = RowSortRank(machine, policies)
 
@@ -116,7 +109,7 @@ class Delegates(Algorithm):
     # -- adjacent sequences --
 
     def _subsets_of_columns(self, problem: Problem) -> int:
-        source, k, form, p = problem.view, problem.k, problem.format, self.of_columns
+        source, k, form, p = problem.view, problem.k, problem.format, self.policy
         loads = source.loads
         # Of s subsets, some k^2 / 2 s are read again, as two of the first k lie in them. And s
         # delegates are written and read. Both together are least where s is as this cube root.
