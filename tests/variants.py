@@ -314,21 +314,21 @@ def rank_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
         (1, 3, 10, 16),
         QUICK_LIMITS if quick else LIMITS,
     ):
-        own, options = planner(LIMITS[name]), {"vectors": axes == (1,), "shared_input": False}
+        own, vectors = planner(LIMITS[name]), axes == (1,)
         length = prod(sizes[axis] for axis in axes)
         how = f"{count} ranks, {element} {sizes}, {name}"
         wanted = selection(element, sizes, axes, count, Order.ASCENDING, "both")
         row = [length * (2 * n + 1) // (2 * count) for n in range(count)]
         for last, positions in (((), True), ((), False), ((length - 1,), True)):
-            how_found = {"propagates": bool(last), "positions": positions, "vectors": options["vectors"]}
+            how_found = {"propagates": bool(last), "positions": positions, "vectors": vectors}
             known = rank_words(own, wanted, [*row, *last], **how_found)[1]
-            yield how, own.machine, ranks_plan(own, wanted, known, **options)
-        yield how, own.machine, ranks_plan(own, wanted, own_ranks(own, wanted), **options)
-        yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, **options)
+            yield how, own.machine, ranks_plan(own, wanted, known, vectors=vectors)
+        yield how, own.machine, ranks_plan(own, wanted, own_ranks(own, wanted), vectors=vectors)
+        yield f"numbers, {element} {sizes}, {name}", own.machine, numbers_plan(own, wanted, vectors=vectors)
         for outputs in ("values", "indices") if len(axes) == 1 else ():
             whole = selection(element, sizes, axes, length, Order.ASCENDING, outputs)
-            known = rank_words(own, whole, row, propagates=False, positions=True, vectors=options["vectors"])[1]
-            yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, known, **options)
+            known = rank_words(own, whole, row, propagates=False, positions=True, vectors=vectors)[1]
+            yield f"parted, {element} {sizes}, {name}", own.machine, partition_plan(own, whole, known, vectors=vectors)
 
 
 def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:

@@ -255,7 +255,7 @@ def _run(x: Tensor, selection: Selection, make: Callable[..., Plan], options: tu
     device, vectors = x.device, bound(x).elements.vectors
     check_alive("x", x)
     key = make, selection, options, vectors
-    prepared = device.prepare_plan(key, lambda: make(device.planner, selection, *options, vectors=vectors, shared_input=False))
+    prepared = device.prepare_plan(key, lambda: make(device.planner, selection, *options, vectors=vectors))
     device.run(prepared, resources_of({"input": x, **others}))
 
 

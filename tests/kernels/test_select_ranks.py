@@ -223,7 +223,7 @@ def test_scratch(element):
         wanted = selection(element, (rows, n) if axis else (n, rows), (axis,), count, Order.ASCENDING, "both")
         row = [n * i // (count + 1) for i in range(1, count + 1)]
         known = rank_words(own, wanted, row, propagates=False, positions=True, vectors=True)[1]
-        plan = ranks_plan(own, wanted, known, vectors=True, shared_input=False)
+        plan = ranks_plan(own, wanted, known, vectors=True)
         pairs = 4 * (2 if element != "float64" else 3) * rows * n
         copy = np.dtype(element).itemsize * rows * n if n <= 1024 and count > 4 and not axis else 0
         assert plan.scratch_size <= 1.03 * (pairs + copy) + (1 << 15), (rows, n, count, axis, plan.scratch_size / pairs)
@@ -235,7 +235,7 @@ def test_copies_fit_the_largest_buffer():
     one = Layout((1, 1), (1, 1))
     wanted = make_selection("float32", Layout((8150, 8200), (8210, 1)), (0, 1), 1, Order.ASCENDING, values=one, indices=None)
     known = rank_words(own, wanted, [8150 * 4100], propagates=False, positions=True, vectors=False)[1]
-    assert ranks_plan(own, wanted, known, vectors=False, shared_input=False).scratch_size <= 1 << 28
+    assert ranks_plan(own, wanted, known, vectors=False).scratch_size <= 1 << 28
 
 
 @pytest.mark.parametrize(("turn", "name"), list(enumerate(["float32", "uint8", "float64", "float16"])))

@@ -21,6 +21,9 @@ from .profiles import profile_of
 from .program import Plan, Program
 from .regions import MEETING_BYTES, Outputs, Pairs, Source, TooLargeError, View
 
+#: Appends the dispatches for a part of a selection.
+_Build = Callable[[Program, Selection, Pieces], None]
+
 
 class Planner:
     """Plans selections for one machine.
@@ -60,9 +63,7 @@ class Planner:
 
         return self.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
-    def compose(
-        self, selection: Selection, build: Callable[[Program, Selection, Pieces], None], *, vectors: bool, shared_input: bool
-    ) -> Plan:
+    def compose(self, selection: Selection, build: _Build, *, vectors: bool = False, shared_input: bool = False) -> Plan:
         """The plan of what ``build`` appends for each part: of the batch, as fits bindings.
 
         ``MemoryError`` where the scratch for one sequence would exceed the largest buffer.

@@ -41,7 +41,7 @@ def own_ranks(planner: Planner, selection: Selection) -> Ranks:
     return SelectRanks(planner.machine, planner.policies).own_rows(selection.k, selection.length)
 
 
-def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
+def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool) -> Plan:
     """The pairs at the first ``selection.k`` of the ranks of every sequence."""
     step = SelectRanks(planner.machine, planner.policies)
 
@@ -56,10 +56,10 @@ def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors:
         step.build(program, views, part.sequences, known, found)
         program.emit(found, part.sequences, part.k, outputs_of(part, views), pieces.ranks)
 
-    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+    return planner.compose(selection, build, vectors=vectors)
 
 
-def partition_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool, shared_input: bool) -> Plan:
+def partition_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool) -> Plan:
     """All pairs of every sequence, parted at ranks.
 
     Those at the ranks are where a sort would put them. Those between come in order of index. Long
@@ -90,10 +90,10 @@ def partition_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vect
         radix_sort.part(program, views, sequences, n, at, parted)
         program.emit(parted, sequences, n, outputs_of(part, views), pieces.ranks)
 
-    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+    return planner.compose(selection, build, vectors=vectors)
 
 
-def numbers_plan(planner: Planner, selection: Selection, *, vectors: bool, shared_input: bool) -> Plan:
+def numbers_plan(planner: Planner, selection: Selection, *, vectors: bool) -> Plan:
     """How many elements of each sequence are not NaN, added to the words of "numbers"."""
     step = SelectRanks(planner.machine, planner.policies)
 
@@ -102,7 +102,7 @@ def numbers_plan(planner: Planner, selection: Selection, *, vectors: bool, share
         for view in views_of(part, pieces, program.vectors):
             step.count_numbers(program, view, part.sequences, words)
 
-    return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
+    return planner.compose(selection, build, vectors=vectors)
 
 
 def _as_indices(program: Program, part: Selection, resource: str) -> tuple[Selection, Region]:

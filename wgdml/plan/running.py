@@ -65,7 +65,7 @@ def begin_plan(planner: Planner, element: str, order: Order, sequences: int, k: 
         program.clear(_meeting_at(program.machine, selection.format, sequences, k))
         program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows})
 
-    return planner.compose(selection, build, vectors=False, shared_input=False)
+    return planner.compose(selection, build)
 
 
 def update_plan(
@@ -168,7 +168,7 @@ def merge_plan(planner: Planner, element: str, order: Order, sequences: int, k: 
         (view,) = views_of(part, pieces, program.vectors)
         _merge(program, view, None, k, bind, {"FROM_STATE": 1, "IDS": int(own_ids)}, {})
 
-    return planner.compose(selection, build, vectors=False, shared_input=False)
+    return planner.compose(selection, build)
 
 
 def _merge(
@@ -221,4 +221,4 @@ def result_plan(planner: Planner, element: str, order: Order, sequences: int, k:
             params={"length": count, "index_words": index_bytes // 4},
         )
 
-    return planner.compose(selection, build, vectors=False, shared_input=False)
+    return planner.compose(selection, build)
