@@ -36,11 +36,12 @@ def write_whole(output: str | Path, save: Callable[[IO[bytes]], None]) -> None:
     temporary = target.with_name(f".{target.name[:64]}.{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
+            # First, as what replaces a private file is private from the beginning.
+            with suppress(FileNotFoundError):
+                shutil.copymode(target, temporary)
             save(file)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            shutil.copymode(target, temporary)
         temporary.replace(target)
     except BaseException:
         with suppress(OSError):
