@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -233,6 +235,28 @@ def test_what_is_refused_at_once(device) -> None:
             wgdml.to_numpy_async(tensor, own)
 
     asyncio.run(work())
+
+
+def left(device: wgdml.Device, name: str) -> weakref.ref[wgdml.Device]:
+    """A device after a read whose event loop has ended before."""
+    own = wgdml.Device(device.gpu_device)
+    tensor = wgdml.asarray(X, device=own)
+
+    async def work() -> None:
+        tensor.numpy_async()
+
+    LOOPS[name](work)
+    oracle.assert_same(tensor.numpy(), X)  # the read before has come too, to no loop
+    return weakref.ref(own)
+
+
+@pytest.mark.parametrize("name", ["asyncio", "trio"])  # rendercanvas's loop may go on
+def test_a_read_whose_loop_has_ended_keeps_nothing(device, name: str) -> None:
+    own, deadline = left(device, name), time.monotonic() + 10
+    while own() is not None and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert own() is None
 
 
 def test_no_room(device, monkeypatch) -> None:

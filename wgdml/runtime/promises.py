@@ -22,7 +22,16 @@ def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
     soon = detect_current_call_soon_threadsafe()
     if soon is None:
         raise RuntimeError(f"{title} needs a running event loop, of asyncio, trio or rendercanvas, that awaits its promise")
-    return outliving(wgpu.GPUPromise(title, handler, _call_soon_threadsafe=soon))
+    return _held_by_others(outliving(wgpu.GPUPromise(title, handler, _call_soon_threadsafe=soon)))
+
+
+def _held_by_others(promise: Any) -> Any:
+    """The promise, which what fulfils it holds.
+
+    wgpu-py itself holds every one until it is fulfilled: for ever, where its event loop has ended.
+    """
+    wgpu.GPUPromise._UNRESOLVED.discard(promise)
+    return promise
 
 
 def outliving(promise: Any) -> Any:
@@ -43,17 +52,9 @@ def outliving(promise: Any) -> Any:
 
 
 def on_either(promise: Any, done: Callable[[Any], Any], failed: Callable[[Exception], Any]) -> None:
-    """Has the promise's event loop call one of both.
-
-    wgpu-py's own ``then`` keeps what waits for an error for ever, where none comes.
-    """
-
-    def given(result: Any) -> None:
-        wgpu.GPUPromise._UNRESOLVED.discard(catcher)
-        done(result)
-
-    catcher = promise.catch(failed)
-    promise.then(given)
+    """Has the promise's event loop call one of both."""
+    for chained in (promise.catch(failed), promise.then(done)):
+        _held_by_others(chained)
 
 
 def in_thread(title: str, work: Callable[[], Any]) -> Any:
