@@ -33,7 +33,8 @@ def write_whole(output: str | Path, save: Callable[[IO[bytes]], None]) -> None:
         with open(target, "wb") as special:
             write_stream(special, save)
         return
-    temporary = target.with_name(f".{target.name[:64]}.{secrets.token_hex(8)}.tmp")
+    # The name is known before the file is there: Ctrl-C may come between the two.
+    temporary = target.with_name(f".{target.name[:32]}.{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
             # First, as what replaces a private file is private from the beginning.

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+import wgdml.files
 from wgdml.files import write_json
 
 
@@ -25,6 +26,24 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path):
     with pytest.raises(ValueError):
         write_json(path, {"a": float("nan")})
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["out.json"]
+
+
+def test_ctrl_c_right_after_the_file_is_made_leaves_none(tmp_path, monkeypatch):
+
+    def interrupted(*arguments, **options):
+        with open(*arguments, **options):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(wgdml.files, "open", interrupted, raising=False)
+        write_json(tmp_path / "out.json", {"a": 1})
+    assert not os.listdir(tmp_path)
+
+
+def test_a_name_of_255_bytes(tmp_path):
+    name = "\N{BLACK CHESS KNIGHT}" * 85
+    write_json(tmp_path / name, {"a": 1})
+    assert os.listdir(tmp_path) == [name]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices as POSIX has them")
