@@ -111,6 +111,11 @@ def test_what_cannot_be_exchanged(device):
         tensor.__dlpack__(copy=False)
     with pytest.raises(BufferError, match="not to"):
         tensor.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError, match=r"device \(1, 0\), not to 3"):
+        tensor.__dlpack__(dl_device=3)
+    for other in ("cpu", 1.0, (1, None)):
+        with pytest.raises(TypeError, match="dl_device must be"):
+            tensor.__dlpack__(dl_device=other)
     with pytest.raises(ValueError, match="stream"):
         tensor.__dlpack__(stream=1)
     with pytest.raises(TypeError, match=r"device \(2, 0\)"):

@@ -282,7 +282,7 @@ class Tensor:
             raise ValueError(f"stream must be None for memory of the CPU, not {stream!r}")
         if copy is False:
             raise BufferError("a tensor in device memory cannot be exported without a copy")
-        if dl_device is not None and tuple(dl_device) != _DLPACK_CPU:
+        if dl_device is not None and as_ints("dl_device", dl_device) != _DLPACK_CPU:
             raise BufferError(f"a tensor is exported to the CPU, device {_DLPACK_CPU}, not to {dl_device!r}")
         array = self.numpy()
         try:
