@@ -220,3 +220,11 @@ def test_long_steps_along_dimensions_of_one(device):
     x = wgdml.Tensor.from_buffer(buffer, "f4", (1, 2, 1), (2**70, 1, 2**61), device=device)
     assert x.numpy().tolist() == [[[1], [2]]]
     assert wgdml.take_along_axis(x, np.int64([[[1]]]), 1, device=device).numpy().tolist() == [[[2]]]
+
+
+@pytest.mark.parametrize("shape", [(2**70,), (2**62,), (1,) * 65, (0, 2**70), (2**70, 0), (0, 2**62)])
+def test_what_is_no_array_is_named(device, shape):
+    tensor = wgdml.asarray(np.float32(3), device=device).broadcast_to(shape)
+    for read in (tensor.numpy, tensor.__dlpack__, lambda: np.asarray(tensor.T)):
+        with pytest.raises(ValueError, match=r"NumPy has no array of shape \([\d, ]+\), which the tensor has"):
+            read()

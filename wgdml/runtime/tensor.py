@@ -249,12 +249,18 @@ class Tensor:
         return Span(self._buffer, start, (self.offset + count * self.dtype.itemsize - start,), _BYTES)
 
     def _elements(self, span: NDArray[np.uint8]) -> NDArray[Any]:
-        """The array that the bytes of ``_span`` are."""
+        """The array that the bytes of ``_span`` are.
+
+        ``ValueError`` for sizes, or more of them, than NumPy's arrays have.
+        """
         elements = span[self.offset % 4 :].view(self.dtype)
-        if self.strides == packed_strides(self.shape):
-            return elements.reshape(self.shape)
-        steps = tuple(s * self.dtype.itemsize for s in self.strides)
-        return np.lib.stride_tricks.as_strided(elements, self.shape, steps).copy()
+        try:
+            if self.strides == packed_strides(self.shape):
+                return elements.reshape(self.shape)
+            steps = tuple(s * self.dtype.itemsize for s in self.strides)
+            return np.lib.stride_tricks.as_strided(elements, self.shape, steps).copy()
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"NumPy has no array of shape {self.shape}, which the tensor has: {error}") from None
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -516,7 +522,7 @@ class _Wanted:
             elif tensor.size:
                 self._places.setdefault(tensor.device, []).append(place)
             else:
-                self.arrays[place] = np.empty(tensor.shape, tensor.dtype)
+                self.arrays[place] = tensor._elements(np.empty(0, np.uint8))
         #: What is to be read of each device.
         self.spans = {device: [tensors[place]._span() for place in places] for device, places in self._places.items()}  # type: ignore[union-attr]
 
