@@ -51,6 +51,7 @@ from .runtime.tensor import (
     moved,
     native_array,
     new_tensor,
+    on_device,
     packed_tensor,
     resources_of,
     to_numpy,
@@ -292,9 +293,9 @@ def lexsort(
     along = as_axis(axis, len(given[0].shape))
     check_holds("index_dtype", dtype, given[0].shape[along])
     executor = _on_one_device({f"keys[{n}]": key for n, key in enumerate(given)}, device)
-    order = argsort(asarray(given[0], device=executor), axis=along, index_dtype=dtype)
-    for key in given[1:]:
-        moved_key = take_along_axis(asarray(key, device=executor), order, along)
+    order = argsort(on_device("keys[0]", given[0], executor), axis=along, index_dtype=dtype)
+    for n, key in enumerate(given[1:], 1):
+        moved_key = take_along_axis(on_device(f"keys[{n}]", key, executor), order, along)
         order = take_along_axis(order, argsort(moved_key, axis=along, index_dtype=dtype), along)
     return order if any(isinstance(key, Tensor) for key in given) else order.numpy()
 
@@ -341,11 +342,11 @@ def take_along_axis(
     if not isinstance(places, Tensor):
         check_indices(places, given.shape[along])
     executor = _on_one_device(tensors, device)
-    source = asarray(given, device=executor)
+    source = on_device("x", given, executor)
     result = packed_tensor(executor, source.dtype, shape, "the result")
     if prod(shape):
         kept = tuple(source.shape[d] if d == along else n for d, n in enumerate(shape))
-        _take(source.broadcast_to(kept), asarray(places, device=executor).broadcast_to(shape), along, result)
+        _take(source.broadcast_to(kept), on_device("indices", places, executor).broadcast_to(shape), along, result)
     return result if tensors else result.numpy()
 
 
@@ -680,7 +681,7 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     everything: dict[str, Any] = {"x": x, **tensors}
     resident = any(isinstance(t, Tensor) for t in everything.values())
     executor = _on_one_device(everything, device if device is not None or resident else _device_of(out))
-    placed = {name: asarray(t, device=executor) for name, t in everything.items()}
+    placed = {name: on_device(name, t, executor) for name, t in everything.items()}
     source, batch = placed.pop("x").broadcast_to(shape), batch_of(shape, axes)
     besides = {name: t.broadcast_to(batch if name in SPANS else shape) for name, t in placed.items()}
     if out is not None:

@@ -116,6 +116,26 @@ def test_over_the_largest_buffer(device):
     usable(device)
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("x", lambda x, wide, device: wgdml.sort(wide, device=device)),
+        ("payload", lambda x, wide, device: wgdml.sort(x, wide, device=device)),
+        ("indices", lambda x, wide, device: wgdml.top_k(x, 2, indices=wide, device=device)),
+        ("lengths", lambda x, wide, device: wgdml.top_k(x[0], 2, lengths=wide, device=device)),
+        ("indices", lambda x, wide, device: wgdml.take_along_axis(x, wide, device=device)),
+        (r"keys\[0\]", lambda x, wide, device: wgdml.lexsort([wide, x], index_dtype="int32", device=device)),
+    ],
+)
+def test_what_is_over_the_largest_buffer_is_named(device, monkeypatch, name, call):
+    x, wide = np.zeros((1000, 10), np.int8), np.ones((1000, 10), np.int64)
+    with monkeypatch.context() as patch:
+        patch.setitem(device.context.limits, "max-buffer-size", 1 << 16)
+        with pytest.raises(MemoryError, match=f"^{name} of 80000 bytes"):
+            call(x, wide, device)
+    usable(device)
+
+
 # Counts ------------------------------------------------------------------------------------------
 
 

@@ -42,7 +42,7 @@ def pieces_of(s: Selection, machine: Machine) -> Pieces:
             strides, most = [d.besides[number] for d in s.batch], limit // beside.format.bytes
             *batch, fitting = _fit([*zip(batch, strides, strict=True), (s.length, beside.step)], most)
             if beside.step and fitting < s.length:
-                raise MemoryError(f"{name} of a sequence of {s.length} items must fit a binding of {limit} bytes")
+                raise MemoryError(f"ids or a payload of a sequence of {s.length} items must fit a binding of {limit} bytes")
     return Pieces(batch, axes, ranks)
 
 

@@ -461,9 +461,19 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tens
     if isinstance(x, Tensor):
         return x if device is None or x.device is device else moved("x", x, as_device(device))
     array = as_numpy(x)
-    device = as_device(device)
-    tensor = packed_tensor(device, array.dtype, array.shape, "x")
-    device.transfers.write(np.ascontiguousarray(array), tensor._buffer)
+    return on_device("x", array, as_device(device))
+
+
+def on_device(name: str, x: Tensor | NDArray[Any], device: Executor) -> Tensor:
+    """A Tensor, or an array of a supported type, as a Tensor of the device's; errors name ``name``.
+
+    Raises ``ValueError`` for a Tensor on another GPU device, ``MemoryError`` where there is no room
+    for an array.
+    """
+    if isinstance(x, Tensor):
+        return moved(name, x, device)
+    tensor = packed_tensor(device, x.dtype, x.shape, name)
+    device.transfers.write(np.ascontiguousarray(x), tensor._buffer)
     return tensor
 
 
