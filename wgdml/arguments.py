@@ -10,7 +10,7 @@ from math import prod
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .contract import DataType
 from .quantiles import METHODS
@@ -114,20 +114,17 @@ def as_parts(kth: SupportsIndex | Sequence[SupportsIndex], length: int) -> tuple
     return tuple(sorted({number % length for number in numbers}))
 
 
-def as_quantiles(q: ArrayLike, method: str) -> tuple[NDArray[Any], bool]:
-    """Quantiles as an array, whether a Python number was given, and the method checked."""
+def as_quantiles(q: NDArray[Any], method: str) -> NDArray[Any]:
+    """Quantiles of a number's type of NumPy's own, and the method, checked."""
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    try:
-        wanted = np.asarray(q)
-    except ValueError as error:
-        raise TypeError(f"q must be numbers: {error}") from None
-    if wanted.dtype.kind not in "fiu":
-        raise TypeError(f"q must be numbers, not {q!r}")
-    outside = wanted[~((wanted >= 0) & (wanted <= 1))]
+    # Types of other packages, as float8_e5m2, may have a kind of NumPy's.
+    if q.dtype.kind not in "fiu" or not issubclass(q.dtype.type, np.number):
+        raise TypeError(f"q must be numbers of NumPy's own data types, not {q!r}")
+    outside = q[~((q >= 0) & (q <= 1))]
     if outside.size:
         raise ValueError(f"q must lie in [0, 1], not {outside.flat[0]}")
-    return wanted, type(q) in (int, float)
+    return q
 
 
 def as_omit(nan: str) -> bool:

@@ -37,7 +37,7 @@ from .quantiles import middle, places
 from .results import TopKResult
 from .runtime.device import Device
 from .runtime.executor import Executor
-from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, packed_tensor, resources_of
+from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, native_array, packed_tensor, resources_of
 from .selection import FORMATS, Layout, Order, Selection, make_selection, packed_strides
 
 _Array = NDArray[Any]
@@ -171,7 +171,7 @@ def quantile(
     bool where a method interpolates.
     """
     omits = as_omit(nan)
-    wanted, weak = as_quantiles(q, method)
+    wanted, weak = as_quantiles(native_array(q, "q"), method), type(q) in (int, float)
     if isinstance(x, Tensor) and wanted.itemsize > 8:
         raise TypeError(f"q must have at most 64 bits with a Tensor, whose result would have its data type, not {wanted.dtype}")
     given, axes, keeps = _reduction(x, axis, keepdims)

@@ -3,6 +3,7 @@
 import warnings
 
 import data
+import ml_dtypes
 import numpy as np
 import oracle
 import pytest
@@ -269,7 +270,11 @@ def test_nan_payloads_come_through(device):
         (lambda x: wgdml.quantile(x, -1), ValueError, "q must lie in"),
         (lambda x: wgdml.quantile(x, "half"), TypeError, "q must be numbers"),
         (lambda x: wgdml.quantile(x, True), TypeError, "q must be numbers"),
-        (lambda x: wgdml.quantile(x, [[0.1], [0.2, 0.3]]), TypeError, "q must be numbers"),
+        (lambda x: wgdml.quantile(x, [[0.1], [0.2, 0.3]]), TypeError, "q cannot become an array"),
+        (lambda x: wgdml.quantile(x, np.ma.array([0.1, 0.5], mask=[0, 1])), TypeError, "q has masked elements"),
+        (lambda x: wgdml.quantile(x, np.ma.masked), TypeError, "q has masked elements"),
+        (lambda x: wgdml.quantile(x, np.zeros(1, ml_dtypes.float8_e5m2)), TypeError, "q must be numbers of NumPy's own"),
+        (lambda x: wgdml.quantile(x, np.zeros(1, ml_dtypes.bfloat16)), TypeError, "q must be numbers of NumPy's own"),
         (lambda x: wgdml.quantile(x, 0.5, method="median"), ValueError, "method must be one of inverted_cdf, .*not 'median'"),
         (lambda x: wgdml.quantile(x, 0.5, nan="last"), ValueError, 'nan must be "propagate" or "omit"'),
         (lambda x: wgdml.quantile(x > 0, 0.5), TypeError, "x must not be bool for method 'linear'"),
