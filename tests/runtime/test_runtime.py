@@ -112,6 +112,15 @@ def test_a_closed_device(own):
     check(wgdml.Device(own.gpu_device))  # the GPU device is the caller's
 
 
+@pytest.mark.parametrize("count", [40, 1 << 20])
+def test_a_closed_device_keeps_no_memory_of_tensors_that_go(own, count):
+    tensor = wgdml.asarray(np.zeros(count, np.uint32), device=own)
+    own.close()
+    assert (own.buffers.pool.count, len(own.buffers.pool.used)) == (0, 1)
+    del tensor
+    assert (own.buffers.pool.count, len(own.buffers.pool.used)) == (0, 0)
+
+
 def test_trimming_does_no_harm(own):
     tensor = wgdml.asarray(X, device=own)
     check(own)

@@ -89,6 +89,12 @@ class Pool:
                 buffer.destroy()
         locked(self._lock, self._drop_all)
 
+    def close(self) -> None:
+        """Keeps none from now on: those that come back are freed."""
+        self.most_bytes = 0
+        self.clear()
+        self._small = {}
+
     def _drop_all(self) -> None:
         self._tidy()
         while self._large_count:
@@ -198,6 +204,12 @@ class Buffers:
             pool.clear()
         self._scratch = None
         self._context.counters["scratch_bytes"] = 0
+
+    def close(self) -> None:
+        """Gives back all memory that no tensor uses, and from now on that of tensors that go."""
+        self.trim()
+        for pool in self._pools:
+            pool.close()
 
     # -- memory of tensors --
 

@@ -256,7 +256,7 @@ class Device(Executor):
         locked(self.context.lock, self._trim)
 
     def close(self) -> None:
-        """Gives back everything that is kept here; tensors keep their buffers.
+        """Gives back everything that is kept here; tensors keep their buffers as long as they are.
 
         Every later use raises ``RuntimeError``, but for ``trim`` and ``close``.
 
@@ -270,7 +270,8 @@ class Device(Executor):
         self.groups.clear()
 
     def _drop_all(self) -> None:
-        self._trim()
+        self.buffers.close()
+        self.groups.clear()
         self.kept.clear()
         self.pipelines.clear()
 
