@@ -227,7 +227,8 @@ class _Pick:
 
 def _checked(x: Any) -> Any:
     try:
-        array = x if isinstance(x, da.Array) else da.asarray(x)
+        # Dask cuts everything that has a shape, a Tensor too, which is read first.
+        array = x if isinstance(x, da.Array) else da.asarray(x if hasattr(x, "__getitem__") else as_numpy(x))
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
         raise TypeError(f"x cannot become a Dask array: {error}") from None
     if any(np.isnan(n) for n in array.shape):

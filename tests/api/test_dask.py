@@ -158,6 +158,13 @@ def test_what_is_no_array(x):
         wgdml.dask.argmax(x)
 
 
+@pytest.mark.parametrize("name", ["top_k", "argmax"])
+def test_a_tensor_is_an_array(device, name):
+    x = wgdml.asarray(np.float32([[1, 5, 3], [2, 8, 9]]), device=device)
+    result = {"top_k": lambda: wgdml.dask.top_k(x, 2).indices, "argmax": lambda: wgdml.dask.argmax(x, axis=1)}[name]()
+    assert result.compute().tolist() == {"top_k": [[1, 2], [2, 1]], "argmax": [1, 2]}[name]
+
+
 def test_a_worker_takes_the_adapter_of_its_number(monkeypatch):
     """Several GPUs in a host are shared out among its workers; WGDML_ADAPTER overrides that."""
     made = []
