@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Protocol
@@ -127,10 +127,10 @@ class Program:
         for number, (name, base, form) in enumerate(names):
             beside: Beside | None = getattr(part, name)
             if beside is not None:
-                span = 1 + sum((d.size - 1) * d.besides[number] for d in part.batch)
                 size, signed = beside.format.bytes, 128 * (beside.format.sign_bit > 0)
-                bound[name] = _window(beside.offset, span, size, 4, name)
-                values |= {base: beside.offset - bound[name].offset // size, form: 8 * size + signed}
+                dims = [(d.size, d.besides[number]) for d in part.batch]
+                bound[name], values[base] = _placed(name, beside.offset, dims, size)
+                values[form] = 8 * size + signed
         batch = tuple(BatchDim(d.size, *d.besides[:3]) for d in part.batch)
         constants = {name.upper(): int(name in bound) for name in SPANS}
         constants |= {"WORKGROUP": self.machine.workgroup, "ONE_BATCH_DIM": 0}
@@ -164,15 +164,12 @@ class Program:
     def words(self, count: int) -> Region:
         return self.arena.take(count * 4)
 
-    def beside(self, resource: str, offset: int, span: int, size: int) -> tuple[Region, int]:
-        """Where a part's elements of a resource are bound, and the place of the first there.
-
-        ``TooLargeError`` where they exceed a binding.
-        """
-        region = _window(offset, span, size, 4, resource)
+    def beside(self, resource: str, offset: int, dims: Iterable[tuple[int, int]], size: int) -> tuple[Region, int]:
+        """``_placed``, of a part's elements. ``TooLargeError`` where they exceed a binding."""
+        region, first = _placed(resource, offset, dims, size)
         if region.size > self.machine.max_storage_buffer_binding_size:
             raise TooLargeError(region.size)
-        return region, offset - region.offset // size
+        return region, first
 
     def clear(self, region: Region) -> None:
         most = self.machine.max_storage_buffer_binding_size // ALIGNMENT * ALIGNMENT
@@ -280,18 +277,14 @@ class Program:
         shape = sink.view.selection
         if s.has_values:
             offset = shape.value_offset + sink.first_rank * s.value_step
-            span = 1 + (ranks - 1) * s.value_step + sum((d.size - 1) * d.value_stride for d in shape.batch)
-            bound["values"] = _window(offset, span, s.format.bytes, 4, "values")
-            values |= {"value_base": offset - bound["values"].offset // s.format.bytes, "value_step": s.value_step}
+            dims = [(ranks, s.value_step), *((d.size, d.value_stride) for d in shape.batch)]
+            bound["values"], values["value_base"] = _placed("values", offset, dims, s.format.bytes)
+            values["value_step"] = s.value_step
         if s.has_indices:
             offset = shape.index_offset + sink.first_rank * s.index_step
-            span = 1 + (ranks - 1) * s.index_step + sum((d.size - 1) * d.index_stride for d in shape.batch)
-            bound["indices"] = _window(offset, span, s.index_bytes, 4, "indices")
-            values |= {
-                "index_base": offset - bound["indices"].offset // s.index_bytes,
-                "index_step": s.index_step,
-                "index_words": s.index_bytes // 4,
-            }
+            dims = [(ranks, s.index_step), *((d.size, d.index_stride) for d in shape.batch)]
+            bound["indices"], values["index_base"] = _placed("indices", offset, dims, s.index_bytes)
+            values |= {"index_step": s.index_step, "index_words": s.index_bytes // 4}
         else:
             bound["indices"] = self.arena.take(4)  # bound, and left alone
         values["first_rank"] = values["earlier_ranks"] = sink.first_rank
@@ -304,10 +297,9 @@ class Program:
     @staticmethod
     def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> None:
         """Binds what stands for indices."""
-        span = 1 + (part.length - 1) * payload.step + sum((d.size - 1) * d.besides[3] for d in part.batch)
-        size = payload.format.bytes
-        bound["payload"] = _window(payload.offset, span, size, 4, "payload")
-        values |= {"payload_base": payload.offset - bound["payload"].offset // size, "payload_step": payload.step}
+        dims = [(part.length, payload.step), *((d.size, d.besides[3]) for d in part.batch)]
+        bound["payload"], values["payload_base"] = _placed("payload", payload.offset, dims, payload.format.bytes)
+        values["payload_step"] = payload.step
 
     def in_order(self, source: Source) -> bool:
         """Are a source's items met in ascending order of index?"""
@@ -454,6 +446,13 @@ def _window(offset: int, span: int, element_bytes: int, unit: int, resource: str
     start = offset * element_bytes // ALIGNMENT * ALIGNMENT
     end = (offset + span) * element_bytes
     return Region(start, ceil_div(end - start, unit) * unit, resource)
+
+
+def _placed(resource: str, offset: int, dims: Iterable[tuple[int, int]], element_bytes: int) -> tuple[Region, int]:
+    """Where elements along dimensions (size, stride) are bound, and the place of the first."""
+    span = 1 + sum((size - 1) * stride for size, stride in dims)
+    region = _window(offset, span, element_bytes, 4, resource)
+    return region, offset - region.offset // element_bytes
 
 
 def _grid(workgroups: int, limit: int) -> tuple[int, int, int]:

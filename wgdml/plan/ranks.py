@@ -107,6 +107,6 @@ def numbers_plan(planner: Planner, selection: Selection, *, vectors: bool) -> Pl
 
 def _as_indices(program: Program, part: Selection, resource: str) -> tuple[Selection, Region]:
     """Words that lie as a part's indices do: the part as they are bound, and where they are."""
-    span = 1 + (part.k - 1) * part.index_step + sum((d.size - 1) * d.index_stride for d in part.batch)
-    region, first = program.beside(resource, part.index_offset, span, 4)
+    dims = [(part.k, part.index_step), *((d.size, d.index_stride) for d in part.batch)]
+    region, first = program.beside(resource, part.index_offset, dims, 4)
     return replace(part, index_offset=first), region

@@ -83,8 +83,8 @@ def update_plan(
         start, views = program.arena.used, views_of(part, pieces, program.vectors)
         bind, step = {"state": rows}, {}
         if ids:
-            span = 1 + (part.length - 1) * part.value_step + sum((d.size - 1) * d.value_stride for d in part.batch)
-            bind["ids"], base = program.beside("ids", part.value_offset, span, 8 if ids == 3 else 4)
+            dims = [(part.length, part.value_step), *((d.size, d.value_stride) for d in part.batch)]
+            bind["ids"], base = program.beside("ids", part.value_offset, dims, 8 if ids == 3 else 4)
             step = {"value_step": part.value_step, "value_base": base}
         if full and len(views) == 1 and _filters(program.machine, views[0], k):
             machine, occupancy = program.machine, planner.policies["occupancy"]

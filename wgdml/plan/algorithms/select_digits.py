@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above
@@ -66,14 +66,6 @@ class _Sample(NamedTuple):
 
 
 _NO_SAMPLE = _Sample(0, 1)
-
-
-@dataclass(frozen=True)
-class _Ranks:
-    """Of a sample, whose threshold is to be past some more than k items."""
-
-    sample_rank: int
-    sample_slack: int
 
 
 def _deviation(k: int, every: int) -> float:
@@ -196,13 +188,14 @@ class SelectDigits(Algorithm):
         return sample.stride > 1 and sample.every <= problem.k // _FEWEST_RANKS and not self.machine.software
 
     @staticmethod
-    def _ranks(k: int, shape: _Shape) -> _Ranks:
-        """A rank of the sample up to which some more than k items are."""
-        every = shape.sample.every
+    def _sampling(k: int, shape: _Shape) -> dict[str, int]:
+        """Parameters of a sample, and of a rank of it up to which some more than k items are."""
+        stride, every = shape.sample.stride, shape.sample.every
         if every == 1:
-            return _Ranks(0, 0)
+            return {"stride": 1, "every": 1}
         deviation, margins = _deviation(k, every), _IN_SCRATCH if shape.spilled else _IN_MEMORY
-        return _Ranks(ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every)
+        rank, slack = ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every
+        return {"stride": stride, "every": every, "sample_rank": rank, "sample_slack": slack}
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
         sample = shape.sample
@@ -223,10 +216,8 @@ class SelectDigits(Algorithm):
                 "SAMPLED_ITEMS": sample.items,
                 "EACH": max(1, sample.loads * sample.items),
             },
-            params=asdict(self._ranks(problem.k, shape))
+            params=self._sampling(problem.k, shape)
             | {
-                "stride": sample.stride,
-                "every": sample.every,
                 "k": problem.k,
                 "least": problem.k,
                 "places": shape.places,
