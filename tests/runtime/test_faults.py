@@ -412,7 +412,11 @@ def test_two_devices_at_once(device):
     works(device)
 
 
-def test_a_shader_that_does_not_compile(monkeypatch):
+@pytest.mark.parametrize("inside", [True, False], ids=["wgpu-py", "wgpu-py changed"])
+def test_a_shader_that_does_not_compile(inside, monkeypatch):
+    """Modules come from wgpu-native's own call, or from wgpu-py's where that is not found."""
+    if not inside:
+        monkeypatch.delattr("wgpu.backends.wgpu_native.GPUShaderModule")
     broken = wgdml.Device()
     assemble = shaders.assemble
     monkeypatch.setattr(shaders, "assemble", lambda *given: "// first\n" + assemble(*given) + "fn broken( {\n")
@@ -421,7 +425,7 @@ def test_a_shader_that_does_not_compile(monkeypatch):
     message = str(caught.value)
     number = next(line.split()[0] for line in message.splitlines() if line.endswith("fn broken( {") and line.split()[0].isdigit())
     assert "does not compile" in message and "   1  // first" in message and int(number) > 10
-    monkeypatch.undo()
+    monkeypatch.setattr(shaders, "assemble", assemble)
     works(broken)
 
 

@@ -11,6 +11,7 @@ from .. import shaders
 from ..plan import Dispatch
 from .context import Context, Kept
 from .errors import DeviceLostError, translated
+from .modules import shader_module
 
 
 class Pipelines:
@@ -51,7 +52,7 @@ class Pipelines:
         group, layout = self._layout(tuple(sorted((r.slot, r.access) for r in resources)))
         gpu = self._context.gpu_device
         try:
-            module = gpu.create_shader_module(label=kernel, code=text)
+            module = shader_module(gpu, kernel, text)
             pipeline = gpu.create_compute_pipeline(label=kernel, layout=layout, compute={"module": module, "entry_point": "main"})
         except wgpu.GPUError as error:
             if isinstance(translated(error, ""), DeviceLostError | MemoryError):
