@@ -159,9 +159,9 @@ def _select_bisect(p: Problem, a: Algorithms) -> bool:
 
 
 #: A sort in workgroup memory takes less where more than so much of a row is wanted, by the bytes of
-#: an element (benchmarks/LOG.md#rows-of-which-half-is-wanted-2026-11-28-0164eed,
-#: #half-of-each-load-2026-11-29-ca92aa9).
-_DENSEST = {1: 1 / 8, 2: 1 / 3.5, 4: 1 / 2, 8: 1 / 2}
+#: an element; by buckets, from a half on (benchmarks/LOG.md#half-of-each-load-2026-11-29-ca92aa9,
+#: #dense-columns-and-rows-2026-11-29-34761c8).
+_DENSEST = {1: 1 / 8, 2: 1 / 3.5, 4: 4 / 7, 8: 4 / 7}
 
 
 #: A threshold from a sample takes less than delegates of up to this share of k^2 items, by the
@@ -175,7 +175,8 @@ def _select_digits(p: Problem, a: Algorithms) -> bool:
     fits, digits = _fits(p, a), a["select_digits"]
     if not (p.along or _as_they_lie(p, a)) or not 1024 < p.length <= max(3 << 15, 32 * p.k):
         return False
-    if fits and p.k > _DENSEST[p.format.bytes] * p.length:
+    densest = min(_DENSEST[p.format.bytes], 1 / 2 if _by_buckets(p, a) else 1)
+    if fits and p.k > densest * p.length:
         return False
     most = min((32 if p.format.bytes == 1 else 64) * p.k, _SAMPLED[p.format.bytes] * p.k**2)
     sampled = p.length <= most and digits.samples(p)
@@ -204,10 +205,14 @@ def _line(p: Problem) -> int:
 def _as_they_lie(p: Problem, a: Algorithms) -> bool:
     """Do columns with lines of memory, read for each of their neighbours, take less than a copy?
 
-    (benchmarks/LOG.md#columns-as-they-lie-2026-11-29-ca92aa9)
+    Of few neighbours with large k, all the results would have to be brought back too
+    (benchmarks/LOG.md#columns-as-they-lie-2026-11-29-ca92aa9,
+    #dense-columns-and-rows-2026-11-29-34761c8).
     """
-    many = 2 * p.sequences >= a["select_digits"].occupancy.processors
-    return p.columns and many and _side_by_side(p, 64) and p.sequences * p.length * min(_line(p), 32) <= 1 << 26
+    if not p.columns or 2 * p.sequences < a["select_digits"].occupancy.processors:
+        return False
+    dense = _side_by_side(p, 16) and 4 * p.k >= p.length
+    return dense or (_side_by_side(p, 64) and p.sequences * p.length * min(_line(p), 32) <= 1 << 26)
 
 
 def _share_lines(p: Problem) -> bool:
@@ -219,7 +224,7 @@ def _share_lines(p: Problem) -> bool:
 
 
 def _delegates_of_columns(p: Problem, a: Algorithms) -> bool:
-    if not p.columns:
+    if not p.columns or (_few_neighbours(p) and _line(p) <= 20):
         return False
     # A copy of few columns takes little, and they share few lines of memory.
     few, narrow = _side_by_side(p, 16), p.format.bytes == 1
@@ -242,7 +247,7 @@ def _transpose(p: Problem, a: Algorithms) -> bool:
     if not p.columns or (p.k <= 32 and p.sequences * p.length <= 1 << 19):
         return False
     # Results of fewer neighbours are not put by tiles.
-    return p.length <= 1 << 14 or 4 * p.k <= p.length or not _side_by_side(p, 15)
+    return p.length <= 1 << 14 or 4 * p.k <= p.length or p.sequences >= 16 or not _side_by_side(p, 15)
 
 
 # The tables
@@ -329,9 +334,11 @@ GPU_RULES: tuple[Rule, ...] = (
         "select_digits",
         _select_digits,
         "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th on (8 bits: a "
-        "32nd) and up to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to half (16 bits: 2/7, 8: an eighth); from a sixteenth on "
-        "where a sort of all has no room; longer ones with a sample and 32 k items at most, where a list of k has no room; "
-        "half as many columns as processors, and more, up to 64 side by side, whose lines are 2^26 bytes at most",
+        "32nd) and up to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to 4/7 (16 bits: 2/7, 8: an eighth; buckets: half); "
+        "from a sixteenth on where a sort of all has no room; longer ones with a sample and 32 k items at most, where a list of k "
+        "has no room; "
+        "half as many columns as processors, and more, up to 64 side by side, whose lines are 2^26 bytes at most, or up to 16 with "
+        "k from a quarter on",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
     Rule(
@@ -350,7 +357,8 @@ GPU_RULES: tuple[Rule, ...] = (
         "delegates",
         _delegates_of_columns,
         "columns of 48 k items (16 bits: 128 k; of 8 bits few neighbours) and 2 k^2 and more, k up to 512 (8 bits: 64); of up to "
-        "16 neighbours from 65536 on, or over 4096 in 20 bytes and more with k up to 64; of 2^23 in all k up to 64",
+        "16 neighbours from 65536 on (not 128 and more in up to 20 bytes, k over 31), or over 4096 in 20 bytes and more with k up "
+        "to 64; of 2^23 in all k up to 64",
         "one read that coalesces",
     ),
     Rule(
@@ -363,7 +371,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "transpose",
         _transpose,
-        "columns with k over 32 or 2^19 items in all, but up to 15 neighbours with k over a quarter of more than 16384",
+        "columns with k over 32 or 2^19 items in all, but up to 15 in all with k over a quarter of more than 16384",
         "rows have faster ways than a copy takes",
     ),
     Rule(
