@@ -59,16 +59,16 @@ class RowSortRadix(Algorithm):
         if length > 1 << _INDEX_BITS:
             raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
         self.check_first(problem)
-        shape = self.shape_of(length)
+        shape = self.shape_of(length, 8 * problem.format.bytes)
         if shape is None:
             raise Unserved(f"row_sort_radix takes rows that fit this adapter's workgroup memory, not {length} items")
         return shape
 
-    def shape_of(self, length: int) -> _Shape | None:
-        """Of a workgroup for rows of so many items; None where that is too many for one."""
+    def shape_of(self, length: int, bits: int) -> _Shape | None:
+        """Of a workgroup for rows of so many keys; None where that is too many for one."""
         m = self.machine
         # Fewer and wider passes pay where each of them is long.
-        digit = 5 if length > 4096 else 4
+        digit = 5 if length > 4096 and ceil_div(bits, 5) < ceil_div(bits, 4) else 4
         # Few sizes, of whole runs of 32: the banks of memory stay apart.
         team = ceil_div(class_above(ceil_div(length, _ITEMS), _SIZES), 32) * 32
         # An invocation's counters or words, whichever are more, and two words to scan.

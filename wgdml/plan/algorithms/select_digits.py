@@ -147,7 +147,8 @@ class SelectDigits(Algorithm):
         per_load = problem.view.per_load
         sample = _Sample(max(1, _SPILLED_SAMPLE // per_load), per_load).of(problem, workgroup)
         places = class_above(problem.k + int(_IN_SCRATCH.room * _deviation(problem.k, sample.every)), 2 * _LISTS)
-        if not self._tells(problem, sample) or problem.length < 2 * places or self.sort.shape_of(places) is None:
+        sort = self.sort.shape_of(places, 8 * problem.format.bytes)
+        if sort is None or problem.length < 2 * places or not self._tells(problem, sample):
             return None
         return _Shape(workgroup, _digit(_FEW_BINS * workgroup), places, True, sample)
 
