@@ -26,7 +26,7 @@ _SERIAL, _RUN, _RUNS = 64, 16, 1 << 10
 #: Constants that are 0 where nothing else is said: of what is read, and of what is written.
 _READ = ("ONE_BATCH_DIM", "MANY_AXIS_DIMS", "SOURCE_ROWS", "SOURCE_PAIRS", "SPREAD", "COUNTED", "EXTREMES", "RAGGED", "PAYLOAD")
 _WRITTEN = ("SINK_PAIRS", "MANY_BOXES", "NARROW", "SIDE_BY_SIDE")
-_PLAIN = dict.fromkeys((*_READ, *_WRITTEN), 0) | {"INPUT_WORDS": 4, "PER_LOAD": 1, "LOAD_WORDS": 1}
+_PLAIN = dict.fromkeys((*_READ, *_WRITTEN), 0) | {"INPUT_WORDS": 1, "PER_LOAD": 1, "LOAD_WORDS": 1}
 
 
 @dataclass(frozen=True)
@@ -236,6 +236,7 @@ class Program:
             values["length"] = source.length
             if source.rows:
                 constants |= {"SOURCE_ROWS": 1, "LOAD_WORDS": source.load_words, "PER_LOAD": source.row_items}
+                constants["INPUT_WORDS"] = 4 if source.vectors else 1  # Single elements are read by words.
                 constants["EXTREMES"] = int(self.has_extremes(source))
         elif source is not None:
             bound |= {"source_keys": source.keys, "source_indices": source.indices}
@@ -263,7 +264,7 @@ class Program:
         before = 0 if view.region else window.offset // size
         values |= {"input_base": view.offset - before, "first_index": view.first_index}
         values |= {"batch_dims": max(1, len(shape.batch)), "axis_dims": len(shape.axes)}
-        return {"MANY_AXIS_DIMS": int(len(shape.axes) > 1), "INPUT_WORDS": 4 if view.vectors else 1}
+        return {"MANY_AXIS_DIMS": int(len(shape.axes) > 1)}
 
     def _sink(self, sink: Sink | None, ranks: int, bound: dict[str, Region], values: dict[str, int]) -> dict[str, int]:
         """Binds what is written; returns the constants of ``lib/io/sink.wgsl``."""
@@ -366,7 +367,7 @@ class Program:
             line = sink.line(sequences, ranks)
             run = max(1, min(_RUN, results // _RUNS, line))
             params |= {"line": line, "run": run, "neighbours": beside}
-            constants = {"WORKGROUP": size, "INPUT_WORDS": 1}
+            constants = {"WORKGROUP": size}
             workgroups = ceil_div(results // line * ceil_div(line, run), size)
         elif self.turns(sink) and not source.columns:
             kernel, constants = "util/turn", {"TILE_RANKS": _TILE_RANKS, "EACH": _TILE_EACH}

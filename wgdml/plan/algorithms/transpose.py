@@ -74,7 +74,7 @@ class Transpose(Algorithm):
                 ceil_div(vectors, self.machine.workgroup),
                 source=columns,
                 bind={"rows": rows.region} if rows.region else {},
-                constants={"INPUT_WORDS": 1, "ITEMS": 16 // columns.selection.format.bytes},
+                constants={"ITEMS": 16 // columns.selection.format.bytes},
             )
         return rows
 
@@ -105,12 +105,7 @@ class Transpose(Algorithm):
             sequences // inner * ceil_div(inner, shape.tile_columns) * tiles,
             source=columns,
             bind={"rows": rows.region} if rows.region else {},
-            # Words are looked at one by one: a vector would bring more than are asked for.
-            constants={
-                "UNITS": _units(form.bytes) // self.machine.workgroup,
-                "PER_UNIT": max(1, 4 // form.bytes),
-                "INPUT_WORDS": 1,
-            },
+            constants={"UNITS": _units(form.bytes) // self.machine.workgroup, "PER_UNIT": max(1, 4 // form.bytes)},
             params=asdict(shape) | {"neighbours": inner, "tiles": tiles},
         )
 
