@@ -14,7 +14,7 @@ fn run(workgroup: u32, local: u32) {
   let live = workgroup / params.parts < params.sequences;
   if (is_listed(local, sequence)) { return; }
   if (local == 0u) { collect_none(); }
-  let threshold = threshold_of(resolve(local, sequence, false));
+  let threshold = pair_from(resolve(local, sequence, false).words);
   workgroupBarrier();
   let row = row_of(sequence);
   let run = run_of(part, local, row.loads);

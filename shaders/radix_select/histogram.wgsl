@@ -1,13 +1,9 @@
 // Radix select, a level: counts digits of pairs with the prefix: source -> histogram, progress.
 #import io/source
 #import io/digit
-#import order/words
 #import workgroup/digits
 
 var<workgroup> bins: array<atomic<u32>, BINS>;
-
-// The bits of each word of a pair that lie above the digit.
-fn mask_of(word: u32) -> u32 { return bits_above(word, params.digit_word, params.digit_shift, params.digit_bits); }
 
 fn run(workgroup: u32, local: u32) {
   let sequence = min(workgroup / params.parts, params.sequences - 1u);
@@ -19,13 +15,7 @@ fn run(workgroup: u32, local: u32) {
   workgroupBarrier();
   if (live && prefix.rank != SETTLED) {
     let row = row_of(sequence);
-    let wanted = threshold_of(prefix);
-#if KEY_WORDS == 1
-    let key_mask = mask_of(0u);
-#else
-    let key_mask = vec2<u32>(mask_of(0u), mask_of(1u));
-#endif
-    let index_mask = mask_of(KEY_WORDS);
+    let above = mask_above(Digit(params.digit_word, params.digit_shift, params.digit_bits));
     let run = run_of(part, local, row.loads);
     for (var q = run.x; q < run.y; q += 4u * run.z) {
 #for u in 4
@@ -38,13 +28,8 @@ fn run(workgroup: u32, local: u32) {
 #for c in PER_LOAD
         {
           let candidate = item(row, v$u, data$u, $cu);
-#if KEY_WORDS == 1
-          let differing = ((candidate.key ^ wanted.key) & key_mask) | ((candidate.index ^ wanted.index) & index_mask);
-#else
-          let both = (candidate.key ^ wanted.key) & key_mask;
-          let differing = both.x | both.y | ((candidate.index ^ wanted.index) & index_mask);
-#endif
-          if ((differing == 0u) & (candidate.index != NO_INDEX)) {
+          let differing = (words_of(candidate) ^ prefix.words) & above;
+          if (!any_bits(differing) & (candidate.index != NO_INDEX)) {
             atomicAdd(&bins[digit_in(word_of_pair(candidate, params.digit_word))], 1u);
           }
         }

@@ -64,32 +64,21 @@ fn subtract_places(words: ptr<function, Words>, local: u32) {
 fn pairs_at(row: Row, positions: ptr<function, Words>, pairs: ptr<function, Pairs>, first: u32, local: u32) -> Pairs {
   var found: Pairs;
   var words: Words;
-#for w in KEY_WORDS
+#for w in PAIR_WORDS
+#if $[KEY_WORDS + SOURCE_PAIRS] > $w
 #for i in ITEMS_PER_THREAD
   words[$i] = word_of_pair((*pairs)[$i], $wu);
 #endfor
   words = exchanged(&words, striped(local), positions, local);
 #for i in ITEMS_PER_THREAD
-#if KEY_WORDS == 1
-  found[$i].key = words[$i];
-#else
-  found[$i].key[$w] = words[$i];
-#endif
-#endfor
-#endfor
-#if SOURCE_PAIRS
-#for i in ITEMS_PER_THREAD
-  words[$i] = (*pairs)[$i].index;
-#endfor
-  words = exchanged(&words, striped(local), positions, local);
-#for i in ITEMS_PER_THREAD
-  found[$i].index = words[$i];
+  found[$i] = with_word(found[$i], $wu, words[$i]);
 #endfor
 #else
 #for i in ITEMS_PER_THREAD
   found[$i].index = index_at(row, first + (*positions)[$i]);
 #endfor
 #endif
+#endfor
   return found;
 }
 

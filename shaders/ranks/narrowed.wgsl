@@ -24,7 +24,7 @@ fn run(list: u32, local: u32) {
   if (list >= params.sequences) { return; }
   if (local < RANKS) { slots[local] = progress[list * (RANKS + 1u) + local]; }
   if (local == 0u) {
-    shared_differing = ~mask_above(Digit(0u, first_shift(), 0u));
+    shared_differing = mask_below(Digit(0u, first_shift(), 0u));
     crowds[0] = slots[0].w;
   }
   if (workgroupUniformLoad(&crowds[0]) == SETTLED) { return; }

@@ -22,22 +22,6 @@ alias Keys = array<Key, ITEMS_PER_THREAD>;
 
 var<private> first_sequence: u32;  // of the workgroup
 
-fn key_word(key: Key, w: u32) -> u32 {
-#if KEY_WORDS == 1
-  return key;
-#else
-  return select(key.x, key.y, w == 1u);
-#endif
-}
-
-fn with_key_word(key: Key, w: u32, word: u32) -> Key {
-#if KEY_WORDS == 1
-  return word;
-#else
-  return Key(select(key.x, word, w == 0u), select(key.y, word, w == 1u));
-#endif
-}
-
 // A key's bits from `part * PART` up, counted from its lowest used bit.
 fn part_of(key: Key, part: u32) -> u32 {
   let low = 32u * KEY_WORDS - KEY_BITS + part * PART;

@@ -36,11 +36,7 @@ fn digit_of(pair: Pair) -> u32 {
 #if SOURCE_PAIRS
   return digit_in(word_of_pair(pair, params.digit_word));
 #else
-#if KEY_WORDS == 1
-  return digit_in(pair.key);
-#else
-  return digit_in(select(pair.key.x, pair.key.y, params.digit_word == 1u));
-#endif
+  return digit_in(key_word(pair.key, params.digit_word));
 #endif
 }
 

@@ -27,21 +27,21 @@ fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
 fn pair_of(stored: Stored) -> Pair { return Pair(stored.xy, stored.z); }
 #endif
 
-// The words of a pair, most significant first: those of the key, then the index.
-fn word_of_pair(pair: Pair, word: u32) -> u32 {
-  if (word == KEY_WORDS) { return pair.index; }
+// The words of a key, and of a pair, most significant first: those of the key, then the index.
 #if KEY_WORDS == 1
-  return pair.key;
+fn key_word(key: Key, w: u32) -> u32 { return key; }
+fn with_key_word(key: Key, w: u32, word: u32) -> Key { return word; }
 #else
-  return select(pair.key.x, pair.key.y, word == 1u);
+fn key_word(key: Key, w: u32) -> u32 { return select(key.x, key.y, w == 1u); }
+fn with_key_word(key: Key, w: u32, word: u32) -> Key { return select(Key(key.x, word), Key(word, key.y), w == 0u); }
 #endif
+
+fn word_of_pair(pair: Pair, w: u32) -> u32 {
+  if (w == KEY_WORDS) { return pair.index; }
+  return key_word(pair.key, w);
 }
 
 fn with_word(pair: Pair, w: u32, word: u32) -> Pair {
   if (w == KEY_WORDS) { return Pair(pair.key, word); }
-#if KEY_WORDS == 1
-  return Pair(word, pair.index);
-#else
-  return Pair(select(vec2<u32>(pair.key.x, word), vec2<u32>(word, pair.key.y), w == 0u), pair.index);
-#endif
+  return Pair(with_key_word(pair.key, w, word), pair.index);
 }

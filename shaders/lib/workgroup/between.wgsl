@@ -143,11 +143,7 @@ fn look_at_loads(sequence: u32, row: Row, first: u32, stride: u32, turns: u32) {
 // The last pair of what a workgroup has looked at, for the invocation that met it; others have
 // nothing. All of them together.
 fn last_met(row: Row) -> Pair {
-#if KEY_WORDS == 1
-  let words = vec3<u32>(top, top_load, 0u);
-#else
-  let words = vec3<u32>(top, top_load);
-#endif
+  let words = words_of(Pair(top, top_load));
   var leads = true;
 #for w in 3
   if (leads) { atomicMax(&tops[$w], words[$w]); }

@@ -10,14 +10,6 @@ alias OwnBins = array<u32, KTH_EACH>;
 
 var<workgroup> kth_bins: array<atomic<u32>, KTH_BINS>;
 
-fn word_of(words: vec3<u32>, word: u32) -> u32 {
-#if KEY_WORDS == 1
-  return select(words.x, words.y, word == 1u);
-#else
-  return select(select(words.x, words.y, word == 1u), words.z, word == 2u);
-#endif
-}
-
 fn ones(count: u32) -> u32 { return select(0u, 0xffffffffu >> (32u - count), count > 0u); }
 
 // Empties all bins: workgroup memory is not zeroed (docs/driver-bugs.md). All call it together.

@@ -3,9 +3,9 @@
 
 // How a word's digit is told: what it exceeds the least by, less its last bits. While `counted` is
 // false, pairs are listed and not counted.
-struct Digit { counted: bool, word: u32, least: u32, shift: u32 }
+struct Counted { counted: bool, word: u32, least: u32, shift: u32 }
 
-var<private> digit: Digit;
+var<private> digit: Counted;
 var<private> least: vec3<u32>;  // words of the first pair
 
 // Before pairs from `least` to a threshold are counted: by the first word that differs.
@@ -13,7 +13,7 @@ fn begin_counts(threshold: Pair) {
   let most = words_of(threshold);
   let word = select(select(2u, 1u, least.y != most.y), 0u, least.x != most.x);
   let bits = 32u - countLeadingZeros(word_of(most, word) - word_of(least, word));
-  digit = Digit(true, word, word_of(least, word), max(bits, KTH_DIGIT) - KTH_DIGIT);
+  digit = Counted(true, word, word_of(least, word), max(bits, KTH_DIGIT) - KTH_DIGIT);
 }
 
 // Counts a pair from `least` on. Returns whether it is.

@@ -6,39 +6,30 @@
 #import workgroup/bins
 #import workgroup/differing_bits
 
-// A digit: its place, and the words of pairs that have it so far.
-struct Digit { word: u32, shift: u32, size: u32, prefix: vec3<u32>, above: vec3<u32> }
-
-fn digit_at(word: u32, shift: u32, size: u32, prefix: vec3<u32>) -> Digit {
-  var above: vec3<u32>;
-#for w in 3
-  above[$w] = bits_above($wu, word, shift, size);
-#endfor
-  return Digit(word, shift, size, prefix, above);
-}
+// A digit of pairs whose words begin with a prefix, and the bits of that.
+struct Level { digit: Digit, prefix: vec3<u32>, above: vec3<u32> }
 
 // Bits of the digit's word that some pair counted has, and that some has not.
 var<private> with_one: u32;
 var<private> with_zero: u32;
 
-fn count_digit(pair: Pair, digit: Digit) {
+fn count_digit(pair: Pair, level: Level) {
   let words = words_of(pair);
-  let differing = (words ^ digit.prefix) & digit.above;
-  if (((differing.x | differing.y | differing.z) == 0u) & (pair.index != NO_INDEX)) {
-    let word = word_of(words, digit.word);
-    atomicAdd(&kth_bins[(word >> digit.shift) & ones(digit.size)], 1u);
+  if (!any_bits((words ^ level.prefix) & level.above) & (pair.index != NO_INDEX)) {
+    let word = word_of(words, level.digit.word);
+    atomicAdd(&kth_bins[(word >> level.digit.shift) & ones(level.digit.bits)], 1u);
     with_one |= word;
     with_zero |= ~word;
   }
 }
 
-fn count_load(row: Row, v: u32, data: Load, digit: Digit) {
+fn count_load(row: Row, v: u32, data: Load, level: Level) {
 #for c in PER_LOAD
-  count_digit(item(row, v, data, $cu), digit);
+  count_digit(item(row, v, data, $cu), level);
 #endfor
 }
 
-fn count_row(row: Row, local: u32, digit: Digit) {
+fn count_row(row: Row, local: u32, level: Level) {
   with_one = 0u;
   with_zero = 0u;
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) {
@@ -46,7 +37,7 @@ fn count_row(row: Row, local: u32, digit: Digit) {
     let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
 #endfor
 #for u in AGAIN
-    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, digit); }
+    if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, level); }
 #endfor
   }
 }
@@ -61,8 +52,8 @@ fn kth_of_row(row: Row, local: u32, k: u32, slack: u32) -> Pair {
   loop {
     let low = bits_of_word(word).x;
     let size = min(high - low, KTH_DIGIT);
-    let digit = digit_at(word, high - size, size, prefix);
-    count_row(row, local, digit);
+    let digit = Digit(word, high - size, size);
+    count_row(row, local, Level(digit, prefix, mask_above(digit)));
     let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;

@@ -42,7 +42,7 @@ fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
     if (crowd == 0u) { break; }
     // Where each slot's pair is alone, as after the last digit, it is asked for. Positions may have
     // no bits: pairs are alike after the last digit of their keys.
-    let next = first_digit(~mask_above(Digit(digit.word, digit.shift, 0u)), DIGIT);
+    let next = first_digit(mask_below(digit), DIGIT);
     if (crowd > 1u && next.bits == 0u) {
       crowd = 0u;
       break;

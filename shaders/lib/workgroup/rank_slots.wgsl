@@ -60,7 +60,7 @@ fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
   var slot = 0u;
   if (any(above != vec3<u32>())) { slot = slot_of(words & above); }
   if (all(slots[slot].xyz == (words & above)) & (pair.index != NO_INDEX)) {
-    let bin = (word_at(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
+    let bin = (word_of(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
 #if MATCHES
     if (digit.bits == 0u) {
       matched[slot] = words;
@@ -96,11 +96,9 @@ fn count_row(row: Row, first: u32, stride: u32, digit: Digit) {
 // even slot at the first pair that might follow, an odd one at the last.
 fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit, slack: u32) -> Slot {
   if (slot.w == SETTLED) { return slot; }
-  let mine = vec3<u32>(0u, 1u, 2u) == vec3<u32>(digit.word);
-  let words = slot.xyz | select(vec3<u32>(), vec3<u32>(found.x << digit.shift), mine);
+  let words = slot.xyz | in_word(digit.word, found.x << digit.shift);
   if (found.z > slack) { return Slot(words, slot.w - found.y); }
-  let rest = ~mask_above(Digit(digit.word, digit.shift, 0u));
-  return Slot(select(words, words | rest, number % 2u == 1u), SETTLED);
+  return Slot(select(words, words | mask_below(digit), number % 2u == 1u), SETTLED);
 }
 
 // Puts the digit that the kernel's `counted(sequence, slot, bin)` tells into every slot. All of a
