@@ -14,7 +14,7 @@
 #import io/ranks
 #import order/bits
 #import thread/row_counts
-#import workgroup/open_teams
+#import workgroup/any
 #import workgroup/sums
 
 // Pairs at `before` and more of a sequence in order, up to `behind`. Their keys have those bits of
@@ -34,7 +34,7 @@ fn goes_on(local: u32, mine: bool) -> bool {
 #if TEAM == 1
   return mine;
 #else
-  return any_open(local, mine);
+  return any_of_all(local, mine);
 #endif
 }
 
@@ -138,7 +138,7 @@ fn run(workgroup: u32, local: u32) {
   let row = row_of(min(sequence, params.sequences - 1u));
   var keys: Keys;
   read_keys(row, lane_in_team(local), &keys);
-  begin_open(local);
+  begin_any(local);
   begin_sums(local);
 #if SIDE_BY_SIDE
   let lanes = 1u;

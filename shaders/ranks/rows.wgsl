@@ -7,10 +7,9 @@
 #import io/rank_pairs
 #if GATE
 #import io/list_counters
+#import workgroup/same
 
 @group(0) @binding(7) var<storage, read_write> list_counters: array<u32>;
-
-var<workgroup> shared_missed: u32;
 
 fn any_missed(sequence: u32) -> u32 {
   var missed = 0u;
@@ -26,8 +25,7 @@ fn count_items(kind: u32, local: u32, sequence: u32, digit: Digit) { count_row(r
 fn run(sequence: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
 #if GATE
-  if (local == 0u) { shared_missed = any_missed(sequence); }
-  if (workgroupUniformLoad(&shared_missed) == 0u) { return; }
+  if (same_for_all(local, any_missed(sequence)) == 0u) { return; }
 #endif
   if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, local)); }
   if (local == 0u) { shared_differing = vec3<u32>(0xffffffffu); }

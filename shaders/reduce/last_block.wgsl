@@ -14,18 +14,13 @@
 fn team_size() -> u32 { return WORKGROUP; }
 #endif
 #import workgroup/last_block
+#import workgroup/same
 
 const ROUND: u32 = WORKGROUP * LOADS_EACH;  // loads
 
-var<workgroup> shared_word: u32;
-#if RAGGED && !SOURCE_PAIRS
-var<workgroup> shared_loads: u32;
-
 // Loads of a sequence, known to be the same for all.
-fn loads_for_all(local: u32, row: Row) -> u32 {
-  if (local == 0u) { shared_loads = row.loads; }
-  return workgroupUniformLoad(&shared_loads);
-}
+#if RAGGED && !SOURCE_PAIRS
+fn loads_for_all(local: u32, row: Row) -> u32 { return same_for_all(local, row.loads); }
 #else
 fn loads_for_all(local: u32, row: Row) -> u32 { return row.loads; }
 #endif

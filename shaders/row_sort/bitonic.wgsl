@@ -20,7 +20,8 @@ fn run(workgroup: u32, local: u32) {
   items[$i] = nothing_held();
 #endfor
 #if PLACED
-  begin_placed(local);
+  begin_range(local);
+  begin_any(local);
   let lanes = lanes_of(local);
   // The last key, which many items of ragged rows have, is beyond the range.
   var range = vec2<u32>(LAST_KEY, 0u);

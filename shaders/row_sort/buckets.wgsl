@@ -4,9 +4,8 @@
 //   LOADS  of an invocation
 #import io/source
 #import workgroup/sort_list
+#import workgroup/same
 #import io/put_ranks
-
-var<workgroup> shared_items: u32;
 
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
@@ -22,8 +21,6 @@ fn run(sequence: u32, local: u32) {
   carried[$lu * PER_LOAD + $cu] = held_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
 #endfor
 #endfor
-  if (local == 0u) { shared_items = items_of(row); }
-  let items = workgroupUniformLoad(&shared_items);
-  sort_carried(local, items, &carried);
+  sort_carried(local, same_for_all(local, items_of(row)), &carried);
   put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);
 }

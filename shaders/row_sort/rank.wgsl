@@ -3,8 +3,7 @@
 // A workgroup ranks ITEMS pairs.
 #import io/source
 #import workgroup/rank
-
-var<workgroup> shared_length: u32;
+#import workgroup/same
 
 fn listed(start: u32, at: u32) -> Pair { return load(Row(start, 0u, 0u), at); }
 
@@ -12,7 +11,6 @@ fn run(workgroup: u32, local: u32) {
   let blocks = (params.length + ITEMS - 1u) / ITEMS;
   let sequence = min(workgroup / blocks, params.sequences - 1u);
   let row = row_of(sequence);
-  if (local == 0u) { shared_length = select(0u, row.loads, workgroup / blocks < params.sequences); }
-  let length = workgroupUniformLoad(&shared_length);
+  let length = same_for_all(local, select(0u, row.loads, workgroup / blocks < params.sequences));
   rank_block(local, sequence, row.start, length, workgroup % blocks);
 }

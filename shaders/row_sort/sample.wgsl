@@ -10,6 +10,7 @@
 #import io/source
 #import io/sink
 #import workgroup/collected
+#import workgroup/same
 
 var<workgroup> places: array<atomic<u32>, WORKGROUP>;
 var<workgroup> collected_count: atomic<u32>;
@@ -17,7 +18,6 @@ var<workgroup> earlier_count: atomic<u32>;
 var<workgroup> shared_counts: vec2<u32>;
 var<workgroup> shared_low: Stored;
 var<workgroup> shared_high: Stored;
-var<workgroup> shared_length: u32;
 
 // The number of pairs collected that precede the one that an invocation has: of the `size` first
 // ones, a power of two. Several invocations count for each. All invocations call it together.
@@ -115,8 +115,7 @@ fn run(workgroup: u32, local: u32) {
   if (workgroup / params.parts >= params.sequences) { return; }
   let sequence = workgroup / params.parts;
   let row = row_of(sequence);
-  if (local == 0u) { shared_length = row.loads; }
-  let length = workgroupUniformLoad(&shared_length);
+  let length = same_for_all(local, row.loads);
   find_bounds(local, row, length, workgroup % params.parts);
   let end = workgroupUniformLoad(&shared_high);
   loop {

@@ -14,6 +14,7 @@
 #import io/source
 #import thread/near_loads
 #import workgroup/kth
+#import workgroup/same
 #import workgroup/collected
 #import order/held
 
@@ -33,17 +34,16 @@ var<workgroup> splitters: array<Stored, BUCKETS>;
 var<workgroup> bucket_places: array<atomic<u32>, BUCKETS>;
 var<workgroup> begins: array<u32, BUCKETS + 1u>;
 var<workgroup> found_count: atomic<u32>;
-var<workgroup> shared_count: u32;
 
 fn nth_load(n: u32) -> u32 { return n; }
 
 fn found_by_all(local: u32) -> u32 {
   workgroupBarrier();
   if (local == 0u) {
-    shared_count = atomicLoad(&found_count);
+    shared_word = atomicLoad(&found_count);
     atomicStore(&found_count, 0u);
   }
-  return workgroupUniformLoad(&shared_count);
+  return workgroupUniformLoad(&shared_word);
 }
 
 // A load from each of the sample's stretches: not the same place, as rows have patterns. Those of
@@ -143,8 +143,8 @@ fn read_part(row: Row, part: u32, local: u32, threshold: Pair) -> u32 {
 // Puts what was found by buckets. Where there is no room for all, nothing.
 fn put_found(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
   if (local < BUCKETS) { atomicStore(&bucket_places[local], 0u); }
-  if (local == 0u) { shared_count = atomicAdd(&lengths[2u * sequence], select(count, params.places + 1u, count > FOUND)); }
-  let begin = workgroupUniformLoad(&shared_count);
+  if (local == 0u) { shared_word = atomicAdd(&lengths[2u * sequence], select(count, params.places + 1u, count > FOUND)); }
+  let begin = workgroupUniformLoad(&shared_word);
   if (count > FOUND || begin + count > params.places) { return; }
   // A pair's bucket, and its place there.
   for (var i = local; i < count; i += WORKGROUP) {
@@ -169,12 +169,9 @@ fn run(workgroup: u32, local: u32) {
   let sequence = workgroup / params.parts;
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
-  if (local == 0u) {
-    shared_count = real_items(row);
-    atomicStore(&found_count, 0u);
-  }
+  if (local == 0u) { atomicStore(&found_count, 0u); }
   // Of a short span too few invocations may have an item of the sample. The list stays empty.
-  if (4u * workgroupUniformLoad(&shared_count) < 5u * params.sample_rank * params.every * PER_LOAD) { return; }
+  if (4u * same_for_all(local, real_items(row)) < 5u * params.sample_rank * params.every * PER_LOAD) { return; }
   let sampled = collect_sample(row, local);
   // Which of too many are collected differs from workgroup to workgroup. The list stays empty.
   if (sampled < params.sample_rank || sampled > ROOM) { return; }

@@ -11,7 +11,7 @@
 //   TEAM   invocations of a team
 #import order/bits
 #import thread/row_counts
-#import workgroup/open_teams
+#import workgroup/any
 #import workgroup/sums
 #import workgroup/team_bits
 #if PLACED
@@ -43,7 +43,7 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
   var bit = first_bit(bits.some & ~bits.every);
   var found = 0u;
   // A team that has found enough, or has no bit left, learns nothing in later rounds.
-  for (var looks = 1u; any_open(local, any_bit(bit) & (found < params.k)); looks++) {
+  for (var looks = 1u; any_of_all(local, any_bit(bit) & (found < params.k)); looks++) {
     let rest = looks % LOOKS == 0u;
 #for s in 4
     // All ones, which is a guess like others, and then all zeros, if more than fit are up to them.
@@ -58,10 +58,10 @@ fn find_threshold(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -
 #endfor
   }
   let few = found < params.k;
-  if (!any_open(local, few)) { return Threshold(key, 0u, found); }
+  if (!any_of_all(local, few)) { return Threshold(key, 0u, found); }
   // Keys before the last one are fewer than k; those equal to it are enough.
   let alike = sum_of_team(local, lanes, count_equal(row, local % TEAM, keys, key, items_of(row)));
-  if (!any_open(local, few & (found + alike > SORTED))) {
+  if (!any_of_all(local, few & (found + alike > SORTED))) {
     return Threshold(key, select(0u, items_of(row), few), select(found, found + alike, few));
   }
   var end = 0u;
@@ -80,10 +80,10 @@ fn run(workgroup: u32, local: u32) {
   read_keys(row, lane, &keys);
   begin_bits(local);
   if (local < TEAMS) { atomicStore(&listed[local], 0u); }
-  begin_open(local);
+  begin_any(local);
   begin_sums(local);
 #if PLACED
-  begin_placed(local);
+  begin_range(local);
 #endif
   let lanes = lanes_of(local);
   workgroupBarrier();

@@ -15,6 +15,7 @@
 #import io/source
 #import io/sink
 #import workgroup/kth_of_row
+#import workgroup/same
 #if SPILLED
 #import workgroup/near_in_order
 #if SAMPLED > 0
@@ -29,7 +30,6 @@ fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
 var<workgroup> listed: atomic<u32>;
 #endif
-var<workgroup> shared_length: u32;
 
 // Pairs of a list for which there is room.
 #if SPILLED
@@ -52,23 +52,21 @@ fn list_any(row: Row, local: u32, threshold: Pair) -> u32 {
   for (var v = local; v < row.loads; v += AGAIN * WORKGROUP) { list_near(0u, row, v, WORKGROUP, limit); }
   workgroupBarrier();
   if (local == 0u) {
-    shared_length = atomicLoad(&listed);
+    shared_word = atomicLoad(&listed);
     atomicStore(&listed, 0u);
   }
-  return workgroupUniformLoad(&shared_length);
+  return workgroupUniformLoad(&shared_word);
 }
 #endif
 
 #if SAMPLED > 0
 #import workgroup/kth
 
-fn one_of(a: Pair, b: Pair, first: bool) -> Pair { return Pair(select(b.key, a.key, first), select(b.index, a.index, first)); }
-
 // A threshold from one load in params.stride: an invocation holds SAMPLED of them, or one half of
 // each. Neighbours hold different halves, as neighbouring items may be of different kinds.
 fn sampled_threshold(row: Row, local: u32, rank: u32) -> Pair {
   var items: Items;
-  let even = local % 2u == 0u;
+  let odd = local % 2u == 1u;
 #for i in SAMPLED
   let v$i = (local + $iu * WORKGROUP) * params.stride;
   let data$i = load(row, min(v$i, row.loads - 1u));
@@ -78,7 +76,7 @@ fn sampled_threshold(row: Row, local: u32, rank: u32) -> Pair {
 #if SAMPLED_ITEMS == PER_LOAD
   items[$[i * SAMPLED_ITEMS + c]] = item(row, v$i, data$i, $cu);
 #else
-  items[$[i * SAMPLED_ITEMS + c]] = one_of(item(row, v$i, data$i, $cu), item(row, v$i, data$i, $[c + SAMPLED_ITEMS]u), even);
+  items[$[i * SAMPLED_ITEMS + c]] = select_pair(item(row, v$i, data$i, $cu), item(row, v$i, data$i, $[c + SAMPLED_ITEMS]u), odd);
 #endif
 #endfor
 #endfor
@@ -90,16 +88,13 @@ fn run(sequence: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   kth_clear(local);
-  if (local == 0u) {
-    shared_length = real_items(row);
 #if !SPILLED
-    atomicStore(&listed, 0u);
+  if (local == 0u) { atomicStore(&listed, 0u); }
 #endif
-  }
   var threshold: Pair;
   var length: u32;
   // Of a short span the sample may have fewer items than the rank.
-  let long = workgroupUniformLoad(&shared_length) >= 2u * places();
+  let long = same_for_all(local, real_items(row)) >= 2u * places();
   var sampled = params.every > 1u && long;
   var rank = params.sample_rank;
   for (var turn = 0u; ; turn++) {

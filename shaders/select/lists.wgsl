@@ -46,10 +46,10 @@ fn insert_delegates(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
     {
       let best = best_of_group(row, first + $gu * UNROLL * team_size(), end, loads$g);
       if (key_less(best.key, (*list)[K - 1u].key)) {
-        insert_in_order(list, best);
+        insert(list, best, true);
       } else if (key_equal(best.key, LAST_KEY) & (best.index != NO_INDEX)) {
         // Only the index tells a pair with the last key from nothing.
-        insert(list, best);
+        insert(list, best, false);
       }
     }
 #endfor
@@ -94,7 +94,7 @@ fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {
       let place = countTrailingZeros(pending);
       pending &= pending - 1u;
       let candidate = load(row, q + place * team_size());
-      if (before(candidate, (*list)[K - 1u])) { insert(list, candidate); }
+      if (before(candidate, (*list)[K - 1u])) { insert(list, candidate, false); }
     }
   }
 }

@@ -81,7 +81,7 @@ fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function
   // What has no part in a row comes behind all its items, by its places.
   let doubtful = packing.lost > 0u && alike(last, (*words)[K]) && K < real_items(row);
   var settled = K;
-  if (any_doubts(local, doubtful)) {
+  if (any_of_all(local, doubtful)) {
 #for i in K
     settled -= select(0u, 1u, doubtful & alike(last, (*words)[$i]));
 #endfor

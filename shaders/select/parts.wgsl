@@ -4,10 +4,9 @@
 // As select/teams.wgsl, by workgroups that take one part after the other, as many as there are. So
 // the work is cut by items: a span of many has many parts, and no workgroup waits for one.
 //   SOURCE_PAIRS  1 where the parts' pairs are the source
+#import workgroup/same
 #import workgroup/team_select
 #import io/part_table
-
-var<workgroup> shared_total: u32;
 
 fn team_with(local: u32, sequence: u32, row: Row, begin: u32, end: u32) -> Team {
   let members = (end - begin + team_size() - 1u) / team_size();
@@ -41,8 +40,7 @@ fn team_of(number: u32, local: u32) -> Team {
 
 fn run(workgroup: u32, local: u32) {
   if (workgroup >= params.workgroups) { return; }
-  if (local == 0u) { shared_total = total(); }
-  let end = workgroupUniformLoad(&shared_total);
+  let end = same_for_all(local, total());
   for (var number = workgroup; number < end; number += params.workgroups) {
     workgroupBarrier();
     select_of_team(team_of(number, local), local);

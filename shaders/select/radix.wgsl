@@ -15,6 +15,7 @@
 #import io/sink
 #import workgroup/kth
 #import workgroup/counted_digit
+#import workgroup/same
 #if SPILLED
 
 fn pair_in_list(sequence: u32, place: u32) -> Pair {
@@ -36,7 +37,6 @@ const REAL: u32 = 2u;
 const MOST_LISTED: u32 = 2u * PLACES;  // Of more, counting leaves the right ones sooner.
 
 var<workgroup> listed: atomic<u32>;
-var<workgroup> shared_length: u32;
 
 fn reserve(sequence: u32, places: u32) -> u32 {
   if (digit.counted) { return 0u; }
@@ -72,7 +72,7 @@ fn keep_passing(sequence: u32, items: ptr<function, Items>, threshold: Pair) {
     let own = firstTrailingBit(passing);
     var pair = (*items)[0];
 #for i in EACH
-    pair = Pair(select(pair.key, (*items)[$i].key, own == $iu), select(pair.index, (*items)[$i].index, own == $iu));
+    pair = select_pair(pair, (*items)[$i], own == $iu);
 #endfor
     enlist(sequence, reserve(sequence, 1u), pair);
   }
@@ -83,18 +83,16 @@ fn length_of_list(local: u32) -> u32 {
   storageBarrier();
 #endif
   workgroupBarrier();
-  if (local == 0u) { shared_length = atomicAnd(&listed, 0u); }
-  return workgroupUniformLoad(&shared_length);
+  if (local == 0u) { shared_word = atomicAnd(&listed, 0u); }
+  return workgroupUniformLoad(&shared_word);
 }
 
 // What is known of a threshold, a bit each: many of what is chosen may have its key, as the first
 // subset's best has it and none precedes that; and it is a real pair. All call it together.
 fn look_at(local: u32, items: ptr<function, Items>, last: Pair) -> u32 {
-  if (local == 0u) {
-    let first = words_of(last).x == atomicLoad(&kth_least);
-    shared_length = select(0u, ALIKE, first && key_equal((*items)[0].key, last.key)) | select(0u, REAL, last.index != NO_INDEX);
-  }
-  return workgroupUniformLoad(&shared_length);
+  let first = words_of(last).x == atomicLoad(&kth_least);
+  let alike = select(0u, ALIKE, first && key_equal((*items)[0].key, last.key));
+  return same_for_all(local, alike | select(0u, REAL, last.index != NO_INDEX));
 }
 
 // Lists what is up to `last`, or to a nearer pair where that is far more than there is room for.

@@ -10,6 +10,7 @@
 //   PLACES_EACH  of a list for each invocation, more than 1
 #import io/least
 #import io/sink
+#import workgroup/any
 
 const TEAMS: u32 = WORKGROUP / 4u;  // at most
 
@@ -18,19 +19,8 @@ alias Leasts = array<Key, LOADS>;  // The least key of each load.
 var<workgroup> lists: array<Stored, WORKGROUP * PLACES_EACH>;
 var<workgroup> counts: array<atomic<u32>, TEAMS>;
 var<workgroup> thresholds: array<Stored, TEAMS>;
-var<workgroup> overflows: atomic<u32>;
-var<workgroup> shared_overflows: u32;
 
 fn capacity() -> u32 { return params.team * PLACES_EACH; }
-
-// The least key of a load's items that are the row's.
-fn least_inside(row: Row, v: u32, data: Load) -> Key {
-  var least = LAST_KEY;
-#for c in PER_LOAD
-  least = key_min(least, item(row, v, data, $cu).key);
-#endfor
-  return least;
-}
 
 fn read_leasts(row: Row, lane: u32, leasts: ptr<function, Leasts>) {
   let last = row.loads - 1u;
@@ -117,8 +107,8 @@ fn loads_before(row: Row, lane: u32, leasts: ptr<function, Leasts>, threshold: P
   return hits;
 }
 
-// Lists what of a load does not come after the threshold.
-fn append_load(row: Row, slot: u32, v: u32, threshold: Pair) {
+// Lists what of a load does not come after the threshold. Whether the list is too short for it.
+fn append_load(row: Row, slot: u32, v: u32, threshold: Pair) -> bool {
   let data = load(row, v);
   var passing = 0u;
 #for c in PER_LOAD
@@ -133,14 +123,7 @@ fn append_load(row: Row, slot: u32, v: u32, threshold: Pair) {
     at++;
   }
 #endfor
-  if (at > capacity()) { atomicStore(&overflows, 1u); }
-}
-
-// Whether any list of the workgroup is too short; forgets it. All invocations call it together.
-fn any_overflows(local: u32) -> bool {
-  workgroupBarrier();
-  if (local == 0u) { shared_overflows = atomicAnd(&overflows, 0u); }
-  return workgroupUniformLoad(&shared_overflows) != 0u;
+  return at > capacity();
 }
 
 fn put_list(slot: u32, lane: u32, sequence: u32) {
@@ -164,16 +147,17 @@ fn run(workgroup: u32, local: u32) {
   var leasts: Leasts;
   read_leasts(row, lane, &leasts);
   if (lane == 0u) { atomicStore(&counts[slot], params.team); }
-  if (local == 0u) { atomicStore(&overflows, 0u); }
+  begin_any(local);
   lists[slot * capacity() + lane] = store_of(delegate_of_leasts(row, lane, &leasts));
   workgroupBarrier();
   loop {
     let threshold = kth_of_lists(slot, lane);
+    var overflows = false;
     for (var hits = loads_before(row, lane, &leasts, threshold); hits != 0u; hits &= hits - 1u) {
       let v = countTrailingZeros(hits) * params.team + lane;
-      if (v < row.loads) { append_load(row, slot, v, threshold); }
+      if (v < row.loads) { overflows |= append_load(row, slot, v, threshold); }
     }
-    if (!any_overflows(local)) { break; }
+    if (!any_of_all(local, overflows)) { break; }
   }
   put_list(slot, lane, sequence);
 }

@@ -85,7 +85,7 @@ fn settle(part: Part, local: u32, count: u32, largest: u32, packing: Packing, wo
   let last = (*words)[K - 1u];
   let doubtful = packing.lost > 0u && (*words)[K] != NO_WORD && alike(last, (*words)[K], packing.places);
   var settled = K;
-  if (any_doubts(local, doubtful)) {
+  if (any_of_all(local, doubtful)) {
 #for i in K
     settled -= select(0u, 1u, doubtful & alike(last, (*words)[$i], packing.places));
 #endfor
@@ -177,5 +177,6 @@ fn run(workgroup: u32, local: u32) {
   let loads = (row.skew + real_items(row) + PER_LOAD - 1u) / PER_LOAD;
   let counts = count_teams(local, wanted, 32u - countLeadingZeros((max(loads, 1u) - 1u) / LOADS));
   let turns = turns_of(counts);
+  begin_any(local);
   for (var turn = 0u; turn < turns; turn++) { serve_turn(first, local, counts, turn); }
 }

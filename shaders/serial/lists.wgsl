@@ -85,9 +85,7 @@ fn run(workgroup: u32, local: u32) {
 #for i in K
       {
         let own = best$i;
-        let key = select(next.key, above.key, shifts);
-        let index = select(next.index, above.index, shifts);
-        best$i = Pair(select(own.key, key, later$i), select(own.index, index, later$i));
+        best$i = select_pair(own, select_pair(next, above, shifts), later$i);
         above = own;
         shifts = later$i;
       }

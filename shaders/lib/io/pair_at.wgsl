@@ -10,9 +10,8 @@ fn pair_within(row: Row, position: u32) -> Pair {
   return load(row, position);
 #else
 #if SOURCE_ROWS
-  let inside = position < items_of(row);
   let pair = pair_in(row.span, position, position, key_there(row, row.skew + position));
-  return Pair(select(LAST_KEY, pair.key, inside), select(NO_INDEX, pair.index, inside));
+  return select_pair(last_pair(), pair, position < items_of(row));
 #else
   return item(row, position, load(row, position), 0u);
 #endif

@@ -144,9 +144,7 @@ fn end_whole(row: Row) -> u32 { return (row.skew + real_items(row)) / PER_LOAD; 
 
 fn item(row: Row, v: u32, data: Load, c: u32) -> Pair {
   let position = v * PER_LOAD + c - row.skew;
-  let inside = position < items_in(row.span);
-  let pair = pair_in(row.span, position, position, key_in(data, c));
-  return Pair(select(LAST_KEY, pair.key, inside), select(NO_INDEX, pair.index, inside));
+  return select_pair(last_pair(), pair_in(row.span, position, position, key_in(data, c)), position < items_in(row.span));
 }
 
 #else

@@ -13,6 +13,9 @@ fn before(a: Pair, b: Pair) -> bool {
   return key_less(a.key, b.key) | (key_equal(a.key, b.key) & (a.index < b.index));
 }
 
+// As `select`: the second where that is so.
+fn select_pair(a: Pair, b: Pair, second: bool) -> Pair { return Pair(select(a.key, b.key, second), select(a.index, b.index, second)); }
+
 // Is a pair, which may be nothing, up to a threshold?
 fn passes(threshold: Pair, pair: Pair) -> bool { return (pair.index != NO_INDEX) & !before(threshold, pair); }
 

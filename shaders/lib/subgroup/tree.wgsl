@@ -41,8 +41,7 @@ fn best_of_team(local: u32, place: u32, mine: Pair) -> Pair {
   var best = last_pair();
   for (var base = 0u; base < stored; base += lanes) {
     let other = pair_of(team_pairs[min(base + rank, stored - 1u)]);
-    let wins = before(other, best);
-    best = Pair(select(best.key, other.key, wins), select(best.index, other.index, wins));
+    best = select_pair(best, other, before(other, best));
   }
   return best_of_subgroup(best);
 }

@@ -6,21 +6,12 @@
 
 #if IN_ORDER
 
-fn best_of(row: Row, v: u32, data: Load, best: Pair) -> Pair {
-  var least = LAST_KEY;
-#for c in PER_LOAD
-  least = key_min(least, item(row, v, data, $cu).key);
-#endfor
-  let wins = key_less(least, best.key);
-  return Pair(select(best.key, least, wins), select(best.index, v, wins));
-}
+fn sooner(best: Pair, least: Key, v: u32) -> Pair { return select_pair(best, Pair(least, v), key_less(least, best.key)); }
+
+fn best_of(row: Row, v: u32, data: Load, best: Pair) -> Pair { return sooner(best, least_inside(row, v, data), v); }
 
 // Of a load whose items all belong to the sequence.
-fn best_of_whole(row: Row, v: u32, data: Load, best: Pair) -> Pair {
-  let least = least_in(data);
-  let wins = key_less(least, best.key);
-  return Pair(select(best.key, least, wins), select(best.index, v, wins));
-}
+fn best_of_whole(row: Row, v: u32, data: Load, best: Pair) -> Pair { return sooner(best, least_in(data), v); }
 
 // The pair itself: the load's first item with the key.
 fn settled(row: Row, best: Pair) -> Pair {
@@ -47,8 +38,7 @@ fn best_of(row: Row, v: u32, data: Load, best: Pair) -> Pair {
 #for c in PER_LOAD
   {
     let candidate = item(row, v, data, $cu);
-    let wins = before(candidate, found);
-    found = Pair(select(found.key, candidate.key, wins), select(found.index, candidate.index, wins));
+    found = select_pair(found, candidate, before(candidate, found));
   }
 #endfor
   return found;

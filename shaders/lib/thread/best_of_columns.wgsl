@@ -20,5 +20,5 @@ fn better(candidate: Pair, best: Pair) -> Pair {
 #else
   let wins = before(candidate, best);
 #endif
-  return Pair(select(best.key, candidate.key, wins), select(best.index, candidate.index, wins));
+  return select_pair(best, candidate, wins);
 }

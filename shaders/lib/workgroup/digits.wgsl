@@ -3,6 +3,7 @@
 //   BINS, EACH_BINS  counters a digit, and those of each invocation of a workgroup
 #import order/words
 #import io/params
+#import workgroup/same
 #import workgroup/scan
 
 @group(0) @binding(6) var<storage, read_write> histogram: array<atomic<u32>>;
@@ -26,14 +27,10 @@ fn run_of(part: u32, local: u32, loads: u32) -> vec3<u32> {
 
 fn slot_of(level: u32, sequence: u32) -> u32 { return level * params.sequences + sequence; }
 
-var<workgroup> shared_rank: u32;
-var<workgroup> shared_listed: u32;
-
 // Whether a sample's threshold has listed enough pairs, not too many. All call it together.
 fn is_listed(local: u32, sequence: u32) -> bool {
   if (params.fallback == 0u) { return false; }
-  if (local == 0u) { shared_listed = atomicLoad(&listed[sequence]); }
-  let count = workgroupUniformLoad(&shared_listed);
+  let count = same_for_all(local, atomicLoad(&listed[sequence]));
   return params.k <= count && count <= params.places;
 }
 
@@ -46,9 +43,8 @@ fn resolve(local: u32, sequence: u32, keeper: bool) -> Prefix {
   if (params.level > 0u) {
     let slot = slot_of(params.level - 1u, sequence);
     prefix.words = progress[slot].xyz;
-    if (local == 0u) { shared_rank = progress[slot].w; }
     // scan has barriers, and Tint takes a struct with a member from storage for non-uniform.
-    let rank = workgroupUniformLoad(&shared_rank);
+    let rank = same_for_all(local, progress[slot].w);
     prefix.rank = rank;
     if (rank != SETTLED) {
       var sum = 0u;

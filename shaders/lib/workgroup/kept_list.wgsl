@@ -4,13 +4,13 @@
 //   EACH  places of a list for each invocation, at least
 #import io/source
 #import workgroup/kth
+#import workgroup/same
 
 // [sequence][place], then a threshold a sequence.
 @group(0) @binding(7) var<storage, read_write> list_keys: array<Key>;
 @group(0) @binding(8) var<storage, read_write> list_indices: array<u32>;
 
 var<workgroup> filled: atomic<u32>;
-var<workgroup> shared_word: u32;
 var<workgroup> kept: atomic<u32>;
 
 fn listed(start: u32, at: u32) -> Pair { return Pair(list_keys[start + at], list_indices[start + at]); }
@@ -30,11 +30,6 @@ fn list_items(row: Row, start: u32, v: u32, threshold: Pair) {
     if (passes(threshold, candidate)) { put_listed(start, atomicAdd(&filled, 1u), candidate); }
   }
 #endfor
-}
-
-fn same_for_all(local: u32, word: u32) -> u32 {
-  if (local == 0u) { shared_word = word; }
-  return workgroupUniformLoad(&shared_word);
 }
 
 // Invocations that read a load between two looks at the room; the longest list with room for them.

@@ -2,9 +2,9 @@
 // bits, where a workgroup has seen that shuffles reach them.
 //   TEAM  invocations of a team, an aligned run of them; a power of two
 #if SUBGROUPS
+#import workgroup/same
 
 var<workgroup> bits_out_of_reach: atomic<u32>;  // Of all invocations.
-var<workgroup> shared_out_of_reach: u32;
 
 // The bits below TEAM across which a shuffle does not bring the number that it should.
 fn out_of_reach(local: u32) -> u32 {
@@ -28,8 +28,7 @@ fn lanes_of(local: u32) -> u32 {
   let bits = out_of_reach(local);
   if (bits != 0u) { atomicOr(&bits_out_of_reach, bits); }
   workgroupBarrier();
-  if (local == 0u) { shared_out_of_reach = atomicLoad(&bits_out_of_reach); }
-  let missed = workgroupUniformLoad(&shared_out_of_reach) | min(TEAM, 128u);
+  let missed = same_for_all(local, atomicLoad(&bits_out_of_reach)) | min(TEAM, 128u);
   return missed & (0u - missed);
 }
 

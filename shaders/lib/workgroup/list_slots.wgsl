@@ -2,11 +2,10 @@
 //   params.brackets  lists of a sequence, one a bracket
 //   params.places    places of a list
 #import workgroup/rank_slots
+#import workgroup/same
 #import io/list_counters
 #import io/ranks
 #import io/rank_groups
-
-var<workgroup> shared_missed: u32;
 
 // Sets the slots of a list of `count` pairs, which `earlier` items of its sequence precede. Whether
 // all of them are in the list. All of a workgroup call it together.
@@ -14,10 +13,7 @@ fn take_list(local: u32, list: u32, earlier: u32, count: u32) -> bool {
   let sequence = list / params.brackets;
   let first = bounds[list % params.brackets];
   let last = bounds[list % params.brackets + 1u] - 1u;
-  if (local == 0u) {
-    let outside = rank_of(sequence, first) <= earlier || rank_of(sequence, last) > earlier + count;
-    shared_missed = select(0u, 1u, outside || count > params.places);
-  }
+  let inside = rank_of(sequence, first) > earlier && rank_of(sequence, last) <= earlier + count;
   if (local < RANKS) { slots[local] = Slot(0u, 0u, 0u, rank_of(sequence, min(first + local, last)) - earlier); }
-  return workgroupUniformLoad(&shared_missed) == 0u;
+  return same_for_all(local, select(0u, 1u, inside && count <= params.places)) != 0u;
 }

@@ -4,14 +4,12 @@
 //   AGAIN  loads under way at once, of up to 32 items: an even number
 #import io/sink
 #import thread/near
+#import workgroup/same
 #import workgroup/scan
-
-var<workgroup> shared_count: u32;
 
 // Returns how many are up to it. All call it together.
 fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
-  if (local == 0u) { shared_count = row.loads; }
-  let loads = workgroupUniformLoad(&shared_count);
+  let loads = same_for_all(local, row.loads);
   let limit = limit_of(row, threshold);
   var first = 0u;
   for (var turn = 0u; turn < loads; turn += AGAIN * WORKGROUP) {
@@ -38,6 +36,5 @@ fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
   }
   // A list that a later threshold fills anew is written after this one.
   storageBarrier();
-  if (local == 0u) { shared_count = first; }
-  return workgroupUniformLoad(&shared_count);
+  return same_for_all(local, first);
 }

@@ -19,7 +19,7 @@ fn merge_lists(local: u32, lane: u32, list: ptr<function, List>) {
     if (lane < reach) {
       for (var i = 0u; i < K; i++) {
         let other = pair_of(lists[i * WORKGROUP + local + reach]);
-        if (before(other, (*list)[K - 1u])) { insert(list, other); }
+        if (before(other, (*list)[K - 1u])) { insert(list, other, false); }
       }
     }
   }

@@ -6,19 +6,13 @@
 //   PLACE_BITS  of a place; twice as many, and the bits of a rank, fill no more than a word
 #import io/pair_at
 #import thread/packed_words
-#import workgroup/doubts
+#import workgroup/any
 #import workgroup/register_sort
 #import workgroup/team_range
 
 fn placed(packing: Packing, key: u32, place: u32) -> u32 { return (packed(packing, key) & ~PLACES) | place; }
 
 fn pair_of_word(row: Row, word: u32) -> Pair { return pair_at(row, (word & PLACES) - row.skew); }
-
-// Before a barrier ahead of `sort_placed`.
-fn begin_placed(local: u32) {
-  begin_range(local);
-  clear_doubts(local);
-}
 
 // What is out of order among the first k ranks and those alike to the last of them.
 struct Disorder {
@@ -86,7 +80,7 @@ fn sort_placed(row: Row, packing: Packing, x: ptr<function, Registers>, local: u
     if (again) { return; }
     var disorder = Disorder(0u, false);
     if (packing.lost > 0u) { disorder = disorder_of(row, home, lane, alike_to_earlier(x, home, lane)); }
-    if (!any_doubts(local, disorder.more)) {
+    if (!any_of_all(local, disorder.more)) {
       exchange_pairs(home, lane, disorder.pairs);
       workgroupBarrier();
       return;

@@ -9,16 +9,15 @@
 @group(0) @binding(7) var<storage, read_write> progress: array<vec4<u32>>;
 
 #if GATE
-@group(0) @binding(9) var<storage, read_write> missed: array<u32>;  // [sequence]
+#import workgroup/same
 
-var<workgroup> shared_missed: u32;
+@group(0) @binding(9) var<storage, read_write> missed: array<u32>;  // [sequence]
 #endif
 
 // Whether the workgroup has work. All of it call it together.
 fn is_wanted(local: u32, sequence: u32) -> bool {
 #if GATE
-  if (local == 0u) { shared_missed = missed[sequence]; }
-  return workgroupUniformLoad(&shared_missed) != 0u;
+  return same_for_all(local, missed[sequence]) != 0u;
 #else
   return true;
 #endif

@@ -3,6 +3,7 @@
 //   WHOLE_TEAM    1 where a team is a workgroup: the compiler then knows what is uniform
 //   SIDE_BY_SIDE  1 where neighbours serve neighbouring teams, whose sequences lie side by side
 #import io/source
+#import workgroup/same
 
 const MOST_TEAMS: u32 = WORKGROUP / 32u;
 
@@ -39,22 +40,20 @@ struct Team {
 }
 
 var<workgroup> most: atomic<u32>;
-var<workgroup> shared_most: u32;
 
 // The largest of all teams' numbers, known to all. `most` is zero before it and after it.
 fn largest_of_all(local: u32, mine: u32) -> u32 {
   atomicMax(&most, mine);
   workgroupBarrier();
   if (local == 0u) {
-    shared_most = atomicLoad(&most);
+    shared_word = atomicLoad(&most);
     atomicStore(&most, 0u);
   }
-  return workgroupUniformLoad(&shared_most);
+  return workgroupUniformLoad(&shared_word);
 }
 
 // The same of a number that all invocations of a team have.
 fn largest_of_teams(local: u32, mine: u32) -> u32 {
   if (team_size() < WORKGROUP) { return largest_of_all(local, mine); }
-  if (local == 0u) { shared_most = mine; }
-  return workgroupUniformLoad(&shared_most);
+  return same_for_all(local, mine);
 }

@@ -4,14 +4,14 @@
 #import thread/word_list
 
 #if TEAM > 1
-#import workgroup/doubts
+#import workgroup/any
 #import workgroup/range_in_memory
 
 var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
 
 // All invocations call it first.
 fn begin_teams(local: u32) {
-  clear_doubts(local);
+  begin_any(local);
   begin_range(local);
   workgroupBarrier();
 }
@@ -36,6 +36,6 @@ fn merge_team(words: ptr<function, Words>, local: u32) {
 fn begin_teams(local: u32) {}
 fn range_in_memory(local: u32, mine: vec2<u32>) -> vec2<u32> { return mine; }
 fn merge_team(words: ptr<function, Words>, local: u32) {}
-fn any_doubts(local: u32, mine: bool) -> bool { return mine; }
+fn any_of_all(local: u32, mine: bool) -> bool { return mine; }
 
 #endif

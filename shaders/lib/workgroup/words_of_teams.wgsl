@@ -1,7 +1,7 @@
 // What teams of unlike sizes do together with their lists of words: least, largest, first words.
 #import thread/word_list
 #import workgroup/team_sizes
-#import workgroup/doubts
+#import workgroup/any
 
 // By the team's first invocation.
 var<workgroup> least_keys: array<atomic<u32>, WORKGROUP>;
@@ -10,7 +10,6 @@ var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
 
 // The least of the team's first numbers and the largest of its second ones. All call it together.
 fn range_of_team(local: u32, lane: u32, mine: vec2<u32>) -> vec2<u32> {
-  clear_doubts(local);
   atomicStore(&least_keys[local], 0xffffffffu);
   atomicStore(&bound_keys[local], 0u);
   workgroupBarrier();
