@@ -1,5 +1,5 @@
 // The best pairs of strided subsets, and of classes of them.
-// input -> sink (delegates), best_keys and best_indices or best_pairs, counts (zeros)
+// input -> sink (delegates), bests, counts (zeros)
 //
 // Subset p holds the loads p, p + params.subsets, ... Eight neighbouring invocations share a line
 // of memory. The next eight read far away: a stretch with all the best falls to many workgroups.
@@ -15,19 +15,7 @@ const LANES: u32 = 8u;
 
 #if CLASSES
 // [sequence][best]: in the order of the classes' first subsets, as all may be alike.
-#if RAGGED
-@group(0) @binding(6) var<storage, read_write> best_pairs: array<Stored>;
-
-fn put_best(at: u32, best: Pair) { best_pairs[at] = store_of(best); }
-#else
-@group(0) @binding(6) var<storage, read_write> best_keys: array<Key>;
-@group(0) @binding(7) var<storage, read_write> best_indices: array<u32>;
-
-fn put_best(at: u32, best: Pair) {
-  best_keys[at] = best.key;
-  best_indices[at] = best.index;
-}
-#endif
+@group(0) @binding(6) var<storage, read_write> bests: array<Stored>;
 
 var<workgroup> tree: array<Stored, WORKGROUP>;
 
@@ -73,6 +61,6 @@ fn run(workgroup: u32, local: u32) {
   }
 #if CLASSES
   best = best_of_class(local, best);
-  if (live && local < CLASSES) { put_best(sequence * workgroups * CLASSES + subset, best); }
+  if (live && local < CLASSES) { bests[sequence * workgroups * CLASSES + subset] = store_of(best); }
 #endif
 }

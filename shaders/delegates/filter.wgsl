@@ -1,5 +1,5 @@
 // Every pair up to a threshold, in any order. It re-reads the subsets whose delegates qualify.
-// input, delegates, best_keys and best_indices or best_pairs -> sink (lists, thresholds), counts
+// input, delegates, bests -> sink (lists, thresholds), counts
 //
 // params.parts workgroups serve a sequence. Each finds the threshold by itself, as waiting for one
 // would take longer. Neighbouring bests fall into different groups. The threshold is the k-th of
@@ -27,29 +27,17 @@ alias Own = array<Pair, OWN>;
 
 fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&counts[sequence], count); }
 
-#if CLASSES && RAGGED
-// [sequence][best]: in one binding, as spans take one too.
-@group(0) @binding(7) var<storage, read_write> best_pairs: array<Stored>;
+#if CLASSES
+@group(0) @binding(7) var<storage, read_write> bests: array<Stored>;  // [sequence][best]
 
-fn stored_best(sequence: u32, place: u32) -> Pair { return pair_of(best_pairs[sequence * params.bests + place]); }
-#endif
-#if CLASSES && !RAGGED
-@group(0) @binding(7) var<storage, read_write> best_keys: array<Key>;      // [sequence][best]
-@group(0) @binding(8) var<storage, read_write> best_indices: array<u32>;
-
-fn stored_best(sequence: u32, place: u32) -> Pair {
-  return Pair(best_keys[sequence * params.bests + place], best_indices[sequence * params.bests + place]);
-}
-#endif
-#if !CLASSES
+fn stored_best(sequence: u32, place: u32) -> Pair { return pair_of(bests[sequence * params.bests + place]); }
+#else
 fn stored_best(sequence: u32, place: u32) -> Pair { return delegate_at(sequence, place); }
 #endif
 
 // Without a branch, so that all of an invocation's are under way before the first is used.
 fn best_at(sequence: u32, place: u32) -> Pair {
-  let best = stored_best(sequence, min(place, params.bests - 1u));
-  let inside = place < params.bests;
-  return Pair(select(LAST_KEY, best.key, inside), select(NO_INDEX, best.index, inside));
+  return select_pair(last_pair(), stored_best(sequence, min(place, params.bests - 1u)), place < params.bests);
 }
 
 fn bests_of_groups(sequence: u32, local: u32) -> Items {

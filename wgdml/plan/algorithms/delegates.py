@@ -177,16 +177,6 @@ class Delegates(Algorithm):
         shape.groups = min(shape.bests, shape.groups)
 
     @staticmethod
-    def _bests(program: Program, problem: Problem, shape: _Shape) -> dict[str, Region]:
-        """Room for the bests of classes, by the kernels' names: in one binding beside spans."""
-        if not shape.classes:
-            return {}
-        if problem.ragged:
-            return {"best_pairs": program.words(problem.sequences * shape.bests * pair_bytes(problem.key_words) // 4)}
-        bests = program.pairs(problem.sequences, shape.bests)
-        return {"best_keys": bests.keys, "best_indices": bests.indices}
-
-    @staticmethod
     def _least(problem: Problem, shape: _Shape) -> int:
         """So many items that no subset is empty."""
         return shape.subsets * problem.view.per_load
@@ -195,7 +185,9 @@ class Delegates(Algorithm):
         shape = self._shape(problem)
         sequences = problem.sequences
         delegates = program.pairs(sequences, shape.subsets)
-        extra = self._bests(program, problem, shape)
+        # The bests of classes, where there are any, in one binding.
+        words = sequences * shape.bests * pair_bytes(problem.key_words) // 4
+        extra = {"bests": program.words(words)} if shape.classes else {}
         # A list of candidates a sequence, then the sequences' thresholds.
         lists = program.pairs(1, sequences * (shape.capacity + 1))
         candidates = replace(lists, step=shape.capacity, length=shape.capacity)
