@@ -12,6 +12,7 @@
 #if NARROW
 #import io/put_ranks
 #endif
+#import order/arithmetic
 #import workgroup/block_radix
 #import workgroup/teams
 
@@ -24,15 +25,8 @@ var<private> first_sequence: u32;  // of the workgroup
 
 // A key's bits from `part * PART` up, counted from its lowest used bit.
 fn part_of(key: Key, part: u32) -> u32 {
-  let low = 32u * KEY_WORDS - KEY_BITS + part * PART;
-  let mask = 0xffffffffu >> (32u - PART);
-#if KEY_WORDS == 1
-  return (key >> low) & mask;
-#else
-  let shift = low & 31u;
-  if (low >= 32u) { return (key.x >> shift) & mask; }
-  return ((key.y >> shift) | ((key.x << 1u) << (31u - shift))) & mask;
-#endif
+  let above = shifted_down(key, 32u * KEY_WORDS - KEY_BITS + part * PART);
+  return key_word(above, KEY_WORDS - 1u) & (0xffffffffu >> (32u - PART));
 }
 
 // One load's words of keys to their places in memory.

@@ -41,12 +41,8 @@ fn arriving_before(sequence: u32, key: Key) -> u32 {
 fn put_entry(sequence: u32, rank: u32, entry: Entry) {
   if (rank >= params.k) { return; }
   let at = sequence * row_words() + HEAD + rank * ENTRY;
-#if KEY_WORDS == 1
-  next[at] = entry.bits;
-#else
-  next[at] = entry.bits.x;
-  next[at + 1u] = entry.bits.y;
-#endif
+  next[at] = key_word(entry.bits, 0u);
+  next[at + KEY_WORDS - 1u] = key_word(entry.bits, KEY_WORDS - 1u);
   next[at + KEY_WORDS] = entry.id.x;
   next[at + KEY_WORDS + 1u] = entry.id.y;
 }

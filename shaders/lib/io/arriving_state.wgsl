@@ -10,11 +10,7 @@ fn arriving(sequence: u32) -> u32 { return other[other_row(sequence) + 2u]; }
 
 fn arriving_bits(sequence: u32, i: u32) -> Key {
   let at = other_row(sequence) + HEAD + i * ENTRY;
-#if KEY_WORDS == 1
-  return other[at];
-#else
-  return Key(other[at], other[at + 1u]);
-#endif
+  return key_from(vec2<u32>(other[at], other[at + KEY_WORDS - 1u]));
 }
 
 fn arriving_key(sequence: u32, i: u32) -> Key { return key_of(arriving_bits(sequence, i)); }

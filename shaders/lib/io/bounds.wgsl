@@ -34,14 +34,6 @@ fn count_at(sequence: u32, bound: u32, tile: u32) -> u32 { return (sequence * BO
 
 fn lowest_shift() -> u32 { return 32u * KEY_WORDS - params.key_bits; }
 
-#if KEY_WORDS == 1
-fn key_from(words: vec2<u32>) -> Key { return words.x; }
-fn words_of_key(key: Key) -> vec2<u32> { return vec2<u32>(key, 0u); }
-#else
-fn key_from(words: vec2<u32>) -> Key { return words; }
-fn words_of_key(key: Key) -> vec2<u32> { return key; }
-#endif
-
 // The prefix and a number of up to five bits from the state's shift on.
 fn with_digit(state: State, number: u32) -> Key { return key_plus(state.prefix, shifted_up(low_key(number), state.shift)); }
 

@@ -15,11 +15,7 @@ struct Entry { bits: Key, id: vec2<u32> }
 
 fn bits_kept(row: u32, rank: u32) -> Key {
   let at = row + HEAD + rank * ENTRY;
-#if KEY_WORDS == 1
-  return state[at];
-#else
-  return Key(state[at], state[at + 1u]);
-#endif
+  return key_from(vec2<u32>(state[at], state[at + KEY_WORDS - 1u]));
 }
 
 fn id_kept(row: u32, rank: u32) -> vec2<u32> {
@@ -34,12 +30,8 @@ fn sum_of(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 fn put_kept(row: u32, rank: u32, entry: Entry) {
   let at = row + HEAD + rank * ENTRY;
-#if KEY_WORDS == 1
-  state[at] = entry.bits;
-#else
-  state[at] = entry.bits.x;
-  state[at + 1u] = entry.bits.y;
-#endif
+  state[at] = key_word(entry.bits, 0u);
+  state[at + KEY_WORDS - 1u] = key_word(entry.bits, KEY_WORDS - 1u);
   state[at + KEY_WORDS] = entry.id.x;
   state[at + KEY_WORDS + 1u] = entry.id.y;
 }

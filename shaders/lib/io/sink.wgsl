@@ -82,11 +82,7 @@ fn result_of(to: Target, rank: u32, pair: Pair) -> Result {
 #if RAGGED
   let span = spans[to.sequence];
   if (index >= span.y || rank + params.earlier_ranks >= span.z) {
-#if KEY_WORDS == 1
-    return Result(true, params.nothing_high, vec2<u32>(0xffffffffu));
-#else
-    return Result(true, Key(params.nothing_high, params.nothing_low), vec2<u32>(0xffffffffu));
-#endif
+    return Result(true, key_from(vec2<u32>(params.nothing_high, params.nothing_low)), vec2<u32>(0xffffffffu));
   }
   index += span.x;
 #endif

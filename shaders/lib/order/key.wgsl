@@ -8,11 +8,7 @@
 #import io/params
 
 // The bits in which a key differs from its signed number.
-#if KEY_WORDS == 1
-fn flips() -> Key { return params.flip_high; }
-#else
-fn flips() -> Key { return Key(params.flip_high, params.flip_low); }
-#endif
+fn flips() -> Key { return key_from(vec2<u32>(params.flip_high, params.flip_low)); }
 
 #if MINUS
 

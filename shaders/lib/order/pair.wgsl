@@ -30,15 +30,7 @@ fn store_of(pair: Pair) -> Stored { return Stored(pair.key, pair.index); }
 fn pair_of(stored: Stored) -> Pair { return Pair(stored.xy, stored.z); }
 #endif
 
-// The words of a key, and of a pair, most significant first: those of the key, then the index.
-#if KEY_WORDS == 1
-fn key_word(key: Key, w: u32) -> u32 { return key; }
-fn with_key_word(key: Key, w: u32, word: u32) -> Key { return word; }
-#else
-fn key_word(key: Key, w: u32) -> u32 { return select(key.x, key.y, w == 1u); }
-fn with_key_word(key: Key, w: u32, word: u32) -> Key { return select(Key(key.x, word), Key(word, key.y), w == 0u); }
-#endif
-
+// The words of a pair, most significant first: those of the key, then the index.
 fn word_of_pair(pair: Pair, w: u32) -> u32 {
   if (w == KEY_WORDS) { return pair.index; }
   return key_word(pair.key, w);
