@@ -32,7 +32,7 @@ fn run(workgroup: u32, local: u32) {
   range.y = max(range.y, select(0u, pair$[l * PER_LOAD + c].key, pair$[l * PER_LOAD + c].key != LAST_KEY));
 #endfor
 #endfor
-  let packing = packing_of(range_of_team(local, lanes, range));
+  let packing = packing_up_to(range_of_team(local, lanes, range), PLACE_BITS);
 #for l in LOADS
 #for c in PER_LOAD
   let word$[l * PER_LOAD + c] = placed(packing, pair$[l * PER_LOAD + c].key, ($lu * TEAM + lane) * PER_LOAD + $cu);

@@ -13,7 +13,6 @@
 #import thread/row_counts
 #import workgroup/any
 #import workgroup/sums
-#import workgroup/team_bits
 #if PLACED
 #import workgroup/placed_sort
 #else
@@ -26,6 +25,32 @@ const LOOKS: u32 = 3u;  // Every third look, of four guesses each, begins with t
 
 // What passes: keys before `key`, and those equal to it at positions before `end`; so many pairs.
 struct Threshold { key: Key, end: u32, passing: u32 }
+
+struct Bits { some: Key, every: Key }
+
+var<workgroup> bits_of_some: array<atomic<u32>, 2u * TEAMS>;
+var<workgroup> bits_of_all: array<atomic<u32>, 2u * TEAMS>;
+
+// Comes before a barrier ahead of `bits_of_team`.
+fn begin_bits(local: u32) {
+  if (local < 2u * TEAMS) {
+    atomicStore(&bits_of_some[local], 0u);
+    atomicStore(&bits_of_all[local], 0xffffffffu);
+  }
+}
+
+// Those of all invocations of a team. All of the workgroup call it once, together.
+fn bits_of_team(local: u32, mine: Bits) -> Bits {
+  let own = local / TEAM * 2u;
+#for w in KEY_WORDS
+  atomicOr(&bits_of_some[own + $wu], key_word(mine.some, $wu));
+  atomicAnd(&bits_of_all[own + $wu], key_word(mine.every, $wu));
+#endfor
+  workgroupBarrier();
+  let last = own + KEY_WORDS - 1u;
+  return Bits(key_from(vec2<u32>(atomicLoad(&bits_of_some[own]), atomicLoad(&bits_of_some[last]))),
+              key_from(vec2<u32>(atomicLoad(&bits_of_all[own]), atomicLoad(&bits_of_all[last]))));
+}
 
 // The bits that some key of the team has, and those that all have. All call it together.
 fn bits_of_keys(row: Row, local: u32, keys: ptr<function, Keys>) -> Bits {
@@ -105,7 +130,7 @@ fn run(workgroup: u32, local: u32) {
     range.y = max(range.y, select(0u, keys[$i], keys[$i] != LAST_KEY));
 #endfor
   }
-  let packing = packing_of(range_of_team(local, lanes, range));
+  let packing = packing_up_to(range_of_team(local, lanes, range), PLACE_BITS);
 #endif
   let first = home + atomicAdd(&listed[local / TEAM], countOneBits(passing[0]) + countOneBits(passing[1]));
   var items: Registers;

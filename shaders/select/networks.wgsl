@@ -10,20 +10,53 @@
 //   K       one of a few numbers from params.k on
 //   LOADS   of an invocation, whose items fill BATCHES, of which the last may lack some
 //   FETCH   loads that are read again at a time; BATCHES_AGAIN batches of items are in them
-#import io/pair_at
+//   GROUPS  of an invocation's items, so that its team has K of them
 #import thread/row_keys
-#import thread/key_range
 #import io/sink
 #if NARROW
 #import io/put_ranks
 #endif
-#import thread/packed_words
 #import workgroup/word_lists
 #import workgroup/teams
+#if TEAM > 1
+#import workgroup/range_in_memory
+
+fn begin_teams(local: u32) {
+  begin_any(local);
+  begin_range(local);
+  workgroupBarrier();
+}
+#else
+
+fn begin_teams(local: u32) {}
+fn range_in_memory(local: u32, mine: vec2<u32>) -> vec2<u32> { return mine; }
+#endif
+
+const PLACES: u32 = (1u << PLACE_BITS) - 1u;
+
+struct Part { row: Row, lane: u32, size: u32 }
 
 var<workgroup> best_words: array<u32, TEAMS * K>;
 var<workgroup> bases: array<u32, TEAMS>;  // The least keys.
 var<workgroup> loose: array<u32, TEAMS>;  // 0: words hold whole keys; else 1 + first words in doubt
+
+// The keys lose the bits that no key uses. Their least, and the last of the groups' least ones.
+fn range_of(keys: ptr<function, Keys>) -> vec2<u32> {
+#for g in GROUPS
+  var best$g = LAST_KEY >> UNUSED;
+#endfor
+#for l in LOADS
+#for c in PER_LOAD
+  (*keys)[$[l * PER_LOAD + c]] >>= UNUSED;
+  best$[(l * PER_LOAD + c) % GROUPS] = min(best$[(l * PER_LOAD + c) % GROUPS], (*keys)[$[l * PER_LOAD + c]]);
+#endfor
+#endfor
+  var range = vec2<u32>(best0);
+#for g in GROUPS
+  range = vec2<u32>(min(range.x, best$g), max(range.y, best$g));
+#endfor
+  return range;
+}
 
 // What the row does not have is behind all its items: it has the last key, and later places. Only
 // places before a row that begins inside a load are told apart.
@@ -34,7 +67,7 @@ fn merge_keys(row: Row, lane: u32, keys: ptr<function, Keys>, packing: Packing, 
 #for j in BATCH
 #if $[LOADS * PER_LOAD] > $[i * BATCH + j]
     let place$j = $[(i * BATCH + j) // PER_LOAD * TEAM * PER_LOAD + (i * BATCH + j) % PER_LOAD]u + lane * PER_LOAD;
-    batch[$j] = (packed(packing, (*keys)[$[i * BATCH + j]]) & ~PLACES) | place$j;
+    batch[$j] = (packed_any(packing, (*keys)[$[i * BATCH + j]]) & ~PLACES) | place$j;
 #if SKEWED && PER_LOAD > $[i * BATCH + j]
     batch[$j] = select(NO_WORD, batch[$j], place$j >= row.skew);
 #endif
@@ -48,16 +81,16 @@ fn merge_keys(row: Row, lane: u32, keys: ptr<function, Keys>, packing: Packing, 
 }
 
 // Merges the words like `last` but for their places, by the bits that were dropped.
-fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<function, Words>) {
+fn merge_rest(part: Part, local: u32, packing: Packing, doubtful: bool, last: u32, rest: ptr<function, Words>) {
   for (var l = 0u; l < LOADS; l += FETCH) {
 #for f in FETCH
-    let v$f = (l + $fu) * TEAM + lane;
-    let again$f = load(row, min(v$f, row.loads - 1u));
+    let v$f = (l + $fu) * TEAM + part.lane;
+    let again$f = load(part.row, min(v$f, part.row.loads - 1u));
 #for c in PER_LOAD
     let place$[f * PER_LOAD + c] = v$f * PER_LOAD + $cu;
-    let bits$[f * PER_LOAD + c] = packed(packing, key_at(row, place$[f * PER_LOAD + c], again$f, $cu) >> UNUSED);
+    let bits$[f * PER_LOAD + c] = packed_any(packing, key_at(part.row, place$[f * PER_LOAD + c], again$f, $cu) >> UNUSED);
     let rest$[f * PER_LOAD + c] = select(NO_WORD, ((bits$[f * PER_LOAD + c] & PLACES) << PLACE_BITS) | place$[f * PER_LOAD + c],
-        alike(bits$[f * PER_LOAD + c], last) & is_inside(row, place$[f * PER_LOAD + c]));
+        alike(bits$[f * PER_LOAD + c], last, PLACES) & is_inside(part.row, place$[f * PER_LOAD + c]));
 #endfor
 #endfor
 #for i in BATCHES_AGAIN
@@ -74,43 +107,7 @@ fn merge_rest(row: Row, lane: u32, packing: Packing, last: u32, rest: ptr<functi
   }
 }
 
-// Words like the last of the K may be more than are kept: the dropped bits then tell which to keep.
-// Returns how many words are before those.
-fn settle(row: Row, lane: u32, local: u32, packing: Packing, words: ptr<function, Words>) -> u32 {
-  let last = (*words)[K - 1u];
-  // What has no part in a row comes behind all its items, by its places.
-  let doubtful = packing.lost > 0u && alike(last, (*words)[K]) && K < real_items(row);
-  var settled = K;
-  if (any_of_all(local, doubtful)) {
-#for i in K
-    settled -= select(0u, 1u, doubtful & alike(last, (*words)[$i]));
-#endfor
-    // Zeros hold the places of the words before, in one list of the team's.
-    var rest: Words;
-#for i in KEEP
-    rest[$i] = select(NO_WORD, 0u, (lane == 0u) & ($iu < settled));
-#endfor
-    merge_rest(row, lane, packing, last, &rest);
-    merge_team(&rest, local);
-#for i in K
-    if ($iu >= settled) { (*words)[$i] = rest[$i]; }
-#endfor
-  }
-  return settled;
-}
-
-// The rank of a pair whose word is at `e`, among words from `begin` to before `stop` alike in keys.
-fn rank_among_alike(row: Row, pair: Pair, e: u32, begin: u32, stop: u32) -> u32 {
-  let word = best_words[e];
-  var rank = e - begin;
-  for (var other = e; other > begin && alike(best_words[other - 1u], word); other--) {
-    if (before(pair, pair_at(row, (best_words[other - 1u] & PLACES) - row.skew))) { rank--; }
-  }
-  for (var other = e + 1u; other < stop && alike(best_words[other], word); other++) {
-    if (before(pair_at(row, (best_words[other] & PLACES) - row.skew), pair)) { rank++; }
-  }
-  return rank;
-}
+fn word_listed(slot: u32, rank: u32) -> u32 { return best_words[slot * K + rank]; }
 
 #if NARROW
 
@@ -135,18 +132,16 @@ fn put_words(first: u32, local: u32) {
   let end = min(max(params.sequences, first) - first, TEAMS) * K;
   for (var e = local; e < end; e += WORKGROUP) {
     let owner = e / K;
-    let begin = owner * K;
     let row = row_of(first + owner);
     let place = (best_words[e] & PLACES) - row.skew;
-    var rank = e - begin;
+    var rank = e % K;
     var pair: Pair;
     if (loose[owner] == 0u) {
       if (rank >= params.k) { continue; }
       pair = Pair((bases[owner] + (best_words[e] >> PLACE_BITS)) << UNUSED, index_at(row, place));
     } else {
       pair = pair_at(row, place);
-      let stop = begin + loose[owner] - 1u;
-      if (e < stop) { rank = rank_among_alike(row, pair, e, begin, stop); }
+      if (rank + 1u < loose[owner]) { rank = rank_among_alike(row, pair, owner, rank, loose[owner] - 1u, PLACES); }
     }
     if (rank < params.k) { put_to(target_of(first + owner), rank, pair); }
   }
@@ -162,15 +157,15 @@ fn run(workgroup: u32, local: u32) {
   begin_teams(local);
   var keys: Keys;
   read_keys(row, lane, &keys);
-  use_bits(&keys);
-  let packing = packing_of(range_in_memory(local, range_of(&keys)));
+  let packing = packing_up_to(range_in_memory(local, range_of(&keys)), PLACE_BITS);
   var words: Words;
 #for i in KEEP
   words[$i] = NO_WORD;
 #endfor
   merge_keys(row, lane, &keys, packing, &words);
-  merge_team(&words, local);
-  let settled = settle(row, lane, local, packing, &words);
+  merge_team(&words, local, TEAM, TEAM);
+  // What has no part in a row comes behind all its items, by its places.
+  let settled = settle(Part(row, lane, TEAM), local, TEAM, packing, K < real_items(row), &words);
   if (lane == 0u) {
     bases[slot] = packing.least;
     loose[slot] = select(0u, settled + 1u, packing.lost > 0u);

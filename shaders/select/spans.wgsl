@@ -8,10 +8,10 @@
 // once more by the bits that were dropped. At the end whole keys order the others.
 //   K      one of a few numbers from params.k on
 //   LOADS  of an invocation; LOADS * PER_LOAD is a multiple of BATCH
-#import io/pair_at
 #import thread/span_keys
 #import io/sink
-#import workgroup/words_of_teams
+#import workgroup/word_lists
+#import workgroup/team_sizes
 
 var<workgroup> survivors: array<u32, WORKGROUP * LOADS * PER_LOAD>;  // A column each.
 // By the team's first invocation: the least key; by how much an index exceeds its place; bits of a
@@ -65,60 +65,25 @@ fn merge_survivors(local: u32, count: u32, words: ptr<function, Words>) {
 }
 
 // Merges the words like `last` but for their places, by the bits that were dropped.
-fn merge_rest(row: Row, local: u32, count: u32, packing: Packing, last: u32, rest: ptr<function, Words>) {
+fn merge_rest(part: Part, local: u32, packing: Packing, doubtful: bool, last: u32, rest: ptr<function, Words>) {
+  let count = select(0u, part.listed, doubtful);
   for (var i = 0u; i < count; i += BATCH) {
     var batch: Batch;
 #for j in BATCH
     batch[$j] = NO_WORD;
     if (i + $ju < count && alike(survivors[(i + $ju) * WORKGROUP + local], last, packing.places)) {
       let place = survivors[(i + $ju) * WORKGROUP + local] & packing.places;
-      batch[$j] = ((packed(packing, key_there(row, place) >> UNUSED) & packing.places) << packing.bits) | place;
+      batch[$j] = ((packed(packing, key_there(part.row, place) >> UNUSED) & packing.places) << packing.bits) | place;
     }
 #endfor
     merge(rest, &batch);
   }
 }
 
-// Words like the last of the K may be more than are kept: the dropped bits then tell which to keep.
-// Returns how many words are before those.
-fn settle(part: Part, local: u32, count: u32, largest: u32, packing: Packing, words: ptr<function, Words>) -> u32 {
-  let last = (*words)[K - 1u];
-  let doubtful = packing.lost > 0u && (*words)[K] != NO_WORD && alike(last, (*words)[K], packing.places);
-  var settled = K;
-  if (any_of_all(local, doubtful)) {
-#for i in K
-    settled -= select(0u, 1u, doubtful & alike(last, (*words)[$i], packing.places));
-#endfor
-    // Zeros hold the places of the words before, in one list of the team's.
-    var rest: Words;
-#for i in KEEP
-    rest[$i] = select(NO_WORD, 0u, (part.lane == 0u) & ($iu < settled));
-#endfor
-    merge_rest(part.row, local, select(0u, count, doubtful), packing, last, &rest);
-    merge_team(&rest, local, part.size, largest);
-#for i in K
-    if ($iu >= settled) { (*words)[$i] = rest[$i]; }
-#endfor
-  }
-  return settled;
-}
-
-// The rank of a pair whose word is at a rank, among those before `stop` that are alike.
-fn rank_among_alike(row: Row, pair: Pair, leader: u32, at: u32, stop: u32) -> u32 {
-  let places = (1u << place_bits[leader]) - 1u;
-  let word = exchange[at * WORKGROUP + leader];
-  var rank = at;
-  for (var other = at; other > 0u && alike(exchange[(other - 1u) * WORKGROUP + leader], word, places); other--) {
-    if (before(pair, pair_at(row, (exchange[(other - 1u) * WORKGROUP + leader] & places) - row.skew))) { rank--; }
-  }
-  for (var other = at + 1u; other < stop && alike(exchange[other * WORKGROUP + leader], word, places); other++) {
-    if (before(pair_at(row, (exchange[other * WORKGROUP + leader] & places) - row.skew), pair)) { rank++; }
-  }
-  return rank;
-}
+fn word_listed(leader: u32, at: u32) -> u32 { return exchange[at * WORKGROUP + leader]; }
 
 fn put_word(sequence: u32, leader: u32, at: u32) {
-  let word = exchange[at * WORKGROUP + leader];
+  let word = word_listed(leader, at);
   let place = word & ((1u << place_bits[leader]) - 1u);
   var rank = at;
   var pair = Pair((bases[leader] + (word >> place_bits[leader])) << UNUSED, firsts[leader] + place);
@@ -128,7 +93,8 @@ fn put_word(sequence: u32, leader: u32, at: u32) {
   } else if (loose[leader] > 0u) {
     let row = row_of(sequence);
     pair = pair_at(row, place - row.skew);
-    if (at + 1u < loose[leader]) { rank = rank_among_alike(row, pair, leader, at, loose[leader] - 1u); }
+    let places = (1u << place_bits[leader]) - 1u;
+    if (at + 1u < loose[leader]) { rank = rank_among_alike(row, pair, leader, at, loose[leader] - 1u, places); }
   }
   if (rank < params.k) { put_to(target_of(sequence), rank, pair); }
 }
@@ -141,19 +107,19 @@ fn serve_turn(first: u32, local: u32, counts: Counts, turn: u32) {
   let live = spot.team < end;
   let sequence = first + select(0u, ordered[min(spot.team, WORKGROUP - 1u)], live);
   if (live && spot.lane == 0u) { leaders[spot.team - begin.team] = local; }
-  let part = part_of(sequence, spot.size, spot.lane, live);
+  var part = part_of(sequence, spot.size, spot.lane, live);
   var keys: Keys;
   read_keys(part, &keys);
   let range = range_of_team(local, spot.lane, range_of(&keys, spot.size));
-  let packing = packing_of(range, part.end);
-  let count = list_survivors(part, local, &keys, packing, range.y);
+  let packing = packing_of(range.x, range.y, 32u - countLeadingZeros(part.end));
+  part.listed = list_survivors(part, local, &keys, packing, range.y);
   var words: Words;
 #for i in KEEP
   words[$i] = NO_WORD;
 #endfor
-  merge_survivors(local, count, &words);
+  merge_survivors(local, part.listed, &words);
   merge_team(&words, local, spot.size, begin.size);
-  let settled = settle(part, local, count, begin.size, packing, &words);
+  let settled = settle(part, local, begin.size, packing, words[K] != NO_WORD, &words);
   workgroupBarrier();
   bases[local] = packing.least;
   firsts[local] = part.row.span.first - part.row.skew;

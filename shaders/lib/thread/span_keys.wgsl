@@ -2,7 +2,7 @@
 //   LOADS  of an invocation, and one more for the load that the span ends in
 //   K      groups of a team's items
 #import io/source
-#import thread/span_words
+#import thread/packed_words
 
 alias Keys = array<u32, (LOADS + 1u) * PER_LOAD>;  // What is not there has the last key.
 
@@ -14,6 +14,7 @@ struct Part {
   end: u32,    // Place behind the span.
   whole: u32,  // Load behind the last whole one.
   ends: bool,  // The load that the span ends in is this invocation's, and not its first.
+  listed: u32,
 }
 
 // Nothing of a sequence that is not live.
@@ -21,7 +22,7 @@ fn part_of(sequence: u32, size: u32, lane: u32, live: bool) -> Part {
   let row = row_of(sequence);
   let end = row.skew + select(0u, real_items(row), live);
   let whole = end / PER_LOAD;
-  return Part(row, size, lane, end, whole, end % PER_LOAD > 0u && whole >= size && (whole & (size - 1u)) == lane);
+  return Part(row, size, lane, end, whole, end % PER_LOAD > 0u && whole >= size && (whole & (size - 1u)) == lane, 0u);
 }
 
 // The place of an item of the load numbered `l` among the part's.

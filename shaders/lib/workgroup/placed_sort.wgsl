@@ -10,7 +10,10 @@
 #import workgroup/register_sort
 #import workgroup/team_range
 
-fn placed(packing: Packing, key: u32, place: u32) -> u32 { return (packed(packing, key) & ~PLACES) | place; }
+const PLACES: u32 = (1u << PLACE_BITS) - 1u;
+
+fn placed(packing: Packing, key: u32, place: u32) -> u32 { return (packed_any(packing, key) & ~PLACES) | place; }
+fn are_alike(a: u32, b: u32) -> bool { return alike(a, b, PLACES); }
 
 fn pair_of_word(row: Row, word: u32) -> Pair { return pair_at(row, (word & PLACES) - row.skew); }
 
@@ -23,10 +26,10 @@ struct Disorder {
 // Which of an invocation's words, in order and listed, are alike to the one before: a bit each.
 fn alike_to_earlier(x: ptr<function, Registers>, home: u32, lane: u32) -> u32 {
   let first = lane * ITEMS_PER_THREAD;
-  var bits = select(0u, 1u, lane > 0u && alike((*x)[0], list[home + place(max(first, 1u) - 1u)]));
+  var bits = select(0u, 1u, lane > 0u && are_alike((*x)[0], list[home + place(max(first, 1u) - 1u)]));
 #for i in ITEMS_PER_THREAD
 #if $i > 0
-  bits |= select(0u, $[1 << i]u, alike((*x)[$i], (*x)[$[i - 1]]));
+  bits |= select(0u, $[1 << i]u, are_alike((*x)[$i], (*x)[$[i - 1]]));
 #endif
 #endfor
   return bits;
@@ -37,11 +40,11 @@ fn disorder_of(row: Row, home: u32, lane: u32, doubtful: u32) -> Disorder {
   for (var left = doubtful; left != 0u; left &= left - 1u) {
     let rank = lane * ITEMS_PER_THREAD + firstTrailingBit(left);
     let word = list[home + place(rank)];
-    if (word == nothing_held() || (rank >= params.k && !alike(word, list[home + place(params.k - 1u)]))) { break; }
+    if (word == nothing_held() || (rank >= params.k && !are_alike(word, list[home + place(params.k - 1u)]))) { break; }
     let earlier = list[home + place(rank - 1u)];
     if (before(pair_of_word(row, earlier), pair_of_word(row, word))) { continue; }
-    if ((rank > 1u && alike(word, list[home + place(rank - 2u)])) ||
-        (rank + 1u < SORTED && alike(word, list[home + place(rank + 1u)]))) {
+    if ((rank > 1u && are_alike(word, list[home + place(rank - 2u)])) ||
+        (rank + 1u < SORTED && are_alike(word, list[home + place(rank + 1u)]))) {
       disorder.more = true;
     } else {
       disorder.pairs |= left & (0u - left);
@@ -66,7 +69,7 @@ fn settled(row: Row, packing: Packing, home: u32, word: u32) -> u32 {
   for (var step = SORTED / 2u; step > 0u; step /= 2u) {
     if (list[home + place(earlier + step - 1u)] < (word & ~PLACES)) { earlier += step; }
   }
-  let left_out = packed(packing, pair_of_word(row, word).key) & PLACES;
+  let left_out = packed_any(packing, pair_of_word(row, word).key) & PLACES;
   return (((earlier << PLACE_BITS) | left_out) << PLACE_BITS) | (word & PLACES);
 }
 

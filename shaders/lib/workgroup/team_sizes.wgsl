@@ -12,6 +12,10 @@ var<workgroup> leaders: array<u32, WORKGROUP>;  // The first invocations of a tu
 
 alias Counts = array<u32, CLASSES>;  // Teams of each size.
 
+// By the team's first invocation.
+var<workgroup> least_keys: array<atomic<u32>, WORKGROUP>;
+var<workgroup> bound_keys: array<atomic<u32>, WORKGROUP>;
+
 struct Spot {
   team: u32,  // Teams before the one of an invocation.
   size: u32,  // Of the team.
@@ -64,4 +68,15 @@ fn spot_of(counts: Counts, number: u32) -> Spot {
   teams += counts[$[CLASSES - 1 - r]];
 #endfor
   return spot;
+}
+
+// The least of the team's first numbers and the largest of its second ones. All call it together.
+fn range_of_team(local: u32, lane: u32, mine: vec2<u32>) -> vec2<u32> {
+  atomicStore(&least_keys[local], 0xffffffffu);
+  atomicStore(&bound_keys[local], 0u);
+  workgroupBarrier();
+  atomicMin(&least_keys[local - lane], mine.x);
+  atomicMax(&bound_keys[local - lane], mine.y);
+  workgroupBarrier();
+  return vec2<u32>(atomicLoad(&least_keys[local - lane]), atomicLoad(&bound_keys[local - lane]));
 }
