@@ -5,8 +5,7 @@
 // Minimal Storage Tree Sorting", Journal of the ACM 17(3), 1970). Each counts the pairs that
 // precede its part, collects those in it, and places them by counting. A part that outgrows its
 // room is taken in pieces.
-//   SAMPLE  pairs of the sample, a power of two up to WORKGROUP
-//   ROOM    pairs that a workgroup collects, at least WORKGROUP; a multiple of eight
+//   ROOM  pairs that a workgroup collects, at least WORKGROUP; a multiple of eight
 #import io/source
 #import io/sink
 #import workgroup/collected
@@ -30,25 +29,29 @@ fn place_of_own(local: u32, count: u32, size: u32) -> u32 {
   return atomicLoad(&places[own]);
 }
 
-// A pair from each of SAMPLE stretches of the list: not the same place, as lists have patterns.
-fn sampled_at(number: u32, length: u32) -> u32 {
-  let begin = number * length / SAMPLE;
-  let size = max((number + 1u) * length / SAMPLE - begin, 1u);
+const EACH: u32 = 4u;  // Pairs of the sample for each part: parts of four times the size are rare.
+
+// A pair from each stretch of the list: not the same place, as lists have patterns. They are as many
+// as the sample has pairs, a power of two.
+fn sampled_at(number: u32, length: u32, sample: u32) -> u32 {
+  let shift = firstTrailingBit(sample);
+  let begin = (number * length) >> shift;
+  let size = max((((number + 1u) * length) >> shift) - begin, 1u);
   return begin + ((number * 0x9e3779b1u) >> 16u) % size;
 }
 
 // The bounds of a part: the sample's pairs at its ranks, or what precedes or follows all pairs.
 fn find_bounds(local: u32, row: Row, length: u32, part: u32) {
-  if (local < SAMPLE) { collected[local] = store_of(load(row, sampled_at(local, length))); }
+  let sample = EACH * params.parts;  // up to WORKGROUP
+  if (local < sample) { collected[local] = store_of(load(row, sampled_at(local, length, sample))); }
   if (local == 0u) {
     shared_low = Stored(0u);
     shared_high = store_of(last_pair());
   }
   workgroupBarrier();
-  let rank = place_of_own(local, SAMPLE, SAMPLE);
-  let each = SAMPLE / params.parts;
-  if (local < SAMPLE && rank == part * each && part > 0u) { shared_low = collected[local]; }
-  if (local < SAMPLE && rank == (part + 1u) * each) { shared_high = collected[local]; }
+  let rank = place_of_own(local, sample, sample);
+  if (local < sample && rank == part * EACH && part > 0u) { shared_low = collected[local]; }
+  if (local < sample && rank == (part + 1u) * EACH) { shared_high = collected[local]; }
   workgroupBarrier();
 }
 

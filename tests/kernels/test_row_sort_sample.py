@@ -3,7 +3,7 @@
 import data
 import pytest
 from checks import check
-from planning import planned_device
+from planning import params_of, planned_device
 
 from wgdml.plan.algorithms import row_sort_sample
 
@@ -21,7 +21,7 @@ def sorter(device):
 def sampled(planned):
     """What the sample sort was asked for: counts known on the device alone, and how many parts."""
     found = [d for plan in planned.plans for d in plan.dispatches if d.kernel == "row_sort/sample"]
-    return {dict(d.constants)["COUNTED"] for d in found}, {dict(d.constants)["SAMPLE"] for d in found}
+    return {dict(d.constants)["COUNTED"] for d in found}, {params_of(d)["parts"] for d in found}
 
 
 def test_counts_at_the_edges_of_parts(sorter):

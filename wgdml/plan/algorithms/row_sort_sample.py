@@ -10,7 +10,7 @@ from .base import Algorithm
 
 _WORKGROUP = 512  # invocations
 _EACH = 64  # pairs of a part, about, where workgroups are few
-_FEWEST = 4  # pairs of the sample for each part: parts of four times the size are rare
+_FEWEST = 4  # parts of a list, at least
 _MOST = 64  # parts of a list: a sample is ordered by counting, whose work grows with its square
 _ROOM = 768  # pairs of a part that there is room for
 #: Pairs of a part, about, at most: counting takes their square
@@ -51,10 +51,6 @@ class RowSortSample(Algorithm):
             problem.sequences * parts,
             source=problem.source,
             sink=sink,
-            constants={
-                "WORKGROUP": min(_WORKGROUP, self.machine.widest_workgroup),
-                "SAMPLE": _FEWEST * parts,
-                "ROOM": _ROOM,
-            },
+            constants={"WORKGROUP": min(_WORKGROUP, self.machine.widest_workgroup), "ROOM": _ROOM},
             params={"k": problem.k, "parts": parts},
         )
