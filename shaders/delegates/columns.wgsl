@@ -5,7 +5,7 @@
 // An invocation makes params.spans delegates of each column, one after the other.
 //   SHARED  1 where a team's rows share a subset; else each row is one
 //   UNROLL  rows under way at once, and TAIL at the end of a run. No item may be met twice.
-#import thread/best_of_columns
+#import io/columns
 #import workgroup/column_rows
 #import io/spans
 #import io/sink

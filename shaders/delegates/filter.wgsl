@@ -18,7 +18,11 @@
 
 fn places() -> u32 { return params.places; }
 #else
-#import thread/append
+fn reserve(sequence: u32, count: u32) -> u32 { return ask(sequence, count); }
+
+fn enlist(sequence: u32, place: u32, pair: Pair) {
+  if (place < params.places) { put(sequence, place, pair); }
+}
 #endif
 
 const ROOM: u32 = WORKGROUP * OWN;

@@ -6,7 +6,7 @@
 //   UNROLL      rows under way at once
 //   TREE        1 where a workgroup has several rows; they meet in its memory
 //   TRANSPOSED  1 where results change invocations, so that neighbours write side by side
-#import thread/best_of_columns
+#import io/columns
 #import io/spans
 #import io/sink
 #if TREE

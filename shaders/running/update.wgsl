@@ -7,7 +7,6 @@
 //   LONGEST    pairs of a list that are sorted
 //   HELD       pairs of a row for each invocation
 #import io/arriving_items
-#import io/running_threshold
 #import thread/list_near
 #import workgroup/kept_list
 #import workgroup/last_block
@@ -18,6 +17,18 @@ var<workgroup> collected: atomic<u32>;  // pairs in `list`, and those without ro
 var<workgroup> returned: atomic<u32>;
 var<workgroup> first_place: u32;
 var<private> entries: array<Entry, HELD>;
+
+// The last pair that may be taken. An item whose key is kept already came too late.
+struct Bound { any: bool, pair: Pair }
+
+fn bound_of(row: u32) -> Bound {
+  // Both loads are under way before the first is used.
+  let kept = state[row + 2u];
+  let key = key_of(bits_kept(row, params.k - 1u));
+  if (kept < params.k) { return Bound(true, last_pair()); }
+  if (key_equal(key, Key())) { return Bound(false, Pair(key, 0u)); }
+  return Bound(true, Pair(key_before(key), NO_INDEX));
+}
 
 fn nth_load(n: u32) -> u32 { return n; }
 fn reserve(sequence: u32, count: u32) -> u32 { return atomicAdd(&collected, count); }

@@ -17,7 +17,8 @@
 #import workgroup/kth_of_row
 #import workgroup/same
 #if SPILLED
-#import workgroup/near_in_order
+#import thread/near
+#import workgroup/scan
 #if SAMPLED > 0
 @group(0) @binding(6) var<storage, read_write> lengths: array<u32>;  // [sequence]: of its list
 #endif
@@ -38,7 +39,41 @@ fn places() -> u32 { return params.places; }
 fn places() -> u32 { return PLACES; }
 #endif
 
-#if !SPILLED
+#if SPILLED
+
+// Lists what is up to a threshold in order of index, by scans: of the first loads of all invocations,
+// then of the next. What has no place is only counted. Returns how many. All call it together.
+fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
+  let loads = same_for_all(local, row.loads);
+  let limit = limit_of(row, threshold);
+  var first = 0u;
+  for (var turn = 0u; turn < loads; turn += AGAIN * WORKGROUP) {
+#for u in AGAIN
+    let v$u = turn + $uu * WORKGROUP + local;
+    let data$u = load(row, min(v$u, loads - 1u));
+#endfor
+#for u in AGAIN
+    let near$u = near_in(row, v$u, data$u, limit);  // a bit an item
+#endfor
+#for u in AGAIN
+#if 1 > $[u % 2]
+    let scan$u = scan(local, countOneBits(near$u) | (countOneBits(near$[u + 1]) << 16u));
+#endif
+#endfor
+#for u in AGAIN
+    var place$u = first + ((scan$[u - u % 2].exclusive >> $[u % 2 * 16]u) & 0xffffu);
+    first += (scan$[u - u % 2].total >> $[u % 2 * 16]u) & 0xffffu;
+    for (var rest = near$u; rest > 0u; rest &= rest - 1u) {
+      if (place$u < params.places) { put(sequence, place$u, item(row, v$u, data$u, firstTrailingBit(rest))); }
+      place$u++;
+    }
+#endfor
+  }
+  // A list that a later threshold fills anew is written after this one.
+  storageBarrier();
+  return same_for_all(local, first);
+}
+#else
 
 fn nth_load(n: u32) -> u32 { return n; }
 fn reserve(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed, count); }

@@ -9,16 +9,28 @@
 //   SHARED  0 where a team is one invocation
 #import io/source
 #import io/sink
-#import thread/pair_list
-#if SHARED
-#import workgroup/pair_lists
-#endif
 
 #if SHARED
 fn team_size() -> u32 { return params.team; }
 #else
 fn team_size() -> u32 { return 1u; }
 #endif
+
+alias List = array<Pair, K>;  // Of pairs in order.
+
+// All that follow move on by one. `latest`: no pair of the list has a later index, so that keys
+// tell and ties stay behind.
+fn insert(list: ptr<function, List>, pair: Pair, latest: bool) {
+  var carried = pair;
+#for i in K
+  {
+    let old = (*list)[$i];
+    let wins = select(before(pair, old), key_less(pair.key, old.key), latest);
+    (*list)[$i] = select_pair(old, carried, wins);
+    carried = select_pair(carried, old, wins);
+  }
+#endfor
+}
 
 alias Loads = array<Load, UNROLL>;  // Of a group, team_size() apart.
 
@@ -105,6 +117,32 @@ fn insert_others(row: Row, lane: u32, end: u32, list: ptr<function, List>) {}
 
 #endif
 #if SHARED
+
+var<workgroup> lists: array<Stored, WORKGROUP * K>;  // [rank][invocation]
+
+fn leave_list(local: u32, list: ptr<function, List>) {
+#for i in K
+  lists[$iu * WORKGROUP + local] = store_of((*list)[$i]);
+#endfor
+}
+
+// Merges the lists of a team's invocations, in a tree, to its first one's. All call it together.
+fn merge_lists(local: u32, lane: u32, list: ptr<function, List>) {
+  for (var reach = params.team / 2u; reach > 0u; reach /= 2u) {
+    workgroupBarrier();
+    if (lane >= reach && lane < 2u * reach) { leave_list(local, list); }
+    workgroupBarrier();
+    if (lane < reach) {
+      for (var i = 0u; i < K; i++) {
+        let other = pair_of(lists[i * WORKGROUP + local + reach]);
+        if (before(other, (*list)[K - 1u])) { insert(list, other, false); }
+      }
+    }
+  }
+  workgroupBarrier();
+  if (lane == 0u) { leave_list(local, list); }
+  workgroupBarrier();
+}
 
 fn put_list(local: u32, lane: u32, sequence: u32, list: ptr<function, List>) {
   merge_lists(local, lane, list);

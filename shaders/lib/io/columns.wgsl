@@ -1,7 +1,10 @@
-// Loads down columns: one brings an item of each of PER_LOAD adjacent sequences.
+// Loads down columns: one brings an item of each of PER_LOAD adjacent sequences. And the best pair of
+// each, kept as an invocation goes down the columns.
 //   PER_LOAD     columns of a load
 //   LOADS_WHOLE  1 where all of a load is theirs, else it is one element narrower than a word
+//   IN_ORDER     1 where items come in ascending order of index: only keys are compared
 #import io/input
+#import order/pair
 
 // A load's columns: the first of them, the flattened index of the batch's other dimensions, the
 // sequence that they give, and whether there is such a load.
@@ -50,3 +53,23 @@ fn key_in(data: InputLoad, c: u32) -> Key {
 fn load(offset: u32) -> Key { return element_at(offset); }
 fn key_in(data: Key, c: u32) -> Key { return key_of(data); }
 #endif
+
+alias Bests = array<Pair, PER_LOAD>;
+
+// At first; `index` is that of the first item, which stands where no key comes before the last one.
+fn no_bests(index: u32) -> Bests {
+  var bests: Bests;
+#for c in PER_LOAD
+  bests[$c] = Pair(LAST_KEY, index);
+#endfor
+  return bests;
+}
+
+fn better(candidate: Pair, best: Pair) -> Pair {
+#if IN_ORDER
+  let wins = key_less(candidate.key, best.key);
+#else
+  let wins = before(candidate, best);
+#endif
+  return select_pair(best, candidate, wins);
+}

@@ -1,9 +1,9 @@
 // The input tensor's elements, read as words; bits are left-aligned for lib/order/key.wgsl.
+//   ELEMENT_BYTES   1, 2, 4 or 8
 //   INPUT_WORDS     4 or 2 where the buffer is bound as vectors of so many, else 1
 //   INPUT_SHARED    1 where an output lies in the same buffer, which is then bound as writable
 //   MANY_AXIS_DIMS  1 where the sequence has more than one dimension
 #import order/key
-#import io/decode
 #import io/params
 
 #if INPUT_WORDS == 4
@@ -22,6 +22,20 @@ fn input_word(word: u32) -> u32 { return input[word]; }
 @group(0) @binding(1) var<storage, read_write> input: array<InputLoad>;
 #else
 @group(0) @binding(1) var<storage, read> input: array<InputLoad>;
+#endif
+
+// The first word of an element, of which eight bytes have two, the low one first; and the bits of an
+// element of up to four bytes in its word.
+#if ELEMENT_BYTES == 8
+fn word_of_element(element: u32) -> u32 { return 2u * element; }
+#else
+const PER_WORD: u32 = 4u / ELEMENT_BYTES;
+const USED_BITS: u32 = ~((0xffffffffu >> (8u * ELEMENT_BYTES - 1u)) >> 1u);  // the first ones
+
+fn word_of_element(element: u32) -> u32 { return element >> firstTrailingBit(PER_WORD); }
+fn bits_in_word(word: u32, element: u32) -> u32 {
+  return (word << (8u * ELEMENT_BYTES * (PER_WORD - 1u - (element & (PER_WORD - 1u))))) & USED_BITS;
+}
 #endif
 
 // The bits of the element at an element offset of the bound window.

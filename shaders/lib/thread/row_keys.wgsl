@@ -1,4 +1,7 @@
-// The keys of a register tile (lib/io/register_tile.wgsl). Items that are not there have LAST_KEY.
+// The keys of a register tile, all loads of an invocation. Items that are not there have LAST_KEY.
+//   LOADS   of an invocation; they are under way at once
+//   WHOLE   loads before the WHOLE-th hold the sequence's items alone; the first does not if SKEWED
+//   SKEWED  1 where sequences may begin inside loads
 #import io/source
 
 alias Keys = array<Key, LOADS * PER_LOAD>;
@@ -18,7 +21,13 @@ fn key_at(row: Row, place: u32, data: Load, c: u32) -> Key {
 }
 
 fn read_keys(row: Row, lane: u32, keys: ptr<function, Keys>) {
-#import io/register_tile
+#for l in LOADS
+#if WHOLE > $l
+  let data$l = load(row, $[l * TEAM]u + lane);
+#else
+  let data$l = load(row, min($[l * TEAM]u + lane, row.loads - 1u));
+#endif
+#endfor
 #for l in LOADS
 #for c in PER_LOAD
 #if WHOLE > $l && $[l + 1] > SKEWED

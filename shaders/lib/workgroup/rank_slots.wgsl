@@ -3,8 +3,9 @@
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
 //   MATCHES    1 where a digit without bits asks for the pair with a prefix, which is then alone
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import io/places
 #import io/source
+#import io/used_bits
+#import order/words
 #import workgroup/scan
 
 // Words of the pair (key high, key low, index) from the first on, then the rank left, from 1.
@@ -22,6 +23,19 @@ var<workgroup> shared_crowd: u32;
 
 // Rank left that says: the words are the wanted pair, or near enough.
 const SETTLED: u32 = 0u;
+
+// The first digit, of up to so many bits, of those that differ in any bit that is used.
+fn first_digit(differing: vec3<u32>, most: u32) -> Digit {
+  var word = 0u;
+  var range = bits_of_word(word);
+  while (word < KEY_WORDS && (word_of(differing, word) >> range.x) == 0u) {
+    word++;
+    range = bits_of_word(word);
+  }
+  let high = max(range.x, min(range.y, 32u - countLeadingZeros(word_of(differing, word))));
+  let bits = min(most, high - range.x);
+  return Digit(word, high - bits, bits);
+}
 
 // The first slot whose prefix does not come before some words; the last where there is none.
 fn slot_of(words: vec3<u32>) -> u32 {

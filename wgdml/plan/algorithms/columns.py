@@ -210,7 +210,7 @@ class Columns(Step):
 
     @staticmethod
     def _loads(program: Program, source: View, shape: ColumnsShape) -> dict[str, int]:
-        """The constants of ``lib/io/columns.wgsl`` and ``lib/thread/best_of_columns.wgsl``."""
+        """The constants of ``lib/io/columns.wgsl``."""
         return {
             "WORKGROUP": shape.workgroup,
             "PER_LOAD": shape.per_load,

@@ -70,7 +70,7 @@ _EXACT = 16
 
 
 def class_tile(source: View, team: int, at_a_time: int, steps: int) -> dict[str, int]:
-    """The constants of ``lib/io/register_tile.wgsl`` for a team of so many invocations.
+    """The constants of ``lib/thread/row_keys.wgsl`` for a team of so many invocations.
 
     LOADS is a multiple of ``at_a_time``, in few sizes. Either all loads are whole, or those of the
     size below, but for one where rows are skewed.
