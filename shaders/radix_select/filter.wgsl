@@ -2,24 +2,26 @@
 // source, histogram, progress -> sink, listed
 #import thread/list_near
 #import workgroup/append
-#import workgroup/digits
+#import workgroup/rank_levels
+
+// [sequence]: pairs that asked for a place.
+@group(0) @binding(8) var<storage, read_write> listed: array<atomic<u32>>;
 
 fn nth_load(n: u32) -> u32 { return n; }
-fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed[count_at(sequence)], count); }
+fn ask(sequence: u32, count: u32) -> u32 { return atomicAdd(&listed[sequence], count); }
 fn places() -> u32 { return params.places; }
 
 fn run(workgroup: u32, local: u32) {
-  let sequence = min(workgroup / params.parts, params.sequences - 1u);
-  let part = workgroup % params.parts;
-  let live = workgroup / params.parts < params.sequences;
-  if (is_listed(local, sequence)) { return; }
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let sequence = workgroup / params.parts;
+  if (!is_wanted(local, sequence)) { return; }
   if (local == 0u) { collect_none(); }
-  let threshold = pair_from(resolve(local, sequence, false).words);
-  workgroupBarrier();
+  take_slots(local, sequence);
   let row = row_of(sequence);
-  let run = run_of(part, local, row.loads);
-  let end = select(0u, run.y, live);
-  let limit = limit_of(row, threshold);
-  for (var q = run.x; q < end; q += AGAIN * run.z) { list_near(sequence, row, q, run.z, limit); }
+  let limit = limit_of(row, pair_from(slots[0].xyz));
+  let stride = params.parts * WORKGROUP;
+  for (var q = workgroup % params.parts * WORKGROUP + local; q < row.loads; q += AGAIN * stride) {
+    list_near(sequence, row, q, stride, limit);
+  }
   put_collected(local, sequence);
 }

@@ -1,5 +1,6 @@
 // A level of several ranks: counts digits of pairs with their prefixes.
 // source, ranks, histogram, progress -> histogram, progress
+#import workgroup/rank_bins
 #import workgroup/rank_levels
 
 fn run(workgroup: u32, local: u32) {

@@ -31,8 +31,8 @@ fn place_of_own(local: u32, count: u32, size: u32) -> u32 {
 
 const EACH: u32 = 4u;  // Pairs of the sample for each part: parts of four times the size are rare.
 
-// A pair from each stretch of the list: not the same place, as lists have patterns. They are as many
-// as the sample has pairs, a power of two.
+// A pair from each stretch of the list: not the same place, as lists have patterns. They are as
+// many as the sample has pairs, a power of two.
 fn sampled_at(number: u32, length: u32, sample: u32) -> u32 {
   let shift = firstTrailingBit(sample);
   let begin = (number * length) >> shift;

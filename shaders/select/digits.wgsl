@@ -41,8 +41,9 @@ fn places() -> u32 { return PLACES; }
 
 #if SPILLED
 
-// Lists what is up to a threshold in order of index, by scans: of the first loads of all invocations,
-// then of the next. What has no place is only counted. Returns how many. All call it together.
+// Lists what is up to a threshold in order of index, by scans: of the first loads of all
+// invocations, then of the next. What has no place is only counted. Returns how many. All call it
+// together.
 fn list_in_order(sequence: u32, row: Row, local: u32, threshold: Pair) -> u32 {
   let loads = same_for_all(local, row.loads);
   let limit = limit_of(row, threshold);

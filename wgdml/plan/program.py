@@ -236,7 +236,8 @@ class Program:
             values["length"] = source.length
             if source.rows:
                 constants |= {"SOURCE_ROWS": 1, "LOAD_WORDS": source.load_words, "PER_LOAD": source.row_items}
-                constants["INPUT_WORDS"] = 4 if source.vectors else 1  # Single elements are read by words.
+                # Single elements are read by words.
+                constants["INPUT_WORDS"] = 4 if source.vectors else 1
                 constants["EXTREMES"] = int(self.has_extremes(source))
         elif source is not None:
             bound |= {"source_keys": source.keys, "source_indices": source.indices}

@@ -1,5 +1,5 @@
-// Loads down columns: one brings an item of each of PER_LOAD adjacent sequences. And the best pair of
-// each, kept as an invocation goes down the columns.
+// Loads down columns: one brings an item of each of PER_LOAD adjacent sequences. And the best pair
+// of each, kept as an invocation goes down the columns.
 //   PER_LOAD     columns of a load
 //   LOADS_WHOLE  1 where all of a load is theirs, else it is one element narrower than a word
 //   IN_ORDER     1 where items come in ascending order of index: only keys are compared

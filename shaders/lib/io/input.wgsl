@@ -24,8 +24,8 @@ fn input_word(word: u32) -> u32 { return input[word]; }
 @group(0) @binding(1) var<storage, read> input: array<InputLoad>;
 #endif
 
-// The first word of an element, of which eight bytes have two, the low one first; and the bits of an
-// element of up to four bytes in its word.
+// The first word of an element, of which eight bytes have two, the low one first; and the bits of
+// an element of up to four bytes in its word.
 #if ELEMENT_BYTES == 8
 fn word_of_element(element: u32) -> u32 { return 2u * element; }
 #else

@@ -89,7 +89,6 @@ struct Params {
   digit_step: u32,        // Words from a bound item to the next. Its words count from 0.
   brackets: u32,          // Brackets of each sequence, with a list each.
   parted: u32,            // Pairs in order that part each sequence.
-  fallback: u32,          // 1 where a threshold from a sample came first, and may have done all.
   // Spans of sequences, and payloads.
   least: u32,             // Items of a sequence that are visited, even if fewer take part.
   earlier_ranks: u32,     // Ranks of the outputs before those that are bound.

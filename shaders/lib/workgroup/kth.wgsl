@@ -74,9 +74,7 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
 #endfor
       let bits = differing_bits(local, with_one, with_zero);
       differing = bits.x;
-#for w in 3
-      found[$w] |= select(0u, bits.y & ones(high), word == $wu);
-#endfor
+      found |= in_word(word, bits.y & ones(high));
     }
     high = 32u - countLeadingZeros(differing & ones(high));
     if (high == 0u) {
@@ -93,16 +91,12 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
 #endfor
     place = kth_bin(local, rank);
     rank -= place.y;
-#for w in 3
-    found[$w] |= select(0u, place.x << high, word == $wu);
-#endfor
+    found |= in_word(word, place.x << high);
 #for i in EACH
     open &= ~select($[1 << i]u, 0u, digit$i == place.x);
 #endfor
   }
-#for w in 3
-  found[$w] |= select(select(0u, 0xffffffffu, word < $wu), ones(high), word == $wu);
-#endfor
+  found |= mask_below(Digit(word, high, 0u));
   found.x = least + min(found.x, 0xffffffffu - least);
   return pair_from(found);
 }

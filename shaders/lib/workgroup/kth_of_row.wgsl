@@ -57,16 +57,13 @@ fn kth_of_row(row: Row, local: u32, k: u32, slack: u32) -> Pair {
     let bin = kth_bin(local, rank);
     rank -= bin.y;
     high -= size;
-    let settled = bin.z - rank <= slack;
-    let placed = (bin.x << high) | select(0u, ones(high), settled);
-#for w in 3
-    prefix[$w] |= select(select(0u, 0xffffffffu, settled & (word < $wu)), placed, word == $wu);
-#endfor
-    if (settled) { break; }
+    prefix |= in_word(word, bin.x << high);
+    if (bin.z - rank <= slack) {
+      prefix |= mask_below(Digit(word, high, 0u));
+      break;
+    }
     let bits = differing_bits(local, with_one, with_zero);
-#for w in 3
-    prefix[$w] |= select(0u, bits.y & ones(high), word == $wu);
-#endfor
+    prefix |= in_word(word, bits.y & ones(high));
     high = 32u - countLeadingZeros(bits.x & ones(high));
     if (high <= low) {
       word++;

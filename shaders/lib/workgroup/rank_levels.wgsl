@@ -1,11 +1,18 @@
 // The slots of a sequence from level to level, by what the level before has counted. The first
 // level has the wanted ranks.
-//   GATE  1 where nothing is done but for sequences that `missed` names
+//   GATE     1 where nothing is done but for sequences that `missed` names; 2 where it tells how
+//            many pairs lists have, and those with params.k to params.places are left alone
+//   FIRST_K  1 where the rank is params.k
 #import workgroup/rank_slots
+#import io/params
+#if FIRST_K
+fn rank_of(sequence: u32, slot: u32) -> u32 { return params.k; }
+#else
 #import io/ranks
+#endif
 
 // [level][sequence][slot][bin], and [level][sequence][slot].
-@group(0) @binding(5) var<storage, read_write> histogram: array<atomic<u32>>;
+@group(0) @binding(13) var<storage, read_write> histogram: array<atomic<u32>>;
 @group(0) @binding(7) var<storage, read_write> progress: array<vec4<u32>>;
 
 #if GATE
@@ -17,7 +24,8 @@
 // Whether the workgroup has work. All of it call it together.
 fn is_wanted(local: u32, sequence: u32) -> bool {
 #if GATE
-  return same_for_all(local, missed[sequence]) != 0u;
+  let told = same_for_all(local, missed[sequence]);
+  return select(told < params.k || told > params.places, told != 0u, GATE == 1u);
 #else
   return true;
 #endif

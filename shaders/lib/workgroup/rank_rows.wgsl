@@ -1,7 +1,21 @@
 // Several ranks by one workgroup, which counts digit after digit.
-#import workgroup/rank_slots
+#import io/used_bits
+#import workgroup/rank_bins
 
 fn counted(sequence: u32, slot: u32, bin: u32) -> u32 { return atomicLoad(&bins[slot * BINS + bin]); }
+
+// The first digit, of up to so many bits, of those that differ in any bit that is used.
+fn first_digit(differing: vec3<u32>, most: u32) -> Digit {
+  var word = 0u;
+  var range = bits_of_word(word);
+  while (word < KEY_WORDS && (word_of(differing, word) >> range.x) == 0u) {
+    word++;
+    range = bits_of_word(word);
+  }
+  let high = max(range.x, min(range.y, 32u - countLeadingZeros(word_of(differing, word))));
+  let bits = min(most, high - range.x);
+  return Digit(word, high - bits, bits);
+}
 
 // Counts what an invocation holds, as `count_pair` does. A digit of a key of one word needs little.
 fn count_held(pair: Pair, digit: Digit, above: vec3<u32>) {

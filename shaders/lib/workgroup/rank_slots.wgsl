@@ -1,10 +1,8 @@
 // Pairs at several ranks of a sequence, most significant digit first. Each rank has a slot: the
 // prefix that its pair begins with, and its rank among those with that prefix.
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
-//   MATCHES    1 where a digit without bits asks for the pair with a prefix, which is then alone
+//   FIRST_K    1 where a slot is any pair that so many precede or equal, as a threshold is
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
-#import io/source
-#import io/used_bits
 #import order/words
 #import workgroup/scan
 
@@ -14,28 +12,15 @@ alias Slot = vec4<u32>;
 // Ranks ascend, and so do prefixes. Those that are equal share the first one's counters.
 var<workgroup> slots: array<Slot, RANKS>;
 var<workgroup> owners: array<u32, RANKS>;
-var<workgroup> bins: array<atomic<u32>, RANKS * BINS>;
-#if MATCHES
-var<workgroup> matched: array<vec3<u32>, RANKS>;     // [owner], a pair
-#endif
-var<workgroup> crowds: array<u32, RANKS>;            // pairs of a slot's bin
+var<workgroup> crowds: array<u32, RANKS>;  // pairs of a slot's bin
 var<workgroup> shared_crowd: u32;
+
+#if RANKS == 1
+var<private> only_prefix: vec3<u32>;  // in registers
+#endif
 
 // Rank left that says: the words are the wanted pair, or near enough.
 const SETTLED: u32 = 0u;
-
-// The first digit, of up to so many bits, of those that differ in any bit that is used.
-fn first_digit(differing: vec3<u32>, most: u32) -> Digit {
-  var word = 0u;
-  var range = bits_of_word(word);
-  while (word < KEY_WORDS && (word_of(differing, word) >> range.x) == 0u) {
-    word++;
-    range = bits_of_word(word);
-  }
-  let high = max(range.x, min(range.y, 32u - countLeadingZeros(word_of(differing, word))));
-  let bits = min(most, high - range.x);
-  return Digit(word, high - bits, bits);
-}
 
 // The first slot whose prefix does not come before some words; the last where there is none.
 fn slot_of(words: vec3<u32>) -> u32 {
@@ -50,6 +35,9 @@ fn slot_of(words: vec3<u32>) -> u32 {
 fn find_owners(local: u32) {
   if (local < RANKS) { owners[local] = slot_of(slots[local].xyz); }
   workgroupBarrier();
+#if RANKS == 1
+  only_prefix = slots[0].xyz;
+#endif
 }
 
 // The most pairs of any slot that is not settled. All of a workgroup together, after a barrier.
@@ -62,57 +50,14 @@ fn most_crowded(local: u32) -> u32 {
   return workgroupUniformLoad(&shared_crowd);
 }
 
-// All of a workgroup together, before a barrier.
-fn clear_bins(local: u32) {
-  for (var b = local; b < RANKS * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
-}
-
-// Counts the digit of a pair whose prefix is wanted. All pairs have the first digit's, which is the
-// first slot's if any.
-fn count_pair(pair: Pair, digit: Digit, above: vec3<u32>) {
-  let words = words_of(pair);
-  var slot = 0u;
-  if (any(above != vec3<u32>())) { slot = slot_of(words & above); }
-  if (all(slots[slot].xyz == (words & above)) & (pair.index != NO_INDEX)) {
-    let bin = (word_of(words, digit.word) >> digit.shift) & ((1u << digit.bits) - 1u);
-#if MATCHES
-    if (digit.bits == 0u) {
-      matched[slot] = words;
-      return;
-    }
-#endif
-    atomicAdd(&bins[slot * BINS + bin], 1u);
-  }
-}
-
-fn count_load(row: Row, v: u32, data: Load, digit: Digit, above: vec3<u32>) {
-#for c in PER_LOAD
-  count_pair(item(row, v, data, $cu), digit, above);
-#endfor
-}
-
-// Counts the loads first, first + stride, ... of a sequence.
-fn count_row(row: Row, first: u32, stride: u32, digit: Digit) {
-  let above = mask_above(digit);
-  for (var q = first; q < row.loads; q += 4u * stride) {
-#for u in 4
-    let q$u = q + $uu * stride;
-    let v$u = min(q$u, row.loads - 1u);
-    let data$u = load(row, v$u);
-#endfor
-#for u in 4
-    if (q$u < row.loads) { count_load(row, v$u, data$u, digit, above); }
-#endfor
-  }
-}
-
 // A slot with its digit. Where `slack` pairs or fewer share its prefix by then, it is settled: an
 // even slot at the first pair that might follow, an odd one at the last.
 fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit, slack: u32) -> Slot {
   if (slot.w == SETTLED) { return slot; }
   let words = slot.xyz | in_word(digit.word, found.x << digit.shift);
-  if (found.z > slack) { return Slot(words, slot.w - found.y); }
-  return Slot(select(words, words | mask_below(digit), number % 2u == 1u), SETTLED);
+  let left = slot.w - found.y;
+  if (found.z - select(0u, left, FIRST_K > 0u) > slack) { return Slot(words, left); }
+  return Slot(select(words, words | mask_below(digit), (number + FIRST_K) % 2u == 1u), SETTLED);
 }
 
 // Puts the digit that the kernel's `counted(sequence, slot, bin)` tells into every slot. All of a

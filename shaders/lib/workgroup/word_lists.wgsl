@@ -1,7 +1,7 @@
 // What teams do together with their lists of words: the first words of all, and their order.
 //
-// The kernel's struct `Part` is what an invocation has to read: a `row`, its `lane` in the team, and
-// the team's `size`, a power of two. A team of one needs neither memory nor barriers.
+// The kernel's struct `Part` is what an invocation has to read: a `row`, its `lane` in the team,
+// and the team's `size`, a power of two. A team of one needs neither memory nor barriers.
 //   TEAM  invocations of the largest team
 #import io/pair_at
 #import thread/packed_words
@@ -36,8 +36,8 @@ fn merge_team(words: ptr<function, Words>, local: u32, size: u32, largest: u32) 
 #endif
 
 // Words like the last of the K may be more than are kept: the dropped bits then tell which to keep,
-// as the kernel's `merge_rest` merges those of a team that doubts. Returns how many words are before
-// those.
+// as the kernel's `merge_rest` merges those of a team that doubts. Returns how many words are
+// before those.
 fn settle(part: Part, local: u32, largest: u32, packing: Packing, doubts: bool, words: ptr<function, Words>) -> u32 {
   let last = (*words)[K - 1u];
   let doubtful = doubts && packing.lost > 0u && alike(last, (*words)[K], packing.places);
@@ -60,8 +60,8 @@ fn settle(part: Part, local: u32, largest: u32, packing: Packing, doubts: bool, 
   return settled;
 }
 
-// The rank of a pair by its word, the at-th of a list, among those before `stop` that are alike. The
-// kernel's `word_listed(list, at)` is such a word.
+// The rank of a pair by its word, the at-th of a list, among those before `stop` that are alike.
+// The kernel's `word_listed(list, at)` is such a word.
 fn rank_among_alike(row: Row, pair: Pair, list: u32, at: u32, stop: u32, places: u32) -> u32 {
   let word = word_listed(list, at);
   var rank = at;

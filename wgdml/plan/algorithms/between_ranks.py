@@ -160,7 +160,7 @@ class BetweenRanks(Step):
             lists * parts,
             source=pairs,
             bind={name: region for name, region in told.items() if name != "brackets"} | {"progress": progress},
-            constants=constants,
+            constants={name: value for name, value in constants.items() if name != "BINS"},
             params=search.params | params | {"parts": parts},
         )
         program.dispatch(

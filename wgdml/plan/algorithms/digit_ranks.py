@@ -55,11 +55,11 @@ class DigitRanks(Step):
 
     @staticmethod
     def slots(slots: int, workgroup: int, bins: int) -> dict[str, int]:
-        """The constants of ``lib/workgroup/rank_slots.wgsl``."""
+        """The constants of ``lib/workgroup/rank_slots.wgsl``, and ``BINS``."""
         return {
             "WORKGROUP": workgroup,
             "RANKS": slots,
-            "MATCHES": 0,
+            "FIRST_K": 0,
             "SLOT_STEPS": slots.bit_length() - 1,
             "BINS": bins,
             "TEAM": workgroup // slots,
@@ -142,7 +142,7 @@ class DigitRanks(Step):
                     sequences * parts,
                     source=source,
                     bind=bind,
-                    constants=constants,
+                    constants=constants | {"MATCHES": 0},
                     params=previous | digit | search.params | {"parts": parts},
                 )
             previous = {"previous_word": word, "previous_shift": shift}

@@ -10,6 +10,7 @@ from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
+from .digit_ranks import DigitRanks
 from .parts import digits_of
 from .radix_sort import radix_sort_of
 
@@ -69,8 +70,8 @@ class RadixSelect(Algorithm):
         candidates = program.pairs(sequences, max(k, min(room, source.length)))
         of_sample, of_all = self._states(program, problem, 2)
         self._find(program, replace(problem, k=rank), candidates, of_sample, sample)
-        self._find(program, problem, candidates, of_all, fallback=True)
-        listed = replace(candidates, counts=of_all["listed"])
+        self._find(program, problem, candidates, of_all, missed=of_sample["listed"])
+        listed = replace(candidates, counts=of_sample["listed"])
         radix_sort_of(self.machine, self.policies).build(program, replace(problem, source=listed), sink)
 
     def _sample(self, source: Source, sequences: int) -> View | None:
@@ -99,12 +100,11 @@ class RadixSelect(Algorithm):
     def _states(self, program: Program, problem: Problem, finds: int) -> list[dict[str, Region]]:
         """What finds leave from level to level, by the kernels' names; one dispatch clears it."""
         levels = len(self._digits(program, problem))
-        start = program.arena.used
-        listed = program.words(finds * problem.sequences)
-        histograms = [program.words(levels * problem.sequences * self._bins) for _ in range(finds)]
+        start, sequences = program.arena.used, problem.sequences
+        cleared = [(program.words(sequences), program.words(levels * sequences * self._bins)) for _ in range(finds)]
         program.clear(Region(start, program.arena.used - start))
-        progress = program.words(4 * (levels + 1) * problem.sequences)
-        return [{"listed": listed, "histogram": histogram, "progress": progress} for histogram in histograms]
+        progress = program.words(4 * (levels + 1) * sequences)
+        return [{"listed": listed, "histogram": histogram, "progress": progress} for listed, histogram in cleared]
 
     def _find(
         self,
@@ -113,28 +113,31 @@ class RadixSelect(Algorithm):
         found: Pairs,
         state: dict[str, Region],
         sample: View | None = None,
-        fallback: bool = False,
+        missed: Region | None = None,
     ) -> None:
         """The first k pairs of every sequence, in any order: the k-th by digits, then all up to it.
 
-        ``sample``: the k-th pair of this in place of the source's. ``fallback``: nothing is done
-        where a sample's threshold listed enough pairs and not too many.
+        ``sample``: the k-th pair of this in place of the source's. ``missed``: how many pairs a
+        sample's threshold listed; nothing is done where they are enough, and not too many.
         """
         sequences, source = problem.sequences, problem.source
         digits = self._digits(program, problem)
         workgroup = self.machine.workgroup
-        constants = {"BINS": self._bins, "EACH_BINS": self._bins // workgroup}
-        params = {"k": problem.k, "fallback": int(fallback), "places": found.length}
+        constants = DigitRanks.slots(1, workgroup, self._bins) | {"FIRST_K": 1, "GATE": 0 if missed is None else 2}
+        bind = {name: state[name] for name in ("histogram", "progress")}
+        if missed is not None:
+            bind["missed"] = missed
+        params = {"k": problem.k, "places": found.length}
         previous = {"previous_word": 0, "previous_shift": 0}
         read = sample or source
         parts = self.parts_of_rows(read, sequences)
         for level, (word, shift, bits) in enumerate(digits):
             program.dispatch(
-                "radix_select/histogram",
+                "ranks/histogram",
                 sequences * parts,
                 source=read,
-                bind=state,
-                constants=constants,
+                bind=bind,
+                constants=constants | {"MATCHES": 0},
                 params=params
                 | previous
                 | {"parts": parts, "level": level, "digit_word": word, "digit_shift": shift, "digit_bits": bits},
@@ -146,7 +149,7 @@ class RadixSelect(Algorithm):
             sequences * parts,
             source=source,
             sink=found,
-            bind=state,
+            bind=bind | {"listed": state["listed"]},
             constants=constants | {"COLLECTED": _COLLECTED // problem.key_words},
             params=params | previous | {"parts": parts, "level": len(digits)},
         )
