@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..selection import SPANS, BatchDim, Beside, Selection
 from .machine import Machine, ceil_div
 from .problem import Problem
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, TooLargeError, View, loads_again
+
+if TYPE_CHECKING:
+    from .algorithms import Algorithm
 
 #: Results down columns take tiles where so many columns are neighbours (64 bytes of indices).
 _FEWEST_BESIDE = 16
@@ -60,15 +63,6 @@ class Plan:
     algorithms: tuple[str, ...]  #: Those used, in order, for people and tests.
 
 
-class Builds(Protocol):
-    """An algorithm, as a program calls it."""
-
-    @property
-    def name(self) -> str: ...
-    def check_spans(self, problem: Problem, /) -> None: ...
-    def build(self, program: Program, problem: Problem, sink: Sink, /) -> None: ...
-
-
 class Program:
     """Collects the dispatches of one plan, and hands out the scratch that they share."""
 
@@ -76,7 +70,7 @@ class Program:
         self,
         selection: Selection,
         machine: Machine,
-        choose: Callable[[Problem], Builds],
+        choose: Callable[[Problem], Algorithm],
         *,
         vectors: bool,
         shared_input: bool,
@@ -99,7 +93,7 @@ class Program:
 
     # -- composing --
 
-    def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Builds | None = None) -> None:
+    def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Algorithm | None = None) -> None:
         """Appends the dispatches for the first k of every sequence, in order, to the sink.
 
         ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve.
@@ -149,7 +143,7 @@ class Program:
         step, item_step = (1, sequences) if side_by_side else (length, 1)
         return Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
 
-    def firsts(self, views: Sequence[View], sequences: int, k: int, forced: Builds | None = None) -> Pairs:
+    def firsts(self, views: Sequence[View], sequences: int, k: int, forced: Algorithm | None = None) -> Pairs:
         """The first k pairs of each view, or all that it has, side by side."""
         lengths = [min(k, view.length) for view in views]
         pairs = self.pairs(sequences, sum(lengths))
