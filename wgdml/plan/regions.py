@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ..selection import AxisDim, Selection
+from ..selection import AxisDim, Selection, packed_strides
 from .machine import ceil_div
 
 #: Bytes: the strictest alignment of a binding's offset.
@@ -45,7 +45,6 @@ class View:
     sizes: tuple[int, ...]  #: Of the axes.
     vectors: bool  #: The input may be bound as vectors of four words.
     steps: tuple[int, ...] = ()  #: Of a sample: steps of the flattened index, an axis each.
-    start_offset: int = -1  #: Of a sample, in elements.
     start_index: int = 0  #: The flattened index of the selection's first item.
     region: Region | None = None  #: Where the elements lie, if not in the input tensor.
 
@@ -83,13 +82,7 @@ class View:
     @property
     def axis_steps(self) -> list[int]:
         """The step of the flattened index for each axis."""
-        if self.steps:
-            return list(self.steps)
-        steps, step = [], 1
-        for axis in reversed(self.selection.axes):
-            steps.append(step)
-            step *= axis.size
-        return steps[::-1]
+        return list(self.steps or packed_strides([axis.size for axis in self.selection.axes]))
 
     @property
     def first_index(self) -> int:
@@ -98,8 +91,6 @@ class View:
     @property
     def offset(self) -> int:
         """Elements before the view's first."""
-        if self.steps:
-            return self.start_offset
         axes = self.selection.axes
         return self.selection.input_offset + sum(s * a.stride for s, a in zip(self.starts, axes, strict=True))
 
@@ -113,11 +104,10 @@ class View:
         """Some items: those along ``axes`` from the first one on, with their steps of the index."""
         return replace(
             self,
-            selection=replace(self.selection, axes=tuple(axes)),
+            selection=replace(self.selection, axes=tuple(axes), input_offset=self.offset),
             starts=(0,) * len(axes),
             sizes=tuple(axis.size for axis in axes),
             steps=tuple(steps),
-            start_offset=self.offset,
             start_index=self.first_index,
         )
 
