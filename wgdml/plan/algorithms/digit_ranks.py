@@ -108,7 +108,7 @@ class DigitRanks(Step):
         form = search.view.selection.format
         constants = self.constants_of(search.part.wanted, search.bits)
         slots, bins = constants["RANKS"], constants["BINS"]
-        digits = list(digits_of(8 * form.bytes, search.index_bits, bins.bit_length() - 1, form.key_words))
+        digits = digits_of(form, search.index_bits, bins.bit_length() - 1)
         return Levels(constants, digits, program.words(len(digits) * search.sequences * slots * bins))
 
     def find(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from ...selection import ElementFormat
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import OccupancyPolicy
 from ..problem import Problem
@@ -126,14 +125,11 @@ def threshold_workgroup(machine: Machine, key_words: int) -> int:
     return workgroup_with(machine, 12 + pair_bytes(key_words), KTH_BYTES)
 
 
-def digits_of(key_bits: int, index_bits: int, digit: int, key_words: int) -> Iterator[tuple[int, int, int]]:
+def digits_of(form: ElementFormat, index_bits: int, digit: int) -> list[tuple[int, int, int]]:
     """(word, lowest bit, bits) of each digit of a pair, most significant first.
 
     Keys sit at the top of their words.
     """
-    for word in range(key_words + 1):
-        bits = index_bits if word == key_words else min(32, key_bits - 32 * word)
-        low = 0 if word == key_words else 32 - bits
-        for high in range(low + bits, low, -digit):
-            take = min(digit, high - low)
-            yield word, high - take, take
+    key_bits = min(32, 8 * form.bytes)
+    words = [(word, 32 - key_bits, 32) for word in range(form.key_words)] + [(form.key_words, 0, index_bits)]
+    return [(word, max(low, high - digit), min(digit, high - low)) for word, low, end in words for high in range(end, low, -digit)]

@@ -78,7 +78,7 @@ class RadixPasses(Algorithm):
         form = program.selection.format
         in_order = isinstance(segments[0], View) or (len(segments) == 1 and segments[0].in_order)
         words = form.key_words if in_order else form.key_words + 1
-        digits = [d for d in digits_of(8 * form.bytes, program.selection.index_bits, 8, form.key_words) if d[0] < words][::-1]
+        digits = [d for d in digits_of(form, program.selection.index_bits, 8) if d[0] < words][::-1]
         # Segments, and the windows of later passes, each end in a group of their own.
         later = [length for _, length in program.cuts(n, sequences)]
         bind = self.prepare(program, [[segment.length for segment in segments], later], sequences)

@@ -94,8 +94,7 @@ class RadixSelect(Algorithm):
         return 2048 if self.memory >= 16384 else 1024
 
     def _digits(self, program: Program, problem: Problem) -> list[tuple[int, int, int]]:
-        form = problem.format
-        return list(digits_of(8 * form.bytes, program.selection.index_bits, self._bins.bit_length() - 1, form.key_words))
+        return digits_of(problem.format, program.selection.index_bits, self._bins.bit_length() - 1)
 
     def _states(self, program: Program, problem: Problem, finds: int) -> list[dict[str, Region]]:
         """What finds leave from level to level, by the kernels' names; one dispatch clears it."""
