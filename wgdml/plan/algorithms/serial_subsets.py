@@ -34,16 +34,13 @@ class Subsets:
         if apart and isinstance(source, View) and not source.rows:
             count = max(count, ceil_div(source.length, _APART))
         loads = source.most_loads
-        return Subsets._cut(loads, max(count, ceil_div(loads, _LONGEST)), lanes, source.per_load)
-
-    @staticmethod
-    def _cut(loads: int, count: int, lanes: int, per_load: int) -> Subsets:
+        count = max(count, ceil_div(loads, _LONGEST))
         lanes = min(lanes, count)
         members = ceil_div(loads, ceil_div(count, lanes) * lanes)
         runs = ceil_div(loads, lanes * members)
         # The last run may be short.
         last = min(lanes, loads - (runs - 1) * lanes * members)
-        return Subsets((runs - 1) * lanes + last, members, lanes, per_load)
+        return Subsets((runs - 1) * lanes + last, members, lanes, source.per_load)
 
     @property
     def most_items(self) -> int:
