@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..selection import Selection
@@ -57,11 +58,7 @@ class Planner:
         ``MemoryError`` where the scratch would exceed the largest buffer.
         """
         forced = None if algorithm is None else self.algorithms[algorithm]
-
-        def build(program: Program, part: Selection, pieces: Pieces) -> None:
-            self._build(program, part, pieces, forced)
-
-        return self.compose(selection, build, vectors=vectors, shared_input=shared_input)
+        return self.compose(selection, partial(self._build, forced), vectors=vectors, shared_input=shared_input)
 
     def compose(self, selection: Selection, build: _Build, *, vectors: bool = False, shared_input: bool = False) -> Plan:
         """The plan of what ``build`` appends for each part: of the batch, as fits bindings.
@@ -89,7 +86,7 @@ class Planner:
                 parts += slices(part, 2)[::-1]
         return Plan(tuple(program.dispatches), program.arena.peak, tuple(program.algorithms))
 
-    def _build(self, program: Program, part: Selection, pieces: Pieces, forced: Algorithm | None) -> None:
+    def _build(self, forced: Algorithm | None, program: Program, part: Selection, pieces: Pieces) -> None:
         """The dispatches for a part whose outputs fit bindings but for their ranks."""
         views = views_of(part, pieces, program.vectors)
         sequences, k = part.sequences, part.k
