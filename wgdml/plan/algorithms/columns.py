@@ -132,13 +132,8 @@ class Columns(Step):
             shape.workgroup //= 2
         return shape
 
-    def reduce(self, program: Program, source: View, sequences: int, sink: Sink, shape: ColumnsShape) -> Pairs | None:
-        """The best of each sequence to the sink; of columns in parts, to pairs it returns."""
-        parts = program.pairs(sequences, shape.parts, side_by_side=True) if shape.parts > 1 else None
-        self._reduce(program, source, parts or sink, shape)
-        return parts
-
-    def _reduce(self, program: Program, source: View, sink: Sink, shape: ColumnsShape) -> None:
+    def reduce(self, program: Program, source: View, sink: Sink, shape: ColumnsShape) -> None:
+        """The best of each part of a sequence to the sink."""
         stored = pair_bytes(program.selection.format.key_words)
         tree, narrow = shape.team > 1, min(512, self.machine.widest_workgroup)
         transposed = not tree and shape.per_load > 1 and source.length <= _TRANSPOSED

@@ -10,7 +10,7 @@ from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import MEETING_BYTES, Pairs, Sink, Source, View
 from .base import Algorithm
-from .columns import Columns, ColumnsShape
+from .columns import Columns
 from .parts import class_above
 
 _UNROLL = 4  # loads under way at once in a long scan
@@ -68,21 +68,16 @@ class Reduce(Algorithm):
         self.check(problem)
         source, sequences = problem.source, problem.sequences
         if isinstance(source, View) and source.columns:
-            shape = self._columns(source, sequences, program.selection.format.key_words)
-            if shape is not None:
-                parts = self.columns.reduce(program, source, sequences, sink, shape)
-                if parts is not None:
-                    self.rows(program, parts, sequences, sink)
+            shape = self.columns.reduction(source, sequences, problem.key_words)
+            few = source.selection.batch[-1].size <= _BESIDE and sequences * source.length <= _SMALL
+            if shape.parts == 1:
+                self.columns.reduce(program, source, sink, shape)
                 return
+            if not few:  # One dispatch of few reads takes less than two.
+                parts = program.pairs(sequences, shape.parts, side_by_side=True)
+                self.columns.reduce(program, source, parts, shape)
+                source = parts
         self.rows(program, source, sequences, sink)
-
-    def _columns(self, source: View, sequences: int, key_words: int) -> ColumnsShape | None:
-        """How neighbours read neighbouring columns; None where those are read as rows."""
-        shape = self.columns.reduction(source, sequences, key_words)
-        # One dispatch of few reads takes less than two.
-        few = source.selection.batch[-1].size <= _BESIDE
-        small = few and sequences * source.length <= _SMALL and shape.parts > 1
-        return None if small else shape
 
     def rows(self, program: Program, source: Source, sequences: int, sink: Sink) -> None:
         """Sequences of any layout, each by one team of invocations or by several."""
