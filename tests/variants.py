@@ -31,7 +31,7 @@ from planning import GPU
 from wgdml import shaders
 from wgdml.plan import Machine, Plan, Planner
 from wgdml.plan.ranks import numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
-from wgdml.plan.running import begin_plan, merge_plan, result_plan, update_plan
+from wgdml.plan.running import Rows, begin_plan, merge_plan, result_plan, update_plan
 from wgdml.plan.take import take_plan
 from wgdml.selection import BESIDES, FORMATS, Beside, Layout, Order, Selection, make_selection, take_selection
 
@@ -336,17 +336,17 @@ def running_plans(quick: bool) -> Iterator[tuple[str, Machine, Plan]]:
     for element, (sizes, axis), k, name in product(
         WIDTHS, [((1, 1 << 20), 1), ((3, 1000), 1), ((5000, 64), 0)], (1, 100, 3000), QUICK_LIMITS if quick else LIMITS
     ):
-        own, order, sequences = planner(LIMITS[name]), Order.DESCENDING, prod(sizes) // sizes[axis]
+        own, rows = planner(LIMITS[name]), Rows(element, Order.DESCENDING, prod(sizes) // sizes[axis], k)
         how = f"running, k {k}, {element} {sizes}, {name}"
-        wanted = selection(element, sizes, (axis,), min(k, sizes[axis]), order, "both")
+        wanted = selection(element, sizes, (axis,), min(k, sizes[axis]), rows.order, "both")
         wanted = replace(wanted, has_values=False, has_indices=False)
         for ids, full in product(range(4), (False, True)):
-            yield how, own.machine, update_plan(own, wanted, sequences, k, ids, full, vectors=axis == 1, shared_input=False)
+            yield how, own.machine, update_plan(own, rows, wanted, ids, full, vectors=axis == 1, shared_input=False)
         for last in (False, True):
-            yield how, own.machine, merge_plan(own, element, order, sequences, k, last, last)
-        yield how, own.machine, begin_plan(own, element, order, sequences, k)
+            yield how, own.machine, merge_plan(own, rows._replace(last_index=last), last)
+        yield how, own.machine, begin_plan(own, rows)
         for index_bytes in (4, 8):
-            yield how, own.machine, result_plan(own, element, order, sequences, k, index_bytes)
+            yield how, own.machine, result_plan(own, rows, index_bytes)
 
 
 _CONSTANTS = re.compile(r"(?:const \w+: u32 = \d+u;\n)*")

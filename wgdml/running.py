@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
@@ -15,7 +15,7 @@ from .arguments import as_dtype, as_index_dtype, as_indices, as_int, as_order, a
 from .contract import check_holds
 from .lines import line_selection
 from .plan import Plan
-from .plan.running import begin_plan, merge_plan, result_plan, state_bytes, update_plan
+from .plan.running import Rows, begin_plan, merge_plan, result_plan, update_plan
 from .results import TopKResult
 from .runtime.bindings import Resources
 from .runtime.default import as_device
@@ -33,7 +33,7 @@ from .runtime.tensor import (
     resources_of,
     sliced,
 )
-from .selection import FORMATS, Order, Selection
+from .selection import Order, Selection
 
 _IDS = {"uint32": 1, "int32": 2, "uint64": 3, "int64": 3}
 
@@ -77,16 +77,14 @@ class RunningTopK:
         if k < 1:
             raise ValueError(f"k must be at least 1, not {k}")
         self.k, self.dtype, self.batch_shape = k, dtype, batch_shape
-        self._order, self._last_index = order, last_index
-        self._element = element_name(dtype, "dtype")
-        self._sequences = prod(batch_shape)
+        self._rows = Rows(element_name(dtype, "dtype"), order, prod(batch_shape), k, last_index)
         self._own_ids: int | None = None  # bytes of the caller's; 0: positions; None: no items yet
         self.device = as_device(device)
-        size = state_bytes(self.device.planner.machine, FORMATS[self._element], self._sequences, k)
+        size = self._rows.state_bytes(self.device.planner.machine)
         limits = self.device.context.limits
         largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
         if size > largest:
-            raise MemoryError(f"k = {k} pairs of {self._sequences} sequences take {size} bytes, over this device's {largest}")
+            raise MemoryError(f"k = {k} pairs of {self._rows.sequences} sequences take {size} bytes, over this device's {largest}")
         self._state = packed_tensor(self.device, np.dtype(np.uint32), (size // 4,), "the state")
         self.reset()
 
@@ -100,8 +98,8 @@ class RunningTopK:
         """Forgets all items."""
         self._own_ids = None
         self._count = 0  # items of each sequence so far, as far as is known here
-        if self._sequences:
-            self._run(begin_plan, (self._element, self._order, self._sequences, self.k))
+        if self._rows.sequences:
+            self._run(begin_plan)
 
     def update(self, x: ArrayLike | Tensor, indices: ArrayLike | Tensor | None = None) -> None:
         """Takes the next items of each sequence; submits and does not wait.
@@ -162,16 +160,15 @@ class RunningTopK:
         ):
             if mine != its:
                 raise ValueError(f"other must have the same {name}, {mine}, not {its}")
-        if (self._order, self._last_index) != (other._order, other._last_index):
+        if self._rows != other._rows:
             raise ValueError("other must have the same mode and nan, and so the same order")
         check_gpu_device("other", other._state, self.device)
         if other._own_ids is None:
             return
         with self._counting():
             self._check_ids(other._own_ids)
-            if self._sequences:
-                options = self._element, self._order, self._sequences, self.k, self._last_index, other._own_ids > 0
-                self._run(merge_plan, options, other=other._state)
+            if self._rows.sequences:
+                self._run(merge_plan, other._own_ids > 0, other=other._state)
         self._count += other._count
 
     @contextmanager
@@ -205,9 +202,8 @@ class RunningTopK:
         if not self._own_ids:
             check_holds("index_dtype", dtype, self._count)
         values, indices = packed_tensor(self.device, self.dtype, shape), packed_tensor(self.device, dtype, shape)
-        if self._sequences:
-            options = self._element, self._order, self._sequences, self.k, dtype.itemsize
-            self._run(result_plan, options, values=values, indices=indices)
+        if self._rows.sequences:
+            self._run(result_plan, dtype.itemsize, values=values, indices=indices)
         return TopKResult(values, indices)
 
     # ------------------------------------------------------------------------
@@ -237,12 +233,12 @@ class RunningTopK:
     def _blocks(self, x: Any, ids: Any) -> Iterator[tuple[Tensor, Tensor | None]]:
         """Items, and ids, on the device: as many at a time as a binding holds."""
         length = x.shape[-1]
-        if not length or not self._sequences:
+        if not length or not self._rows.sequences:
             return
         largest = self.device.planner.machine.max_storage_buffer_binding_size
         item = max(x.dtype.itemsize, 0 if ids is None else ids.dtype.itemsize)
         step = ids.strides[-1] if isinstance(ids, Tensor) and ids.shape[-1:] > (1,) else 1
-        most = max(1, (largest // item - 512) // max(self._sequences, step))
+        most = max(1, (largest // item - 512) // max(self._rows.sequences, step))
         parts = -(-length // most)
         for number in range(parts):
             first, end = length * number // parts, length * (number + 1) // parts
@@ -278,22 +274,23 @@ class RunningTopK:
             kind = 0 if ids is None else _IDS[ids.dtype.name]
             selection = self._selection(x, axes, ids)
             how = {"vectors": source.elements.vectors, "shared_input": shared}
-            return update_plan(self.device.planner, selection, self._sequences, self.k, kind, full, **how)
+            return update_plan(self.device.planner, self._rows, selection, kind, full, **how)
 
-        key = "running", self.k, axes, self._order, self._last_index, full, *lie
+        key = update_plan, self._rows, axes, full, *lie
         return self.device.prepare_plan(key, make), resources_of(tensors)
 
     def _selection(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> Selection:
         """The first pairs of the items. Strides of indices tell a row, those of values its ids."""
         k = min(self.k, prod(x.shape[a] for a in axes))
         layout = None if ids is None else bound(ids).elements.layout
-        selection = line_selection(x, axes, k, self._order, last_index=self._last_index, values=layout)
+        selection = line_selection(x, axes, k, self._rows.order, last_index=self._rows.last_index, values=layout)
         batch = tuple(replace(dim, index_stride=dim.index_stride // k) for dim in selection.batch)
         return replace(selection, batch=batch)
 
-    def _run(self, make: Callable[..., Plan], options: tuple[Hashable, ...], **others: Tensor) -> None:
+    def _run(self, make: Callable[..., Plan], *options: int, **others: Tensor) -> None:
         """Runs a plan on the state and other packed tensors."""
-        prepared = self.device.prepare_plan((make, *options), lambda: make(self.device.planner, *options))
+        key = make, self._rows, *options
+        prepared = self.device.prepare_plan(key, lambda: make(self.device.planner, self._rows, *options))
         self.device.run(prepared, resources_of({"state": self._state} | others))
 
 

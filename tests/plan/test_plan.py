@@ -302,11 +302,12 @@ def test_only_the_runtime_knows_wgpu():
 
 def test_parts_of_a_running_top_k_are_as_many_as_are_counted():
     """Arrivals are counted in sixteen bits, whatever a profile says of the machine."""
-    from wgdml.plan.running import update_plan
+    from wgdml.plan.running import Rows, update_plan
 
     machine = replace(GPU, max_storage_buffer_binding_size=(4 << 30) - 4, max_compute_invocations_per_workgroup=256)
     own = planner(machine, {"occupancy": {"workgroups": 1 << 20}})
     layout = Layout((3 << 28,), (1,))
     row = make_selection("float32", layout, [0], 10, Order.DESCENDING, values=None, indices=Layout((1,), (1,)))
-    (dispatch,) = update_plan(own, row, 1, 10, 0, True, vectors=True, shared_input=False).dispatches
+    rows = Rows("float32", Order.DESCENDING, 1, 10)
+    (dispatch,) = update_plan(own, rows, row, 0, True, vectors=True, shared_input=False).dispatches
     assert dispatch.kernel == "running/update" and dispatch.grid == (0xFFFF, 1, 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..selection import AxisDim, BatchDim, ElementFormat, Order, Selection
+from typing import NamedTuple
+
+from ..selection import FORMATS, AxisDim, BatchDim, ElementFormat, Order, Selection
 from .algorithms.parts import bins_of, pair_bytes, parts_for_loads
 from .cut import Pieces, views_of
 from .machine import Machine, ceil_div, power_of_two_above, power_of_two_below
@@ -18,90 +20,96 @@ _MOST_PARTS = 0xFFFF  # of a sequence (shaders/lib/workgroup/last_block.wgsl)
 _SHARED = 256  # sequences that have several workgroups each, at most
 
 
-def _row_bytes(form: ElementFormat, k: int) -> int:
-    """Bytes of a sequence's row (``shaders/lib/io/running.wgsl``)."""
-    return 4 * (_HEAD + k * (form.key_words + 2))
+class Rows(NamedTuple):
+    """Rows of ``k`` pairs, of which the resource "state" has one a sequence."""
+
+    element: str  #: A name of FORMATS.
+    order: Order
+    sequences: int
+    k: int
+    last_index: bool = False  #: The last of equal items wins.
+
+    @property
+    def format(self) -> ElementFormat:
+        return FORMATS[self.element]
+
+    @property
+    def words(self) -> int:
+        """Of a row (``shaders/lib/io/running.wgsl``)."""
+        return _HEAD + self.k * (self.format.key_words + 2)
+
+    @property
+    def selection(self) -> Selection:
+        """The rows by themselves."""
+        batch, axes = (BatchDim(self.sequences, 0, 0, 1),), (AxisDim(1, 1),)
+        return Selection(self.element, batch, axes, self.k, self.order, self.last_index, has_values=False, has_indices=False)
+
+    def at(self, name: str = "state") -> Region:
+        """Where the rows are."""
+        return Region(0, 4 * self.sequences * self.words, name)
+
+    def meeting_places(self, machine: Machine) -> int:
+        """Pairs that the workgroups of a sequence may publish; 0 where one serves each, or none."""
+        if not 1 <= self.sequences <= _SHARED or not _has_room(machine, self):
+            return 0
+        key_words = self.format.key_words
+        return min(_longest(machine, key_words), max(self.k, _PUBLISHED // key_words // self.sequences))
+
+    def meeting(self, machine: Machine) -> Region:
+        """Where workgroups meet, behind the rows: zeros between updates."""
+        places = self.meeting_places(machine)
+        words = self.sequences * (2 + (self.format.key_words + 2) * places) if places else 1
+        return Region(ceil_div(self.at().size, ALIGNMENT) * ALIGNMENT, 4 * words, "state")
+
+    def state_bytes(self, machine: Machine) -> int:
+        """Bytes of the resource "state"."""
+        meeting = self.meeting(machine)
+        return meeting.offset + meeting.size
 
 
-def _rows_at(form: ElementFormat, sequences: int, k: int, name: str = "state") -> Region:
-    """Where the sequences' rows are."""
-    return Region(0, sequences * _row_bytes(form, k), name)
-
-
-def _meeting_places(machine: Machine, form: ElementFormat, sequences: int, k: int) -> int:
-    """Pairs that the workgroups of a sequence may publish; 0 where one serves each, or none."""
-    if not 1 <= sequences <= _SHARED or not _has_room(machine, form, k):
-        return 0
-    return min(_longest(machine, form.key_words), max(k, _PUBLISHED // form.key_words // sequences))
-
-
-def _meeting_at(machine: Machine, form: ElementFormat, sequences: int, k: int) -> Region:
-    """Where workgroups meet, behind the rows: zeros between updates."""
-    places = _meeting_places(machine, form, sequences, k)
-    words = sequences * (2 + (form.key_words + 2) * places) if places else 1
-    return Region(ceil_div(_rows_at(form, sequences, k).size, ALIGNMENT) * ALIGNMENT, 4 * words, "state")
-
-
-def state_bytes(machine: Machine, form: ElementFormat, sequences: int, k: int) -> int:
-    """Bytes of the resource "state"."""
-    meeting = _meeting_at(machine, form, sequences, k)
-    return meeting.offset + meeting.size
-
-
-def _rows(element: str, order: Order, sequences: int, k: int, last_index: bool) -> Selection:
-    """The rows of a running top-k by themselves."""
-    batch = (BatchDim(sequences, 0, 0, 1),)
-    axes = (AxisDim(1, 1),)
-    return Selection(element, batch, axes, k, order, last_index, has_values=False, has_indices=False, index_bytes=4)
-
-
-def begin_plan(planner: Planner, element: str, order: Order, sequences: int, k: int) -> Plan:
+def begin_plan(planner: Planner, rows: Rows) -> Plan:
     """Rows without pairs, to "state"."""
-    selection = _rows(element, order, sequences, k, False)
-    rows = _rows_at(selection.format, sequences, k)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
-        workgroup = program.machine.workgroup
-        program.clear(_meeting_at(program.machine, selection.format, sequences, k))
-        program.dispatch("running/begin", ceil_div(rows.size // 4, workgroup), bind={"state": rows})
+        state = rows.at()
+        program.clear(rows.meeting(program.machine))
+        program.dispatch("running/begin", ceil_div(state.size // 4, program.machine.workgroup), bind={"state": state})
 
-    return planner.compose(selection, build)
+    return planner.compose(rows.selection, build)
 
 
 def update_plan(
-    planner: Planner, selection: Selection, sequences: int, k: int, ids: int, full: bool, *, vectors: bool, shared_input: bool
+    planner: Planner, rows: Rows, selection: Selection, ids: int, full: bool, *, vectors: bool, shared_input: bool
 ) -> Plan:
-    """The selection's pairs into rows of k pairs, of which "state" has one a sequence.
+    """The selection's pairs into rows.
 
     The indices' strides tell a sequence's row. ``ids``: 0 where positions go on; else what the
     resource "ids" has, as ``shaders/lib/io/arriving_items.wgsl`` says. They lie as values.
     ``full``: rows have k pairs already, as far as is known, so that few items will be taken.
     """
-    rows = _rows_at(selection.format, sequences, k)
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         start, views = program.arena.used, views_of(part, pieces, program.vectors)
-        bind, step = {"state": rows}, {}
+        bind, step = {"state": rows.at()}, {}
         if ids:
             dims = [(part.length, part.value_step), *((d.size, d.value_stride) for d in part.batch)]
             bind["ids"], base = program.beside("ids", part.value_offset, dims, 8 if ids == 3 else 4)
             step = {"value_step": part.value_step, "value_base": base}
-        if full and len(views) == 1 and _filters(program.machine, views[0], k):
+        if full and len(views) == 1 and _filters(program.machine, views[0], rows):
             machine, occupancy = program.machine, planner.policies["occupancy"]
-            parts, places = 1, _meeting_places(machine, selection.format, sequences, k)
+            parts, places = 1, rows.meeting_places(machine)
             if places:
                 loads = views[0].loads * machine.workgroup // _workgroup(machine)
                 parts = min(_MOST_PARTS, parts_for_loads(machine, occupancy, loads, part.sequences))
             step |= {"advance": part.length, "parts": parts, "meeting_places": places}
-            meeting = {"meeting": _meeting_at(machine, selection.format, sequences, k)}
-            _take(program, views[0], k, bind | meeting, {"IDS": ids}, step)
+            _take(program, views[0], rows.k, bind | {"meeting": rows.meeting(machine)}, {"IDS": ids}, step)
             return
         for number, view in enumerate(views):
             program.arena.used = start
             found = program.pairs(part.sequences, min(part.k, view.length))
             program.run(view, part.sequences, found.length, found)
             advance = part.length if number == len(views) - 1 else 0
-            _merge(program, view, found, k, bind, {"FROM_STATE": 0, "IDS": ids}, step | {"advance": advance})
+            _merge(program, view, found, rows, bind, {"FROM_STATE": 0, "IDS": ids}, step | {"advance": advance})
 
     return planner.compose(selection, build, vectors=vectors, shared_input=shared_input)
 
@@ -111,16 +119,15 @@ def _longest(machine: Machine, key_words: int) -> int:
     return power_of_two_below(machine.max_compute_workgroup_storage_size // (3 * pair_bytes(key_words)))
 
 
-def _has_room(machine: Machine, form: ElementFormat, k: int) -> bool:
+def _has_room(machine: Machine, rows: Rows) -> bool:
     """Does one workgroup merge k pairs with as many more? Software adapters never do."""
-    return not machine.software and 2 * k <= _longest(machine, form.key_words)
+    return not machine.software and 2 * rows.k <= _longest(machine, rows.format.key_words)
 
 
-def _filters(machine: Machine, view: View, k: int) -> bool:
+def _filters(machine: Machine, view: View, rows: Rows) -> bool:
     """Does a filter take less than a selection of all items and a merge?"""
-    selection = view.selection
-    rows = not selection.last_index and not view.columns and view.length >= max(4 * k, 2048)
-    return rows and _has_room(machine, selection.format, k)
+    long = view.length >= max(4 * rows.k, 2048)
+    return long and not view.selection.last_index and not view.columns and _has_room(machine, rows)
 
 
 def _workgroup(machine: Machine) -> int:
@@ -159,32 +166,31 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
     )
 
 
-def merge_plan(planner: Planner, element: str, order: Order, sequences: int, k: int, last_index: bool, own_ids: bool) -> Plan:
+def merge_plan(planner: Planner, rows: Rows, own_ids: bool) -> Plan:
     """The pairs of "other" into "state", as if its items came now. ``own_ids``: the caller's."""
-    selection = _rows(element, order, sequences, k, last_index)
-    bind = {name: _rows_at(selection.format, sequences, k, name) for name in ("state", "other")}
+    bind = {name: rows.at(name) for name in ("state", "other")}
 
     def build(program: Program, part: Selection, pieces: Pieces) -> None:
         (view,) = views_of(part, pieces, program.vectors)
-        _merge(program, view, None, k, bind, {"FROM_STATE": 1, "IDS": int(own_ids)}, {})
+        _merge(program, view, None, rows, bind, {"FROM_STATE": 1, "IDS": int(own_ids)}, {})
 
-    return planner.compose(selection, build)
+    return planner.compose(rows.selection, build)
 
 
 def _merge(
     program: Program,
     view: View,
     arriving: Pairs | None,
-    k: int,
+    rows: Rows,
     bind: dict[str, Region],
     constants: dict[str, int],
     params: dict[str, int],
 ) -> None:
     """Pairs in order, or another's rows, into the rows of the view's sequences."""
-    part, workgroup = view.selection, program.machine.workgroup
+    part, workgroup, k = view.selection, program.machine.workgroup, rows.k
     sequences, places = part.sequences, k + (k if arriving is None else arriving.length)
     bases = {"k": k, "index_base": part.index_offset}
-    following = program.words(sequences * _row_bytes(part.format, k) // 4)
+    following = program.words(sequences * rows.words)
     program.dispatch(
         "running/merge",
         ceil_div(sequences * places, workgroup),
@@ -199,16 +205,15 @@ def _merge(
         ceil_div(following.size // 4, workgroup),
         sink=Outputs(view),
         bind={"state": bind["state"], "next": following},
-        params={"k": k, "index_base": part.index_offset},
+        params=bases,
     )
 
 
-def result_plan(planner: Planner, element: str, order: Order, sequences: int, k: int, index_bytes: int) -> Plan:
+def result_plan(planner: Planner, rows: Rows, index_bytes: int) -> Plan:
     """The pairs of "state" to "values" and "indices", packed."""
-    selection = _rows(element, order, sequences, k, False)
-    count, size = sequences * k, selection.format.bytes
+    count, size = rows.sequences * rows.k, rows.format.bytes
     bind = {
-        "state": _rows_at(selection.format, sequences, k),
+        "state": rows.at(),
         "values": Region(0, ceil_div(count * size, 4) * 4, "values"),
         "indices": Region(0, count * index_bytes, "indices"),
     }
@@ -221,4 +226,4 @@ def result_plan(planner: Planner, element: str, order: Order, sequences: int, k:
             params={"length": count, "index_words": index_bytes // 4},
         )
 
-    return planner.compose(selection, build)
+    return planner.compose(rows.selection, build)
