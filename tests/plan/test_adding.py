@@ -25,7 +25,6 @@ class ToySelectionSort(Algorithm):
             raise Unserved(f"toy_selection_sort takes k up to 64, not k={problem.k}")
 
     def build(self, program, problem, sink):
-        self.check(problem)
         program.dispatch(
             "toy/selection_sort",
             ceil_div(problem.sequences, self.machine.workgroup),

@@ -12,7 +12,7 @@ import numpy as np
 from .. import shaders
 from ..selection import SPANS, BatchDim, Beside, Selection
 from .machine import Machine, ceil_div
-from .problem import Problem
+from .problem import Problem, Unserved
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, TooLargeError, View, loads_again
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Program:
         s = self.selection
         problem = Problem(source, sequences, k, s.format, s.last_index, s.packed)
         chosen = algorithm or self.choose(problem)
-        chosen.check_spans(problem)
+        if algorithm is not None and (refusal := algorithm.serves(problem)) is not None:
+            raise Unserved(refusal)
         self.algorithms.append(chosen.name)
         chosen.build(self, problem, sink)
 

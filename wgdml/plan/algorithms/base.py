@@ -82,5 +82,5 @@ class Algorithm(Step):
         return problem.view
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        """Appends the dispatches. Raises ``Unserved`` for a problem that is not served."""
+        """Appends the dispatches for a problem that is served."""
         raise NotImplementedError

@@ -100,7 +100,6 @@ class Delegates(Algorithm):
             self._shape(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         if problem.view.columns:
             self._build_columns(program, problem, sink)
         else:

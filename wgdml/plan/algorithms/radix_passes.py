@@ -48,7 +48,6 @@ class RadixPasses(Algorithm):
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         self.sort(program, [problem.source], problem.sequences, problem.k, sink)
 
     def sort(

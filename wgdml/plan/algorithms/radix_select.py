@@ -52,7 +52,6 @@ class RadixSelect(Algorithm):
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         p, k, sequences, source = self.policy, problem.k, problem.sequences, problem.source
         large = k >= _SAMPLE_K and k * source.length >= p.sample_work
         sample = self._sample(source, sequences) if large else None

@@ -65,7 +65,6 @@ class Reduce(Algorithm):
             raise Unserved(f"reduce finds the first pair only, not k={problem.k}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         source, sequences = problem.source, problem.sequences
         if isinstance(source, View) and source.columns:
             shape = self.columns.reduction(source, sequences, problem.key_words)

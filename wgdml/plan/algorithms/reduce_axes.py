@@ -36,7 +36,6 @@ class ReduceAxes(Algorithm):
             raise Unserved(f"reduce_axes takes axes of {_SHORTEST} items and more, not {problem.view.sizes}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         view, sequences = problem.view, problem.sequences
         selection = view.selection
         along = 0 if view.sizes[0] > view.sizes[1] else 1

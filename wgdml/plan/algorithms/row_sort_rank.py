@@ -41,7 +41,6 @@ class RowSortRank(Algorithm):
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         length = problem.length
         widest = workgroup_with(self.machine, 2 * pair_bytes(problem.key_words) + 8, 512)
         program.dispatch(

@@ -41,7 +41,6 @@ class RowSortSample(Algorithm):
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         # Two workgroups for each processor: more would order more samples.
         most = min(_MOST, 2 * self.occupancy.processors // problem.sequences)
         parts = power_of_two_below(max(_FEWEST, min(problem.listed // _EACH, most)))

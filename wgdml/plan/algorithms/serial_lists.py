@@ -45,7 +45,6 @@ class SerialLists(Algorithm):
             raise Unserved(f"serial_lists takes k up to {self.policy.max_k}, not k={problem.k}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         source, sequences, k = problem.source, problem.sequences, problem.k
         whole = Subsets.of(source, 1, apart=False)
         # A place more takes what is beyond k.

@@ -37,7 +37,6 @@ class SerialReduce(Algorithm):
             raise Unserved(f"serial_reduce finds the first pair only, not k={problem.k}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         source, sequences = problem.source, problem.sequences
         parts = max(1, min(self.policy.invocations // sequences, problem.loads // self.policy.loads))
         if source.rows:

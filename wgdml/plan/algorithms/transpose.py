@@ -35,7 +35,6 @@ class Transpose(Algorithm):
             raise Unserved("transpose takes neighbouring columns along one axis")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        self.check(problem)
         view, sequences, m = problem.view, problem.sequences, self.machine
         step = _step(view)
         most = min(max(_SLICE, sequences * step // 4), m.max_storage_buffer_binding_size)
