@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 from ...selection import AxisDim
 from ..cut import slices
@@ -63,19 +63,19 @@ class Transpose(Algorithm):
 
     def copied(self, program: Program, columns: View, sequences: int) -> View:
         """Sequences that are no rows as rows of scratch."""
-        rows = rows_of(columns, program.arena.take(sequences * _step(columns)))
+        region = program.arena.take(sequences * _step(columns))
         if columns.one_axis:
-            self._copy(program, columns, sequences, rows)
+            self._copy(program, columns, sequences, region)
         else:
             vectors = sequences * _step(columns) // 16
             program.dispatch(
                 "util/pack",
                 ceil_div(vectors, self.machine.workgroup),
                 source=columns,
-                bind={"rows": rows.region} if rows.region else {},
+                bind={"rows": region},
                 constants={"ITEMS": 16 // columns.selection.format.bytes},
             )
-        return rows
+        return rows_of(columns, region)
 
     def fits(self, columns: View, sequences: int) -> bool:
         """May sequences that are no rows be read as a copy? Not on software adapters.
@@ -93,28 +93,26 @@ class Transpose(Algorithm):
         dense = problem.k >= _DENSE_RANKS or (problem.k > _SHORT_RANKS and 2 * problem.k >= problem.length)
         return dense and problem.sequences * problem.k >= _FEWEST_RESULTS
 
-    def _copy(self, program: Program, columns: View, sequences: int, rows: View) -> None:
+    def _copy(self, program: Program, columns: View, sequences: int, rows: Region) -> None:
         form, inner = columns.selection.format, 1
         if columns.columns:  # no slice of a single one
             inner = columns.selection.batch[-1].size
-        shape = _tile_of(columns, inner)
-        tiles = ceil_div(columns.covered, shape.tile)
+        # Of as many columns as a line holds, or a little fewer: the tile with the most elements.
+        fewest = ceil_div(inner * columns.selection.format.bytes, _LINE)
+        shapes = [_tile(columns, ceil_div(inner, pieces)) for pieces in (fewest, fewest + 1)]
+        shape = max(shapes, key=lambda shape: shape["tile"] * shape["tile_columns"])
+        tiles = ceil_div(columns.covered, shape["tile"])
         program.dispatch(
             "util/transpose",
-            sequences // inner * ceil_div(inner, shape.tile_columns) * tiles,
+            sequences // inner * ceil_div(inner, shape["tile_columns"]) * tiles,
             source=columns,
-            bind={"rows": rows.region} if rows.region else {},
-            constants={"UNITS": _units(form.bytes) // self.machine.workgroup, "PER_UNIT": max(1, 4 // form.bytes)},
-            params=asdict(shape) | {"neighbours": inner, "tiles": tiles},
+            bind={"rows": rows},
+            constants={
+                "UNITS": _units(form.bytes) // self.machine.workgroup,
+                "PER_UNIT": max(1, 4 // form.bytes),
+            },
+            params=shape | {"neighbours": inner, "tiles": tiles},
         )
-
-
-@dataclass(frozen=True)
-class _Tile:
-    tile: int
-    tile_columns: int
-    run_items: int
-    run_units: int
 
 
 def _units(size: int) -> int:
@@ -122,15 +120,8 @@ def _units(size: int) -> int:
     return 1024 if size > 4 else 2304
 
 
-def _tile_of(columns: View, inner: int) -> _Tile:
-    """The tile with the most elements, of as many columns as a line holds, or a little fewer."""
-    fewest = ceil_div(inner * columns.selection.format.bytes, _LINE)
-    tiles = [_tile(columns, ceil_div(inner, pieces)) for pieces in (fewest, fewest + 1)]
-    return max(tiles, key=lambda tile: tile.tile * tile.tile_columns)
-
-
-def _tile(columns: View, across: int) -> _Tile:
-    """As many items of so many columns, by sectors, as workgroup memory has room for."""
+def _tile(columns: View, across: int) -> dict[str, int]:
+    """As parameters: as many items, by sectors, of so many columns as memory has room for."""
     size = columns.selection.format.bytes
     # Where an item ends with the columns, the next one follows.
     items = 16 // size if columns.selection.axes[0].stride == across else 1
@@ -138,7 +129,8 @@ def _tile(columns: View, across: int) -> _Tile:
     units = ceil_div(items * across * size + 4 - size, 4) if size < 4 else items * across
     whole = _SECTOR // size
     tile = _units(size) // (units | 1) * items // whole * whole
-    return _Tile(min(tile, ceil_div(columns.covered, whole) * whole), across, items, units)
+    tile = min(tile, ceil_div(columns.covered, whole) * whole)
+    return {"tile": tile, "tile_columns": across, "run_items": items, "run_units": units}
 
 
 def _step(columns: View) -> int:
