@@ -50,10 +50,6 @@ def smaller(share: int) -> Profile:
     }
 
 
-def _of_phone(machine: Machine) -> bool:
-    return any(name in machine.vendor for name in _OF_PHONES)
-
-
 #: The first that has a machine is its family.
 FAMILIES = (
     Family(
@@ -64,7 +60,7 @@ FAMILIES = (
     ),
     Family(
         "phones' GPUs",
-        _of_phone,
+        lambda m: any(name in m.vendor for name in _OF_PHONES),
         "2 to 12 processors, whatever kind the driver says that they are",
         smaller(32),
     ),
