@@ -100,7 +100,7 @@ class BatchDim:
     input_stride: int
     value_stride: int = 0
     index_stride: int = 0
-    besides: tuple[int, int, int, int] = (0, 0, 0, 0)  #: Of lengths, starts, counts and payload.
+    besides: tuple[int, ...] = (0, 0, 0, 0)  #: Of lengths, starts, counts and payload.
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -244,10 +244,6 @@ def _joined(dims: Iterable[BatchDim]) -> list[BatchDim]:
     return joined
 
 
-def _axis_dims(dims: Iterable[BatchDim]) -> tuple[AxisDim, ...]:
-    return tuple(AxisDim(d.size, d.input_stride) for d in _joined(dims)) or (AxisDim(1, 1),)
-
-
 def _check_rank(name: str, layout: Layout, left: int) -> None:
     if left > 8:
         raise ValueError(
@@ -282,13 +278,15 @@ def make_selection(
     chosen, besides = sorted(axes), besides or {}
     nowhere = Layout(source.sizes, (0,) * len(source.sizes))
     to_values, to_indices = values or nowhere, indices or nowhere
+    beside = [besides[name][1] if name in besides else nowhere for name in BESIDES]
     batch = [
-        BatchDim(size, source.strides[d], to_values.strides[d], to_indices.strides[d], _strides_beside(besides, d))
+        BatchDim(size, source.strides[d], to_values.strides[d], to_indices.strides[d], tuple(t.strides[d] for t in beside))
         for d, size in enumerate(source.sizes)
         if d not in chosen
     ]
     merged_batch = merged_dims(batch)
-    merged_axes = _axis_dims(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
+    axis_dims = _joined(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
+    merged_axes = tuple(AxisDim(d.size, d.input_stride) for d in axis_dims) or (AxisDim(1, 1),)
     _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
     tensors: dict[str, Any] = {
@@ -315,12 +313,6 @@ def make_selection(
         longest=longest,
         **tensors,
     )
-
-
-def _strides_beside(besides: Mapping[str, tuple[str, Layout]], d: int) -> tuple[int, int, int, int]:
-    """The strides of dimension ``d`` of lengths, starts, counts and payload."""
-    lengths, starts, counts, payload = (besides[name][1].strides[d] if name in besides else 0 for name in BESIDES)
-    return lengths, starts, counts, payload
 
 
 def take_selection(element: str, source: Layout, axis: int, values: Layout, indices: Layout, index_bytes: int) -> Selection:

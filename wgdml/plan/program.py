@@ -126,7 +126,7 @@ class Program:
                 dims = [(d.size, d.besides[number]) for d in part.batch]
                 bound[name], values[base] = _placed(name, beside.offset, dims, size)
                 values[form] = 8 * size + signed
-        batch = tuple(BatchDim(d.size, *d.besides[:3]) for d in part.batch)
+        batch = [BatchDim(d.size, d.besides[0], d.besides[1], d.besides[2]) for d in part.batch]
         constants = {name.upper(): int(name in bound) for name in SPANS}
         constants |= {"WORKGROUP": self.machine.workgroup, "ONE_BATCH_DIM": 0}
         block = pack(values | {"batch_dims": max(1, len(batch))}, batch)
