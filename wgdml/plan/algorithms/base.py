@@ -29,6 +29,11 @@ class Step:
         self.policy = policies[self.name] if self.Policy else None
         self.occupancy: OccupancyPolicy = policies["occupancy"]
 
+    def require(self, holds: bool, what: str) -> None:
+        """For ``check``: raises ``Unserved``, which says what the step takes, unless that holds."""
+        if not holds:
+            raise Unserved(f"{self.name} {what}")
+
     def parts_of_rows(self, source: Source, sequences: int) -> int:
         """Ordinary workgroups that read a sequence together: with 4 loads an invocation or more."""
         return parts_for_loads(self.machine, self.occupancy, source.loads, sequences)
@@ -50,8 +55,7 @@ class Algorithm(Step):
         """Why the algorithm does not serve a problem; None where it does."""
         try:
             self.check_spans(problem)
-            if problem.counted and not self.takes_counts:
-                raise Unserved(f"{self.name} takes lists whose {problem.length} pairs are all there")
+            self.require(self.takes_counts or not problem.counted, f"takes lists whose {problem.length} pairs are all there")
             self.check(problem)
         except Unserved as refusal:
             return str(refusal)
@@ -66,18 +70,17 @@ class Algorithm(Step):
 
     def check_spans(self, problem: Problem) -> None:
         """Raises ``Unserved`` for sequences with spans of their own that are not served."""
-        if problem.ragged and (problem.last_index or not problem.one_axis) and not self.takes_nothing:
-            raise Unserved(f"{self.name} takes spans along one axis, of which the first of equal items wins")
+        if problem.ragged and not self.takes_nothing:
+            first = problem.one_axis and not problem.last_index
+            self.require(first, "takes spans along one axis, of which the first of equal items wins")
 
     def check_first(self, problem: Problem) -> None:
         """For ``check``: the first of equal items must win."""
-        if problem.last_index:
-            raise Unserved(f"{self.name} takes the first of equal items, not the last")
+        self.require(not problem.last_index, "takes the first of equal items, not the last")
 
     def check_one_axis(self, problem: Problem) -> View:
         """For ``check``: the first of equal items must win, of elements along one axis."""
-        if not problem.view.one_axis:
-            raise Unserved(f"{self.name} takes elements along one axis")
+        self.require(problem.view.one_axis, "takes elements along one axis")
         self.check_first(problem)
         return problem.view
 

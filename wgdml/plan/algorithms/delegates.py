@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import Profile, number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
@@ -122,8 +122,7 @@ class Delegates(Algorithm):
         step = max(8, power_of_two_below(subsets) // 4)
         most = min(_MAX_SUBSETS, power_of_two_below(self.memory // (2 * pair_bytes(form.key_words))))
         subsets = min(max(step, subsets // step * step), most, loads)
-        if subsets < k:
-            raise Unserved(f"delegates takes k up to {subsets} of {loads} positions here, not k={k}")
+        self.require(subsets >= k, f"takes k up to {subsets} of {loads} positions here, not k={k}")
         return subsets
 
     def _build_columns(self, program: Program, problem: Problem, sink: Sink) -> None:
@@ -157,8 +156,8 @@ class Delegates(Algorithm):
         workgroup = 64 if total <= 1 << 14 else 256 if total <= 1 << 16 else _WORKGROUP
         shape = _Shape(threads, capacity, subsets, min(workgroup, self.machine.widest_workgroup, subsets))
         self._classes(shape, k)
-        if k > min(shape.groups, capacity) // 2:
-            raise Unserved(f"delegates takes k up to {min(shape.groups, capacity) // 2} of {loads} loads here, not k={k}")
+        largest = min(shape.groups, capacity) // 2
+        self.require(k <= largest, f"takes k up to {largest} of {loads} loads here, not k={k}")
         return shape
 
     @staticmethod

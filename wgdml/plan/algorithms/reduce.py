@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import Profile, number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import MEETING_BYTES, Pairs, Sink, Source, View
 from .base import Algorithm
@@ -61,8 +61,7 @@ class Reduce(Algorithm):
         self.columns = Columns(machine, policies)
 
     def check(self, problem: Problem) -> None:
-        if problem.k != 1:
-            raise Unserved(f"reduce finds the first pair only, not k={problem.k}")
+        self.require(problem.k == 1, f"finds the first pair only, not k={problem.k}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, sequences = problem.source, problem.sequences

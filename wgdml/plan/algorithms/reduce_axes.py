@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from ...selection import BatchDim, merged_dims
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink, Spread, View
 from .base import Algorithm
@@ -25,15 +25,11 @@ class ReduceAxes(Algorithm):
     summary = "the best pair along one axis, and of those along the other"
 
     def check(self, problem: Problem) -> None:
-        if problem.ragged:
-            raise Unserved("reduce_axes takes all items of two axes, not spans of them")
-        if problem.k != 1:
-            raise Unserved(f"reduce_axes finds the first pair only, not k={problem.k}")
+        self.require(not problem.ragged, "takes all items of two axes, not spans of them")
+        self.require(problem.k == 1, f"finds the first pair only, not k={problem.k}")
         axes = len(problem.view.sizes)
-        if axes != 2:
-            raise Unserved(f"reduce_axes takes two axes, not {axes}")
-        if max(problem.view.sizes) < _SHORTEST:
-            raise Unserved(f"reduce_axes takes axes of {_SHORTEST} items and more, not {problem.view.sizes}")
+        self.require(axes == 2, f"takes two axes, not {axes}")
+        self.require(max(problem.view.sizes) >= _SHORTEST, f"takes axes of {_SHORTEST} items and more, not {problem.view.sizes}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         view, sequences = problem.view, problem.sequences

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink, Source, View
 from .base import Algorithm
@@ -71,8 +71,7 @@ class RowSortBitonic(Algorithm):
             # Wide loads may leave most invocations without any.
             narrow = self._shape(replace(source, vectors=False), problem.sequences)
             shape = narrow if narrow.size < shape.size else shape
-        if shape.size > self.capacity:
-            raise Unserved(f"row_sort_bitonic takes sequences of up to {self.capacity}, not {problem.length}")
+        self.require(shape.size <= self.capacity, f"takes sequences of up to {self.capacity}, not {problem.length}")
         return shape
 
     def _shape(self, source: Source, sequences: int) -> _Shape:

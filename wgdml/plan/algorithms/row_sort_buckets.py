@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
@@ -56,17 +56,17 @@ class RowSortBuckets(Algorithm):
     def check(self, problem: Problem) -> _Shape:
         self.check_first(problem)
         source = problem.source
-        if not problem.pairs and problem.format.bytes < 4:
-            # Their loads bring so many items that most invocations would have none.
-            raise Unserved(f"row_sort_buckets takes elements of 32 bits and more, not {problem.length} narrower ones")
+        # Loads of narrow elements bring so many that most invocations would have none.
+        wide = problem.pairs or problem.format.bytes >= 4
+        self.require(wide, f"takes elements of 32 bits and more, not {problem.length} narrower ones")
         items = source.most_loads * source.per_load
         workgroup = max(_WORKGROUP, power_of_two_above(ceil_div(items * problem.key_words, _WORDS)))
         loads = ceil_div(source.most_loads, workgroup)
         places = loads * workgroup * source.per_load
         # Beside the list a word a bin, and two an invocation for `lib/workgroup/scan.wgsl`.
         bins = self.memory - held_bytes(problem) * places - 8 * workgroup - 64
-        if workgroup > self.machine.widest_workgroup or bins < 4 * workgroup:
-            raise Unserved(f"row_sort_buckets takes sequences that fit this adapter's workgroup memory, not {problem.length} items")
+        fits = workgroup <= self.machine.widest_workgroup and bins >= 4 * workgroup
+        self.require(fits, f"takes sequences that fit this adapter's workgroup memory, not {problem.length} items")
         return _Shape(workgroup, loads, places, power_of_two_below(min(bins // 4, _BINS * workgroup)).bit_length() - 1)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -54,10 +54,9 @@ class RowSortRadix(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         length, source = problem.length, problem.source
-        if isinstance(source, Pairs) and (not source.in_order or source.spread is not None):
-            raise Unserved("row_sort_radix takes lists in order of index, no others")
-        if length > 1 << _INDEX_BITS:
-            raise Unserved(f"row_sort_radix takes rows of up to {1 << _INDEX_BITS} items, not {length}")
+        ordered = not isinstance(source, Pairs) or (source.in_order and source.spread is None)
+        self.require(ordered, "takes lists in order of index, no others")
+        self.require(length <= 1 << _INDEX_BITS, f"takes rows of up to {1 << _INDEX_BITS} items, not {length}")
         self.check_first(problem)
         shape = self.shape_of(length, 8 * problem.format.bytes)
         if shape is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
@@ -36,8 +36,7 @@ class RowSortRank(Algorithm):
     policy: RowSortRankPolicy
 
     def check(self, problem: Problem) -> None:
-        if not problem.pairs:
-            raise Unserved("row_sort_rank takes pairs only")
+        self.require(problem.pairs, "takes pairs only")
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

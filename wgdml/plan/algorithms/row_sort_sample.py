@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
@@ -34,10 +34,9 @@ class RowSortSample(Algorithm):
         return problem.pairs and problem.sequences * problem.listed <= _PAIRS * self.occupancy.processors
 
     def check(self, problem: Problem) -> None:
-        if not problem.pairs:
-            raise Unserved("row_sort_sample takes pairs only")
-        if not _SMALLEST <= problem.listed <= _LARGEST:
-            raise Unserved(f"row_sort_sample takes lists of {_SMALLEST} to {_LARGEST} pairs, not of {problem.listed}")
+        self.require(problem.pairs, "takes pairs only")
+        listed = problem.listed
+        self.require(_SMALLEST <= listed <= _LARGEST, f"takes lists of {_SMALLEST} to {_LARGEST} pairs, not of {listed}")
         self.check_first(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
@@ -60,8 +60,7 @@ class SampleSelect(Algorithm):
     def check(self, problem: Problem) -> _Shape:
         self.check_one_axis(problem)
         k = problem.k
-        if 8 * problem.sequences > MEETING_BYTES:
-            raise Unserved(f"sample_select takes up to {MEETING_BYTES // 8} sequences, not {problem.sequences}")
+        self.require(8 * problem.sequences <= MEETING_BYTES, f"takes up to {MEETING_BYTES // 8} sequences, not {problem.sequences}")
         workgroup, sorting = (min(n, self.machine.widest_workgroup) for n in (_READING, _SORTING))
         memory = self.memory - (4 << _DIGIT) - 8 * workgroup - 2048
         room = min(_ROOM, power_of_two_below(memory // (8 + pair_bytes(problem.key_words))))
@@ -76,8 +75,7 @@ class SampleSelect(Algorithm):
         parts = min(max(parts, ceil_div(int(_PARTED * pairs), most)), sorting)
         found = max(room, power_of_two_above(int(_PARTED * pairs / parts)))
         size = class_above(int(pairs / buckets * (1 + _FULL / (sample.rank / buckets) ** 0.5) ** 2), _LISTS)
-        if 4 * size > 5 * widest or found > most:
-            raise Unserved(f"sample_select takes fewer than {pairs} pairs of a sequence")
+        self.require(4 * size <= 5 * widest and found <= most, f"takes fewer than {pairs} pairs of a sequence")
         places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
         return _Shape(workgroup, sorting, sample, room, parts, found, buckets, places, min(size, widest))
 
@@ -92,14 +90,12 @@ class SampleSelect(Algorithm):
             if k >= _RANKS * buckets * every * apart or 2 * loads * taken > _SAMPLE:
                 break
         items = every * apart
-        if every < 2 or k < _FEWEST_RANKS * items:
-            raise Unserved(f"sample_select takes k from {_FEWEST_RANKS * items} on of {problem.length} items here, not k={k}")
+        least = _FEWEST_RANKS * items
+        self.require(every >= 2 and k >= least, f"takes k from {least} on of {problem.length} items here, not k={k}")
         rank = ceil_div(k + int(_MARGIN * (k * items) ** 0.5), items)
-        if 4 * source.loads < 5 * rank * every:
-            raise Unserved(f"sample_select takes longer rows than of {problem.length} items with k={k}")
+        self.require(4 * source.loads >= 5 * rank * every, f"takes longer rows than of {problem.length} items with k={k}")
         most = min(4 * workgroup // 5, room // taken)
-        if rank > most:
-            raise Unserved(f"sample_select takes up to {most} pairs of a sample, not the {rank} that k={k} needs here")
+        self.require(rank <= most, f"takes up to {most} pairs of a sample, not the {rank} that k={k} needs here")
         return _Sample(loads, taken, every, items, rank)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

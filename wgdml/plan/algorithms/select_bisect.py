@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..machine import ceil_div, power_of_two_above
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink, View
 from .base import Algorithm
@@ -45,13 +45,12 @@ class SelectBisect(Algorithm):
     policy: SelectBisectPolicy
 
     def check(self, problem: Problem) -> dict[str, int]:
-        if not 1 < problem.k <= _MAX_K:
-            raise Unserved(f"select_bisect takes k from 2 to {_MAX_K}, not k={problem.k}")
+        self.require(1 < problem.k <= _MAX_K, f"takes k from 2 to {_MAX_K}, not k={problem.k}")
         self.check_one_axis(problem)
         source = self._view(problem)
         tile = class_tile(source, _TEAM, _AT_A_TIME, _SIZES)
-        if tile["LOADS"] * source.per_load * problem.key_words > _WORDS:
-            raise Unserved(f"select_bisect takes up to {_TEAM * _WORDS // problem.key_words} items, not {source.length}")
+        fits = tile["LOADS"] * source.per_load * problem.key_words <= _WORDS
+        self.require(fits, f"takes up to {_TEAM * _WORDS // problem.key_words} items, not {source.length}")
         return tile
 
     @staticmethod

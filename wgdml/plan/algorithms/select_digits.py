@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above
 from ..policy import Profile
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
@@ -98,8 +98,7 @@ class SelectDigits(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         k = problem.k
-        if not 1 < k <= _LARGEST_K:
-            raise Unserved(f"select_digits takes k from 2 to {_LARGEST_K}, not k={k}")
+        self.require(1 < k <= _LARGEST_K, f"takes k from 2 to {_LARGEST_K}, not k={k}")
         source = self.check_one_axis(problem)
         workgroup = self._workgroup(problem)
         # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as

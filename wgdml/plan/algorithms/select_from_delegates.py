@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink
 from .base import Step
@@ -43,8 +43,7 @@ class SelectFromDelegates(Step):
     def shape_from(self, problem: Problem, delegates: int) -> _Shape:
         """How so many delegates of each sequence are served. ``Unserved`` where k is too large."""
         large, k, sequences = largest_team(self.machine, problem.key_words), problem.k, problem.sequences
-        if k > large:
-            raise Unserved(f"select_from_delegates takes k up to {large}, not {k}")
+        self.require(k <= large, f"takes k up to {large}, not {k}")
         few = sequences * delegates <= 4 * self.policies["delegates"].total
         each = self.policy.delegates * (1 if few else 2)
         bests = bests_of(k, large)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_below
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink, View
 from .base import Algorithm
@@ -40,10 +40,8 @@ class SelectLists(Algorithm):
     policy: SelectListsPolicy
 
     def check(self, problem: Problem) -> View:
-        if problem.k > self.policy.max_k:
-            raise Unserved(f"select_lists takes k up to {self.policy.max_k}, not k={problem.k}")
-        if not problem.columns:
-            raise Unserved("select_lists takes columns, which lie side by side along one axis")
+        self.require(problem.k <= self.policy.max_k, f"takes k up to {self.policy.max_k}, not k={problem.k}")
+        self.require(problem.columns, "takes columns, which lie side by side along one axis")
         self.check_first(problem)
         return problem.view
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..machine import ceil_div
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
@@ -50,10 +50,9 @@ class SelectNetworks(Algorithm):
     def check(self, problem: Problem) -> _Shape:
         k, p = problem.k, self.policy
         source = problem.view
-        if problem.key_words > 1 or not 1 < k <= LONGEST_LIST:
-            raise Unserved(f"select_networks takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}")
-        if not k < source.length <= 4096:
-            raise Unserved(f"select_networks takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
+        narrow = problem.key_words == 1
+        self.require(narrow and 1 < k <= LONGEST_LIST, f"takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}")
+        self.require(k < source.length <= 4096, f"takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         self.check_first(problem)
         per_load = source.per_load
         at_a_time = max(1, 4 // per_load)  # Tiles have few sizes.
@@ -65,8 +64,7 @@ class SelectNetworks(Algorithm):
                 break
             team *= 2
             tile = class_tile(source, team, at_a_time, _TILE_SIZES)
-        if tile["LOADS"] * per_load > p.items:
-            raise Unserved(f"select_networks takes up to {most * p.items} items, not {source.length}")
+        self.require(tile["LOADS"] * per_load <= p.items, f"takes up to {most * p.items} items, not {source.length}")
         return _Shape(team, tile)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

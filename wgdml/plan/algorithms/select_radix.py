@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Sink, View
 from .base import Algorithm
@@ -112,13 +112,11 @@ class SelectRadix(Algorithm):
 
     def check(self, problem: Problem) -> _Shape:
         source, k = self.narrowed(problem).view, problem.k
-        if k > _LARGEST_K:
-            raise Unserved(f"select_radix takes k up to {_LARGEST_K}, not k={k}")
+        self.require(k <= _LARGEST_K, f"takes k up to {_LARGEST_K}, not k={k}")
         self.check_first(problem)
         survivors = self._list(problem)
         workgroup, places, _, spilled = survivors
-        if places > _EACH * workgroup:
-            raise Unserved(f"select_radix takes k up to {_EACH * workgroup // 2} by {workgroup} invocations, not k={k}")
+        self.require(places <= _EACH * workgroup, f"takes k up to {_EACH * workgroup // 2} by {workgroup} invocations, not k={k}")
         # In sorted data, whole loads; but where workgroups share a processor, smaller ones.
         few = not spilled and problem.sequences * workgroup <= self.occupancy.invocations
         whole = min(4, source.per_load) * places // 2 if few else 0
@@ -128,8 +126,7 @@ class SelectRadix(Algorithm):
         subsets = self.policy.subsets * (2 if 4 * k > self.policy.subsets * workgroup else 1)
         own = class_above(min(subsets, ceil_div(loads, workgroup)), _OWN_SIZES)
         fewest = min(source.loads, own * workgroup)  # with loads, if the sequence begins with one
-        if k > fewest:
-            raise Unserved(f"select_radix takes k up to {fewest} of {source.length} items here, not k={k}")
+        self.require(k <= fewest, f"takes k up to {fewest} of {source.length} items here, not k={k}")
         return _Shape(survivors, own, max(places, whole if fits else 0), k if spilled else places)
 
     def _list(self, problem: Problem) -> _List:
@@ -143,8 +140,8 @@ class SelectRadix(Algorithm):
         k = power_of_two_above(k)
         while workgroup > smallest and self._room(workgroup, k * 17 // 16, pair) < 0:
             workgroup //= 2
-        if self._room(workgroup, k * 17 // 16, pair) < 0:
-            raise Unserved(f"select_radix takes k whose subsets' numbers fit this adapter's workgroup memory, not k={problem.k}")
+        fits = self._room(workgroup, k * 17 // 16, pair) >= 0
+        self.require(fits, f"takes k whose subsets' numbers fit this adapter's workgroup memory, not k={problem.k}")
         return _List(workgroup, 2 * k, k * 17 // 16, True)
 
     def _list_in(self, k: int, workgroup: int, pair: int) -> _List | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Region, Sink, View
 from .base import Algorithm
@@ -62,11 +62,9 @@ class SelectSpans(Algorithm):
     def check(self, problem: Problem) -> _Short | None:
         """What holds short spans. None where all are cut in parts."""
         source, k = problem.view, problem.k
-        if not problem.ragged or not source.rows:
-            raise Unserved("select_spans takes lengths along an axis of contiguous elements")
+        self.require(problem.ragged and source.rows, "takes lengths along an axis of contiguous elements")
         most = self.machine.workgroup // 2
-        if not 1 < k <= most:
-            raise Unserved(f"select_spans takes k from 2 to {most}, not k={k}")
+        self.require(1 < k <= most, f"takes k from 2 to {most}, not k={k}")
         self.check_first(problem)
         if self.in_registers(problem):
             return self._short(source, k)

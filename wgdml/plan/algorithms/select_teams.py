@@ -94,8 +94,7 @@ class SelectTeams(Algorithm):
         o, p, source = self.occupancy, self.policy, problem.source
         k, loads = problem.k, problem.source.usual_loads
         large = largest_team(self.machine, problem.key_words)
-        if k > large:
-            raise Unserved(f"select_teams takes k up to {large}, not {k}")
+        self.require(k <= large, f"takes k up to {large}, not {k}")
         self.check_first(problem)
         bests = bests_of(k, large)
         each = o.loads_each if loads >= 1024 else max(1, o.loads_each // 4)

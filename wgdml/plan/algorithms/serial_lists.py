@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink, View
 from .base import Algorithm
@@ -39,10 +39,9 @@ class SerialLists(Algorithm):
         self.check_first(problem)
         source = problem.source
         longest = _ROW if source.rows else _COLUMN if source.columns else 0
-        if not isinstance(source, View) or problem.length > longest:
-            raise Unserved(f"serial_lists takes rows of up to {_ROW} items and columns of {_COLUMN}, not {problem.length}")
-        if problem.k > self.policy.max_k:
-            raise Unserved(f"serial_lists takes k up to {self.policy.max_k}, not k={problem.k}")
+        fits = isinstance(source, View) and problem.length <= longest
+        self.require(fits, f"takes rows of up to {_ROW} items and columns of {_COLUMN}, not {problem.length}")
+        self.require(problem.k <= self.policy.max_k, f"takes k up to {self.policy.max_k}, not k={problem.k}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, sequences, k = problem.source, problem.sequences, problem.k

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..machine import ceil_div
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source
 from .base import Algorithm
@@ -63,12 +63,11 @@ class SerialMerge(Algorithm):
         self._check_lists(problem, length, _PAIRS)
 
     def _check_lists(self, problem: Problem, items: int, run: int) -> list[_Lists]:
-        if problem.k > _MOST_K:
-            raise Unserved(f"serial_merge takes k up to {_MOST_K}, not k={problem.k}")
+        self.require(problem.k <= _MOST_K, f"takes k up to {_MOST_K}, not k={problem.k}")
         levels = _levels(items, run, problem.k)
         places = max(lists.number * lists.places for lists in levels)
-        if 4 * problem.sequences * places * self._words(problem) > self.machine.max_storage_buffer_binding_size:
-            raise Unserved(f"serial_merge takes lists that fit a binding, not {places} places of {problem.sequences} sequences")
+        fits = 4 * problem.sequences * places * self._words(problem) <= self.machine.max_storage_buffer_binding_size
+        self.require(fits, f"takes lists that fit a binding, not {places} places of {problem.sequences} sequences")
         return levels
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Sink
 from .base import Algorithm
@@ -33,8 +33,7 @@ class SerialReduce(Algorithm):
     policy: SerialReducePolicy
 
     def check(self, problem: Problem) -> None:
-        if problem.k != 1:
-            raise Unserved(f"serial_reduce finds the first pair only, not k={problem.k}")
+        self.require(problem.k == 1, f"finds the first pair only, not k={problem.k}")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, sequences = problem.source, problem.sequences

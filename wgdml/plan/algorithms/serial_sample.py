@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..machine import Machine, ceil_div
 from ..policy import Profile
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Region, Sink, View
 from .base import Algorithm
@@ -38,11 +38,11 @@ class SerialSample(Algorithm):
 
     def check(self, problem: Problem) -> tuple[View | None, dict[str, int]]:
         self.check_one_axis(problem)
-        if not problem.k < problem.length <= 1 << 28:
-            raise Unserved(f"serial_sample takes some of up to 2^28 items, not k={problem.k} of {problem.length}")
+        k, sequences = problem.k, problem.sequences
+        self.require(k < problem.length <= 1 << 28, f"takes some of up to 2^28 items, not k={k} of {problem.length}")
         sample, bounds = self._bounds(problem)
-        if 4 * problem.key_words * problem.sequences * bounds["places"] > self.machine.max_storage_buffer_binding_size:
-            raise Unserved(f"serial_sample takes lists that fit a binding, not k={problem.k} of {problem.sequences} sequences")
+        fits = 4 * problem.key_words * sequences * bounds["places"] <= self.machine.max_storage_buffer_binding_size
+        self.require(fits, f"takes lists that fit a binding, not k={k} of {sequences} sequences")
         return sample, bounds
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..machine import Machine, power_of_two_below
 from ..policy import Profile, number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
@@ -45,8 +45,7 @@ class SerialSelect(Algorithm):
         self.check_one_axis(problem)
         count = max(_DELEGATES, int(self.policy.reach * math.sqrt(problem.length * problem.k)))
         subsets = Subsets.of(problem.source, count)
-        if problem.k > subsets.count:
-            raise Unserved(f"serial_select takes k up to {subsets.count} of {problem.length} items, not k={problem.k}")
+        self.require(problem.k <= subsets.count, f"takes k up to {subsets.count} of {problem.length} items, not k={problem.k}")
         self.merge.check_pairs(problem, max(subsets.count, self._listed(problem, subsets)))
         return subsets
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...selection import AxisDim
 from ..cut import slices
 from ..machine import ceil_div
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Region, Sink, View
 from .base import Algorithm
@@ -31,8 +31,7 @@ class Transpose(Algorithm):
     takes_nothing = True
 
     def check(self, problem: Problem) -> None:
-        if not problem.columns:
-            raise Unserved("transpose takes neighbouring columns along one axis")
+        self.require(problem.columns, "takes neighbouring columns along one axis")
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         view, sequences, m = problem.view, problem.sequences, self.machine
