@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..machine import ceil_div
 from ..policy import number
@@ -34,11 +34,6 @@ class SelectNetworksPolicy:
     max_length: int = number(1024, 3, 4096)
 
 
-class _Shape(NamedTuple):
-    team: int
-    tile: dict[str, int]
-
-
 class SelectNetworks(Algorithm):
     """An invocation a sequence, or as many as it needs or the machine has room for."""
 
@@ -47,7 +42,8 @@ class SelectNetworks(Algorithm):
     Policy = SelectNetworksPolicy
     policy: SelectNetworksPolicy
 
-    def check(self, problem: Problem) -> _Shape:
+    def check(self, problem: Problem) -> tuple[int, dict[str, int]]:
+        """The invocations of a team, and the constants of its register tile."""
         k, p = problem.k, self.policy
         source = problem.view
         narrow = problem.key_words == 1
@@ -65,7 +61,7 @@ class SelectNetworks(Algorithm):
             team *= 2
             tile = class_tile(source, team, at_a_time, _TILE_SIZES)
         self.require(tile["LOADS"] * per_load <= p.items, f"takes up to {most * p.items} items, not {source.length}")
-        return _Shape(team, tile)
+        return team, tile
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         team, tile = self.check(problem)

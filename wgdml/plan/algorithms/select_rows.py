@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
@@ -30,11 +29,6 @@ class SelectRowsPolicy:
     max_length: int = number(8192, 4, 1 << 20)
 
 
-class _Shape(NamedTuple):
-    team: int
-    workgroup: int
-
-
 class SelectRows(Algorithm):
     """A team of invocations a sequence, which is enough to find a threshold."""
 
@@ -43,7 +37,8 @@ class SelectRows(Algorithm):
     Policy = SelectRowsPolicy
     policy: SelectRowsPolicy
 
-    def check(self, problem: Problem) -> _Shape:
+    def check(self, problem: Problem) -> tuple[int, int]:
+        """The invocations of a team, and of a workgroup."""
         o, m = self.occupancy, self.machine
         source, k = self.check_one_axis(problem), problem.k
         # Each has a load of its own.
@@ -61,19 +56,19 @@ class SelectRows(Algorithm):
                 f"not of {source.length} items"
             )
         narrow = team > _NARROW or problem.sequences * team < o.invocations
-        return _Shape(team, max(team, min(_NARROW, m.workgroup) if narrow else m.workgroup))
+        return team, max(team, min(_NARROW, m.workgroup) if narrow else m.workgroup)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        shape = self.check(problem)
+        team, workgroup = self.check(problem)
         program.dispatch(
             "select/rows",
-            ceil_div(problem.sequences * shape.team, shape.workgroup),
+            ceil_div(problem.sequences * team, workgroup),
             source=problem.source,
             sink=sink,
             constants={
-                "WORKGROUP": shape.workgroup,
+                "WORKGROUP": workgroup,
                 "PLACES_EACH": 4 if problem.key_words == 1 else 2,
-                "LOADS": class_above(ceil_div(problem.view.most_loads, shape.team), _SIZES),
+                "LOADS": class_above(ceil_div(problem.view.most_loads, team), _SIZES),
             },
-            params={"k": problem.k, "team": shape.team, "least": shape.team * problem.view.per_load},
+            params={"k": problem.k, "team": team, "least": team * problem.view.per_load},
         )
