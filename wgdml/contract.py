@@ -337,7 +337,22 @@ class _TopKOperatorDesc:
     k: int
 
     def __post_init__(self) -> None:
-        _check_top_k(self)
+        source = _as_tensor("input_tensor", self.input_tensor)
+        values = _as_tensor("output_value_tensor", self.output_value_tensor)
+        indices = _as_tensor("output_index_tensor", self.output_index_tensor)
+        axis, k = _as_int("axis", self.axis), _as_int("k", self.k)
+        _store(self, axis=axis, k=k)
+
+        _check_some_level_takes(self)
+        _check_value_type("output_value_tensor", values, source)
+        _check_axis("axis", axis, source)
+        size = source.sizes[axis]
+        _require(1 <= k <= size, "k", k, f"it must be from 1 to {size}, the size of axis {axis} of input_tensor")
+        sizes = (*source.sizes[:axis], k, *source.sizes[axis + 1 :])
+        reason = f"the sizes of input_tensor with k = {k} on axis {axis}"
+        _check_output("output_value_tensor", values, sizes, reason)
+        _check_output("output_index_tensor", indices, sizes, reason)
+        # UINT32 holds every index: sizes are below 2**32.
 
 
 @dataclass(frozen=True)
@@ -560,7 +575,29 @@ class SelectOperatorDesc:
     longest: int | None = None
 
     def __post_init__(self) -> None:
-        _check_select(self)
+        source = _as_tensor("input_tensor", self.input_tensor)
+        _store(self, k=_as_int("k", self.k), axes=_as_ints("axes", self.axes, " (AxisCount is its length)"))
+        as_enum("axis_direction", self.axis_direction, AxisDirection)
+        for field in ("sorted", "select_last_index"):
+            if not isinstance(getattr(self, field), bool):
+                raise TypeError(f"{field} is {getattr(self, field)!r}; it must be True or False")
+        _require(
+            isinstance(self.nan, str) and self.nan in _NAN_RULES,
+            "nan",
+            repr(self.nan),
+            f"it must be one of {', '.join(_NAN_RULES)}",
+        )
+        if self.longest is not None:
+            _store(self, longest=_as_int("longest", self.longest))
+            holds = self.longest >= 1 and self.lengths_tensor is not None
+            _require(holds, "longest", self.longest, "it must be at least 1, and given with a lengths_tensor alone")
+        _check_axes(self.axes, source)
+        size = source.sizes[self.axes[0]] if len(self.axes) == 1 else 1
+        _require(1 <= self.k <= size, "k", self.k, f"it must be from 1 to {size}, the size of a single axis, or 1 of several")
+        serves = self.k == 1 or not self.select_last_index
+        _require(serves, "select_last_index", f"True with k = {self.k}", "it must be False for k over 1")
+        _check_select_outputs(self)
+        _check_select_inputs(self)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -668,25 +705,6 @@ def _names(data_types: tuple[DataType, ...]) -> str:
 # -- rules of the operators --
 
 
-def _check_top_k(desc: _TopKOperatorDesc) -> None:
-    source = _as_tensor("input_tensor", desc.input_tensor)
-    values = _as_tensor("output_value_tensor", desc.output_value_tensor)
-    indices = _as_tensor("output_index_tensor", desc.output_index_tensor)
-    axis, k = _as_int("axis", desc.axis), _as_int("k", desc.k)
-    _store(desc, axis=axis, k=k)
-
-    _check_some_level_takes(desc)
-    _check_value_type("output_value_tensor", values, source)
-    _check_axis("axis", axis, source)
-    size = source.sizes[axis]
-    _require(1 <= k <= size, "k", k, f"it must be from 1 to {size}, the size of axis {axis} of input_tensor")
-    sizes = (*source.sizes[:axis], k, *source.sizes[axis + 1 :])
-    reason = f"the sizes of input_tensor with k = {k} on axis {axis}"
-    _check_output("output_value_tensor", values, sizes, reason)
-    _check_output("output_index_tensor", indices, sizes, reason)
-    # UINT32 holds every index: sizes are below 2**32.
-
-
 def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
     source, output, axes = desc.input_tensor, desc.output_tensor, desc.axes
     _check_some_level_takes(desc)
@@ -697,29 +715,6 @@ def _check_arg(desc: _ArgOperatorDesc | ReduceOperatorDesc) -> None:
         _check_value_type("output_tensor", output, source)
     else:
         _check_index_type("output_tensor", output, source.sizes, axes)
-
-
-def _check_select(desc: SelectOperatorDesc) -> None:
-    source = _as_tensor("input_tensor", desc.input_tensor)
-    _store(desc, k=_as_int("k", desc.k), axes=_as_ints("axes", desc.axes, " (AxisCount is its length)"))
-    as_enum("axis_direction", desc.axis_direction, AxisDirection)
-    for field in ("sorted", "select_last_index"):
-        if not isinstance(getattr(desc, field), bool):
-            raise TypeError(f"{field} is {getattr(desc, field)!r}; it must be True or False")
-    _require(
-        isinstance(desc.nan, str) and desc.nan in _NAN_RULES, "nan", repr(desc.nan), f"it must be one of {', '.join(_NAN_RULES)}"
-    )
-    if desc.longest is not None:
-        _store(desc, longest=_as_int("longest", desc.longest))
-        holds = desc.longest >= 1 and desc.lengths_tensor is not None
-        _require(holds, "longest", desc.longest, "it must be at least 1, and given with a lengths_tensor alone")
-    _check_axes(desc.axes, source)
-    size = source.sizes[desc.axes[0]] if len(desc.axes) == 1 else 1
-    _require(1 <= desc.k <= size, "k", desc.k, f"it must be from 1 to {size}, the size of a single axis, or 1 of several")
-    serves = desc.k == 1 or not desc.select_last_index
-    _require(serves, "select_last_index", f"True with k = {desc.k}", "it must be False for k over 1")
-    _check_select_outputs(desc)
-    _check_select_inputs(desc)
 
 
 def _check_select_outputs(desc: SelectOperatorDesc) -> None:
