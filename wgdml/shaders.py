@@ -19,6 +19,7 @@ an unbalanced block is a ``ShaderError``, never a warning.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -178,6 +179,7 @@ _Node = _Line | _If | _For | _Import
 _DIRECTIVE = re.compile(r"^\s*#\s*(\w+)\s*(.*?)\s*$")
 _LOOP = re.compile(r"^(\w+) in (\w+)$")
 _TERM = re.compile(r"^(!?)(\w+)$|^(\w+)\s*(==|>)\s*(\w+)$")
+_HOLDS = {"": operator.ne, "!": operator.eq, "==": operator.eq, ">": operator.gt}
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FIELD = re.compile(r"\bparams\.(\w+)")
 _EXPRESSION = re.compile(r"\$\[([^]]*)\]")
@@ -341,24 +343,17 @@ class _Text:
         where = condition.where
         for name in condition.asked:
             self.value(name, where)
-        for negated, name, left, operator, right in _terms(condition.expanded(self.values), where):
-            if name is not None:
-                holds = (self.value(name, where) != 0) != bool(negated)
-            else:
-                a, b = self.value(left, where), self.value(right, where)
-                holds = a == b if operator == "==" else a > b
-            if not holds:
-                return False
-        return True
+        terms = _terms(condition.expanded(self.values), where)
+        return all(holds(self.value(left, where), self.value(right, where)) for left, holds, right in terms)
 
 
 @cache
-def _terms(condition: str, where: str) -> tuple[tuple[str, ...], ...]:
-    """Of each term of a condition: its negation and name, or what it compares and how."""
+def _terms(condition: str, where: str) -> tuple[tuple[str, Callable[[int, int], bool], str], ...]:
+    """Of each term of a condition: what it compares and how. A name alone is compared with 0."""
     terms = [_TERM.match(term.strip()) for term in condition.split("&&")]
     if not all(terms):
         raise ShaderError(f"{where}: cannot read the condition {condition!r}")
-    return tuple(term.groups() for term in terms if term)
+    return tuple((term[2] or term[3], _HOLDS[term[1] or term[4] or ""], term[5] or "0") for term in terms if term)
 
 
 def specialised(name: str, constants: Mapping[str, int]) -> Specialised:
