@@ -175,20 +175,18 @@ class Transfers:
         Its last word is filled with zeros.
         """
         self._context.check()
-        with self._context.moving(_WRITING):
-            self._write(data.reshape(-1).view(np.uint8), buffer)
-
-    def _write(self, flat: NDArray[np.uint8], buffer: Any) -> None:
+        flat = data.reshape(-1).view(np.uint8)
         left = flat.size % 4
         whole = flat.size - left if flat.size > _SMALL_UPLOAD else 0
         last = flat[whole:]
         if left:
             last = np.concatenate([last, np.zeros(4 - left, np.uint8)])
-        if last.size:
-            self._context.gpu_device.queue.write_buffer(buffer, whole, last)
-        if whole:
-            with self._staging(self._writing, _WRITE, [whole] if whole <= CHUNK else [CHUNK, CHUNK]) as staging:
-                _UploadRing(self._context, staging).write(flat[:whole], buffer)
+        with self._context.moving(_WRITING):
+            if last.size:
+                self._context.gpu_device.queue.write_buffer(buffer, whole, last)
+            if whole:
+                with self._staging(self._writing, _WRITE, [whole] if whole <= CHUNK else [CHUNK, CHUNK]) as staging:
+                    _UploadRing(self._context, staging).write(flat[:whole], buffer)
 
     # -- from the device --
 
