@@ -13,7 +13,6 @@ from ..regions import Outputs, Pairs, Region, Sink
 from .base import Algorithm
 from .columns import Columns
 from .parts import KTH_BYTES, bins_of, pair_bytes, threshold_workgroup
-from .row_sort_rank import RowSortRank
 from .select_from_delegates import SelectFromDelegates
 
 _RANK = 16  # pairs that a workgroup ranks by counting
@@ -91,7 +90,6 @@ class Delegates(Algorithm):
         super().__init__(machine, policies)
         self.columns = Columns(machine, policies)
         self.from_delegates = SelectFromDelegates(machine, policies)
-        self.rank = RowSortRank(machine, policies)
 
     def check(self, problem: Problem) -> None:
         if self.check_one_axis(problem).columns:
@@ -100,10 +98,14 @@ class Delegates(Algorithm):
             self._shape(problem)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        if problem.view.columns:
-            self._build_columns(program, problem, sink)
-        else:
+        if not problem.view.columns:
             self._build_rows(program, problem, sink)
+            return
+        subsets = self._subsets_of_columns(problem)
+        delegates = program.pairs(problem.sequences, subsets)
+        second_keys = program.keys(problem.sequences * subsets)
+        self.columns.delegates(program, problem.view, problem.sequences, delegates, second_keys)
+        self.from_delegates.build_from(program, problem, sink, delegates, second_keys)
 
     # -- adjacent sequences --
 
@@ -124,13 +126,6 @@ class Delegates(Algorithm):
         subsets = min(max(step, subsets // step * step), most, loads)
         self.require(subsets >= k, f"takes k up to {subsets} of {loads} positions here, not k={k}")
         return subsets
-
-    def _build_columns(self, program: Program, problem: Problem, sink: Sink) -> None:
-        subsets = self._subsets_of_columns(problem)
-        delegates = program.pairs(problem.sequences, subsets)
-        second_keys = program.keys(problem.sequences * subsets)
-        self.columns.delegates(program, problem.view, problem.sequences, delegates, second_keys)
-        self.from_delegates.build_from(program, problem, sink, delegates, second_keys)
 
     # -- rows --
 
@@ -274,7 +269,7 @@ class Delegates(Algorithm):
         # One dispatch does the rest where ranking even a full list takes no longer than cutting it.
         # Spans or a payload would be a binding too many.
         beside = problem.ragged or (isinstance(sink, Outputs) and program.selection.payload is not None)
-        if not beside and capacity <= 4096 and sequences * capacity**2 <= 16 * self.rank.policy.max_work:
+        if not beside and capacity <= 4096 and sequences * capacity**2 <= 16 * self.policies["row_sort_rank"].max_work:
             program.dispatch(
                 "delegates/rank",
                 sequences * (capacity // _RANK),

@@ -35,7 +35,11 @@ class PartRows(Step):
         """Appends the dispatch. ``at``: the pairs at the ranks of each sequence."""
         if not self.machine.software and view.selection.format.bytes == 1:
             view = replace(view, vectors=False)  # sixteen items an invocation take long to compile
-        kernel, teams, constants = self._serial(ranks) if self.machine.software else self._teams(view)
+        if self.machine.software:
+            kernel, teams = "serial/part", min(self.machine.workgroup, _LANES)
+            constants = {"WORKGROUP": teams, "RANKS": power_of_two_above(ranks.count), "MOST_RANKS": _MOST_RANKS}
+        else:
+            kernel, (teams, constants) = "ranks/part", self._teams(view)
         program.dispatch(
             kernel,
             ceil_div(sequences, teams),
@@ -46,17 +50,12 @@ class PartRows(Step):
             params={"ranks": ranks.count},
         )
 
-    def _serial(self, ranks: Ranks) -> tuple[str, int, dict[str, int]]:
-        """A kernel, how many sequences its workgroups have, and its constants."""
-        size = min(self.machine.workgroup, _LANES)
-        return "serial/part", size, {"WORKGROUP": size, "RANKS": power_of_two_above(ranks.count), "MOST_RANKS": _MOST_RANKS}
-
-    def _teams(self, view: View) -> tuple[str, int, dict[str, int]]:
-        """The same of a team a sequence."""
+    def _teams(self, view: View) -> tuple[int, dict[str, int]]:
+        """Sequences of a workgroup, a team each, and the kernel's constants."""
         size, held = self.machine.workgroup, class_above(view.length, _SIZES)
         team = min(size, power_of_two_above(view.most_loads))
         bytes_each = held * view.selection.format.pair_size + 4 * (_MOST_RANKS + 1)
         teams = min(size // team, power_of_two_below(max(1, self.memory // (2 * bytes_each))))
         if 2 * bytes_each > self.memory:
             held = 0
-        return "ranks/part", teams, {"TEAM": team, "WORKGROUP": teams * team, "HELD": held, "MOST_RANKS": _MOST_RANKS}
+        return teams, {"TEAM": team, "WORKGROUP": teams * team, "HELD": held, "MOST_RANKS": _MOST_RANKS}

@@ -61,17 +61,12 @@ class SelectBisect(Algorithm):
         """
         return replace(problem.view, vectors=False)
 
-    @staticmethod
-    def _spare(problem: Problem) -> int:
-        """Room beyond k for those that share the k-th key: twice as many as do on average.
-
-        (benchmarks/LOG.md#room-beyond-k-in-bisection-2026-11-26-e116295)
-        """
-        return problem.length >> 7 if problem.format.bytes == 1 else 0
-
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         tile, source = self.check(problem), self._view(problem)
-        items = power_of_two_above(ceil_div(min(problem.k + self._spare(problem), _MAX_K), _TEAM))
+        # Room beyond k for those that share the k-th key: twice as many as do on average
+        # (benchmarks/LOG.md#room-beyond-k-in-bisection-2026-11-26-e116295).
+        spare = problem.length >> 7 if problem.format.bytes == 1 else 0
+        items = power_of_two_above(ceil_div(min(problem.k + spare, _MAX_K), _TEAM))
         keys = tile["LOADS"] * source.per_load
         many = keys * problem.key_words > _LARGE and problem.sequences * _TEAM >= 4 * self.occupancy.invocations
         most = _TEAMS * (2 if many else 1) // problem.key_words
