@@ -75,10 +75,7 @@ def make(kind: str, case: Case) -> Array:
 
 
 def _ramp(n: int, dtype: np.dtype[Any]) -> Array:
-    """Ascending numbers, about zero or from the least integer to about the largest.
-
-    Where a type cannot tell as many apart there are runs of equals.
-    """
+    """Ascending numbers. A type that cannot tell as many apart has runs of equals."""
     places = np.arange(n, dtype=np.int64)
     if dtype.kind == "f":
         return ((places - n // 2) * (8.0 / n)).astype(dtype)

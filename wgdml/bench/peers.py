@@ -212,10 +212,7 @@ class OnnxRuntimePeer(Peer):
         return call, self._results
 
     def _upload(self, x: Array) -> tuple[Any, Any]:
-        """A binding, and its session, whose output is the array in the provider's memory.
-
-        Nothing but an output gets there.
-        """
+        """Binding and session of an output in the provider's memory, where nothing else gets."""
         kind = self._type(x.dtype.name, x.shape)
         session = self._session(self._bytes(f"({kind} x) => ({kind} y) {{ y = Identity (x) }}"))
         binding = session.io_binding()

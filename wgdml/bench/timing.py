@@ -100,10 +100,7 @@ class Clock:
         self._burner = record, seconds
 
     def wait(self) -> None:
-        """Until all submitted work is done: a word is copied after it.
-
-        wgpu-py 0.32's own call for it is broken.
-        """
+        """Until all work is done, by a word copied after it. wgpu-py 0.32's own call is broken."""
         encoder = self.gpu.create_command_encoder()
         encoder.copy_buffer_to_buffer(self._fence[0], 0, self._fence[1], 0, 4)
         self.gpu.queue.submit([encoder.finish()])

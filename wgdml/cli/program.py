@@ -34,10 +34,7 @@ class Program(click.Group):
     """A group with this program's exit statuses in place of click's own."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named.
-
-        An option given twice is refused: click would take the last.
-        """
+        """The command. An option given twice is refused: click would take the last."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             own = click.Context(command, parent=ctx, info_name=name)

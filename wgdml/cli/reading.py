@@ -20,10 +20,7 @@ _SUPPORTED = "float16, float32, float64, bool and the signed and unsigned intege
 
 
 class _Pipe:
-    """A stream whose first bytes have been looked at already.
-
-    NumPy reads it in chunks. In a real file it would seek, which a pipe cannot.
-    """
+    """A stream whose first bytes were read. NumPy would seek in a file, which a pipe cannot."""
 
     def __init__(self, head: bytes, stream: IO[bytes]) -> None:
         self._head = head

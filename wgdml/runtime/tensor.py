@@ -249,10 +249,7 @@ class Tensor:
         return Span(self._buffer, start, (self.offset + count * self.dtype.itemsize - start,), _BYTES)
 
     def _elements(self, span: NDArray[np.uint8]) -> NDArray[Any]:
-        """The array that the bytes of ``_span`` are.
-
-        ``ValueError`` for sizes, or more of them, than NumPy's arrays have.
-        """
+        """The array of the bytes of ``_span``. ``ValueError`` for shapes that NumPy has none of."""
         elements = span[self.offset % 4 :].view(self.dtype)
         try:
             if self.strides == packed_strides(self.shape):

@@ -76,10 +76,7 @@ class _UploadRing:
             self._mapping[turn] = outliving(self._staging[turn].map_async(wgpu.MapMode.WRITE))
 
     def write(self, data: NDArray[np.uint8], target: Any, *, more: bool = False) -> None:
-        """Bytes to a buffer's start, before all work that is submitted later.
-
-        ``more``: other data will follow these.
-        """
+        """Bytes to a buffer's start, before all later work. ``more``: other data will follow."""
         step = self._staging[0].size
         for start in range(0, data.size, step):
             part = data[start : start + step]
@@ -147,10 +144,7 @@ class Transfers:
 
     @contextmanager
     def _staging(self, pool: Pool, usage: int, sizes: Sequence[int]) -> Iterator[list[Any]]:
-        """Staging buffers for a transfer.
-
-        Given up, not kept, where an error or Ctrl-C leaves one mapped.
-        """
+        """Staging buffers for a transfer; given up where an error or Ctrl-C leaves one mapped."""
         staging: list[Any] = []
         try:
             for size in sizes:
@@ -170,10 +164,7 @@ class Transfers:
     # -- to the device --
 
     def write(self, data: NDArray[Any], buffer: Any) -> None:
-        """A contiguous array to a buffer's start, before all work that is submitted later.
-
-        Its last word is filled with zeros.
-        """
+        """A contiguous array, and zeros to a whole word, to a buffer's start, before later work."""
         self._context.check()
         flat = data.reshape(-1).view(np.uint8)
         left = flat.size % 4
@@ -335,10 +326,7 @@ class _Reading:
 
 
 def _rounds(spans: Sequence[Span], most: int) -> list[list[_Piece]]:
-    """What goes through a staging buffer at a time.
-
-    Places are multiples of eight, as wgpu-py maps.
-    """
+    """What goes through a staging buffer at a time, at multiples of eight, as wgpu-py maps."""
     rounds: list[list[_Piece]] = [[]]
     used = 0
     for number, (_, _, shape, dtype) in enumerate(spans):

@@ -62,10 +62,7 @@ class Algorithm(Step):
         return None
 
     def check(self, problem: Problem) -> Any:
-        """Raises ``Unserved``, with the reason, for a problem that is not served.
-
-        May return what ``build`` needs.
-        """
+        """Raises ``Unserved``, with the reason, or returns what ``build`` needs, if anything."""
         raise NotImplementedError
 
     def check_spans(self, problem: Problem) -> None:

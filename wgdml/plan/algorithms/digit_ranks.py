@@ -119,10 +119,7 @@ class DigitRanks(Step):
         sources: Sequence[Source],
         missed: Mapping[str, Region] = MappingProxyType({}),
     ) -> None:
-        """The search: a dispatch a digit.
-
-        ``missed``: a word for each sequence, where only those with one are looked at.
-        """
+        """The search, a dispatch a digit: of all sequences, or those with a word in ``missed``."""
         slots, sequences = levels.constants["RANKS"], search.sequences
         progress = program.words(4 * (len(levels.digits) + 1) * slots * sequences)
         bind = {"histogram": levels.histogram, "progress": progress, "ranks": search.ranks.region, **missed}
