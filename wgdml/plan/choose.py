@@ -456,12 +456,12 @@ def rules_of(software: bool) -> tuple[Rule, ...]:
     return SOFTWARE_RULES if software else GPU_RULES
 
 
-def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm:
+def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm[Any]:
     """The algorithm of the first rule that holds and whose algorithm serves; else ``Unserved``."""
     refusals = []
     for rule in rules:
         if rule.when(problem, algorithms):
-            algorithm: Algorithm = algorithms[rule.algorithm]
+            algorithm: Algorithm[Any] = algorithms[rule.algorithm]
             refusal = algorithm.serves(problem)
             if refusal is None:
                 return algorithm

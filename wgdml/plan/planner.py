@@ -37,14 +37,14 @@ class Planner:
         self.machine = machine
         self.rules = rules_of(machine.software) if rules is None else rules
         policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
-        steps: list[type[Step]] = [Columns, SelectFromDelegates, BetweenRanks, *ALGORITHMS.values()]
+        steps: list[type[Step[Any]]] = [Columns, SelectFromDelegates, BetweenRanks, *ALGORITHMS.values()]
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.
         self.policies: Profile = policies
-        self.algorithms: Mapping[str, Algorithm] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
+        self.algorithms: Mapping[str, Algorithm[Any]] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
 
-    def choose(self, problem: Problem) -> Algorithm:
+    def choose(self, problem: Problem) -> Algorithm[Any]:
         return choose(problem, self.rules, self.algorithms)
 
     def plan(self, selection: Selection, *, algorithm: str | None = None, vectors: bool = True, shared_input: bool = False) -> Plan:
@@ -86,7 +86,7 @@ class Planner:
                 parts += slices(part, 2)[::-1]
         return Plan(tuple(program.dispatches), program.arena.peak, tuple(program.algorithms))
 
-    def _build(self, forced: Algorithm | None, program: Program, part: Selection, pieces: Pieces) -> None:
+    def _build(self, forced: Algorithm[Any] | None, program: Program, part: Selection, pieces: Pieces) -> None:
         """The dispatches for a part whose outputs fit bindings but for their ranks."""
         views = views_of(part, pieces, program.vectors)
         sequences, k = part.sequences, part.k

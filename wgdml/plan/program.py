@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Program:
         self,
         selection: Selection,
         machine: Machine,
-        choose: Callable[[Problem], Algorithm],
+        choose: Callable[[Problem], Algorithm[Any]],
         *,
         vectors: bool,
         shared_input: bool,
@@ -93,7 +93,7 @@ class Program:
 
     # -- composing --
 
-    def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Algorithm | None = None) -> None:
+    def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Algorithm[Any] | None = None) -> None:
         """Appends the dispatches for the first k of every sequence, in order, to the sink.
 
         ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve.
@@ -144,7 +144,7 @@ class Program:
         step, item_step = (1, sequences) if side_by_side else (length, 1)
         return Pairs(keys, self.arena.take(count * 4, windows=windows), 0, step, length, item_step)
 
-    def firsts(self, views: Sequence[View], sequences: int, k: int, forced: Algorithm | None = None) -> Pairs:
+    def firsts(self, views: Sequence[View], sequences: int, k: int, forced: Algorithm[Any] | None = None) -> Pairs:
         """The first k pairs of each view, or all that it has, side by side."""
         lengths = [min(k, view.length) for view in views]
         pairs = self.pairs(sequences, sum(lengths))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .base import Algorithm
 from .delegates import Delegates
 from .radix_select import RadixSelect
@@ -33,10 +35,10 @@ from .transpose import Transpose
 __all__ = ["ALGORITHMS", "Algorithm", "register", "unregister"]
 
 #: Every algorithm by its name.
-ALGORITHMS: dict[str, type[Algorithm]] = {}
+ALGORITHMS: dict[str, type[Algorithm[Any]]] = {}
 
 
-def register(algorithm: type[Algorithm]) -> type[Algorithm]:
+def register(algorithm: type[Algorithm[Any]]) -> type[Algorithm[Any]]:
     """Adds an algorithm to planners made from now on. ``ValueError`` for a name that is taken."""
     if algorithm.name in ALGORITHMS:
         raise ValueError(f"there is an algorithm named {algorithm.name!r} already")

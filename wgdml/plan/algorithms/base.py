@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import is_dataclass
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from ..machine import Machine
 from ..policy import OccupancyPolicy, Profile
@@ -11,22 +12,28 @@ from ..program import Program
 from ..regions import Sink, Source, View
 from .parts import parts_for_loads
 
+P = TypeVar("P")
 
-class Step:
+
+class Step(Generic[P]):
     """Dispatches for one machine, by the numbers of a policy.
 
-    A class states ``name`` and ``Policy``, the class of its numbers, or None where it has none.
+    A class states ``name``, and in brackets the class of its numbers, or None where it has none.
     """
 
     name: ClassVar[str]
-    Policy: ClassVar[type | None] = None
-    policy: Any
+    Policy: ClassVar[Any] = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            cls.Policy = next(filter(is_dataclass, get_args(base)), None)
 
     def __init__(self, machine: Machine, policies: Profile) -> None:
         self.machine = machine
         self.memory = machine.max_compute_workgroup_storage_size  #: Bytes of workgroup memory.
         self.policies = policies
-        self.policy = policies[self.name] if self.Policy else None
+        self.policy: P = policies.get(self.name)  # type: ignore[assignment]  # None is a P too
         self.occupancy: OccupancyPolicy = policies["occupancy"]
 
     def require(self, holds: bool, what: str) -> None:
@@ -39,7 +46,7 @@ class Step:
         return parts_for_loads(self.machine, self.occupancy, source.loads, sequences)
 
 
-class Algorithm(Step):
+class Algorithm(Step[P]):
     """Finds the first k pairs of every sequence of a source, in order, by one or more dispatches.
 
     A class states ``summary`` too, one line for people.

@@ -36,7 +36,7 @@ class BetweenRanksPolicy:
     sample_length: int = number(1 << 22, 4096, 1 << 32)
 
 
-class BetweenRanks(Step):
+class BetweenRanks(Step[BetweenRanksPolicy]):
     """A sample tells brackets, narrow and nearly sure to hold the wanted pairs.
 
     One read lists what lies in them and counts what lies before. Where a bracket missed, or its
@@ -44,8 +44,6 @@ class BetweenRanks(Step):
     """
 
     name = "between_ranks"
-    Policy = BetweenRanksPolicy
-    policy: BetweenRanksPolicy
 
     def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)

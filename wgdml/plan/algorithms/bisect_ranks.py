@@ -32,7 +32,7 @@ _AT_A_TIME = 2  # loads: tiles come in fewer sizes
 _SIZES = 4  # of register tiles from one power of two to the next
 
 
-class BisectRanks(Step):
+class BisectRanks(Step[None]):
     """A team of invocations a sequence. Each rank is looked for by itself."""
 
     name = "bisect_ranks"

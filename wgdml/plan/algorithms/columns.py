@@ -67,12 +67,10 @@ class ColumnsShape:
         return ceil_div(self.loads, self.across) * self.parts
 
 
-class Columns(Step):
+class Columns(Step[ColumnsPolicy]):
     """Dispatches of ``shaders/reduce/columns.wgsl`` and ``shaders/delegates/columns.wgsl``."""
 
     name = "columns"
-    Policy = ColumnsPolicy
-    policy: ColumnsPolicy
 
     def largest_workgroup(self, key_words: int) -> int:
         """Invocations of a workgroup whose tree of pairs finds room in its memory."""

@@ -78,13 +78,11 @@ class _Shape:
     bests: int = 0
 
 
-class Delegates(Algorithm):
+class Delegates(Algorithm[DelegatesPolicy]):
     """The best of a strided subset is its delegate; the subsets of the first are read again."""
 
     name = "delegates"
     summary = "the best of each strided subset of a long sequence gives a threshold; one read and a little"
-    Policy = DelegatesPolicy
-    policy: DelegatesPolicy
 
     def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)

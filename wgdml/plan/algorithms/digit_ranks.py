@@ -27,7 +27,7 @@ class Levels:
     histogram: Region
 
 
-class DigitRanks(Step):
+class DigitRanks(Step[None]):
     """Counts how many pairs have each value of a digit: which value holds each rank, and so on.
 
     By a workgroup a sequence, or by many, whose counters lie in scratch from level to level.

@@ -18,7 +18,7 @@ _LANES = 8  # invocations of a workgroup that have a sequence each
 _SIZES = 2  # of rooms from one power of two to the next: each is a kernel
 
 
-class PartRows(Step):
+class PartRows(Step[None]):
     """How many come before it, of the items between two ranks, is an item's place there."""
 
     name = "part_rows"

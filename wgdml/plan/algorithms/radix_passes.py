@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source, View
-from .base import Algorithm
+from .base import Algorithm, P
 from .parts import digits_of
 
 #: Values of a digit.
@@ -39,7 +39,7 @@ class Pass:
 ONE_BY_ONE = {"SOURCE_ROWS": 0, "PER_LOAD": 1, "LOAD_WORDS": 1, "INPUT_WORDS": 1}
 
 
-class RadixPasses(Algorithm):
+class RadixPasses(Algorithm[P]):
     """Sequences of any length that lie in one or more segments, of which the first k are kept."""
 
     takes_counts = True

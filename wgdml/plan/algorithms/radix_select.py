@@ -35,7 +35,7 @@ class RadixSelectPolicy:
     share: int = number(4, 1, 64)
 
 
-class RadixSelect(Algorithm):
+class RadixSelect(Algorithm[RadixSelectPolicy]):
     """The k-th pair digit by digit, then all up to it, then those in order.
 
     Of a long row only a sample is put into histograms. A pair of the sample a little later than the
@@ -45,8 +45,6 @@ class RadixSelect(Algorithm):
 
     name = "radix_select"
     summary = "a histogram of each digit, or of a sample's, then those that pass, sorted; a read a digit, or one"
-    Policy = RadixSelectPolicy
-    policy: RadixSelectPolicy
 
     def check(self, problem: Problem) -> None:
         self.check_first(problem)

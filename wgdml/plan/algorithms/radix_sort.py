@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
 from ..policy import Profile, number
@@ -42,13 +42,11 @@ class _Sizes(NamedTuple):
     subgroups: bool
 
 
-class RadixSort(RadixPasses):
+class RadixSort(RadixPasses[RadixSortPolicy]):
     """A workgroup counts a group of tiles, and moves the pairs of one."""
 
     name = "radix_sort"
     summary = "a stable radix sort of everything; two reads and a write a digit"
-    Policy = RadixSortPolicy
-    policy: RadixSortPolicy
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         s = self._sizes(sequences, sum(lengths[0]), program.selection.format.key_words)
@@ -125,6 +123,6 @@ class RadixSort(RadixPasses):
                 )
 
 
-def radix_sort_of(machine: Machine, policies: Profile) -> RadixPasses:
+def radix_sort_of(machine: Machine, policies: Profile) -> RadixPasses[Any]:
     """The radix sort of a machine."""
     return (SerialRadixSort if machine.software else RadixSort)(machine, policies)

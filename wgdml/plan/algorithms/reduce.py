@@ -47,14 +47,12 @@ class _Shape:
     parts: int = 1  # Workgroups of a sequence. The last to arrive reduces what all have found.
 
 
-class Reduce(Algorithm):
+class Reduce(Algorithm[ReducePolicy]):
     """The best pair of each sequence. Parts of few sequences meet at the end of the dispatch."""
 
     name = "reduce"
     summary = "the best pair by a tree; one read"
     takes_nothing = True
-    Policy = ReducePolicy
-    policy: ReducePolicy
 
     def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)

@@ -14,7 +14,7 @@ from .base import Algorithm
 _SHORTEST = 4  # Items of the longer axis. Pairs of shorter ones would take as long as the elements.
 
 
-class ReduceAxes(Algorithm):
+class ReduceAxes(Algorithm[None]):
     """The best pair along the longer axis, for each position of the other; then the best of those.
 
     Of pairs that share a position of one axis, the order of flattened indices is that along the

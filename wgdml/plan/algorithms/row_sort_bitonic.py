@@ -48,14 +48,12 @@ class _Shape(NamedTuple):
         return self.items * self.team
 
 
-class RowSortBitonic(Algorithm):
+class RowSortBitonic(Algorithm[RowSortBitonicPolicy]):
     """Sequences of pairs or of elements in any layout."""
 
     name = "row_sort_bitonic"
     summary = "a bitonic sort of whole short sequences in registers; one read"
     takes_counts = True
-    Policy = RowSortBitonicPolicy
-    policy: RowSortBitonicPolicy
 
     @property
     def capacity(self) -> int:

@@ -37,14 +37,12 @@ class _Shape(NamedTuple):
     digit: int  # There are 2**digit bins.
 
 
-class RowSortBuckets(Algorithm):
+class RowSortBuckets(Algorithm[RowSortBucketsPolicy]):
     """Sequences of pairs, or of elements of 32 and 64 bits in any layout."""
 
     name = "row_sort_buckets"
     summary = "buckets of whole sequences in workgroup memory, then counting; one read"
     takes_counts = True
-    Policy = RowSortBucketsPolicy
-    policy: RowSortBucketsPolicy
 
     def prefers(self, problem: Problem) -> bool:
         """Do buckets take less than the other sorts of a whole sequence?"""

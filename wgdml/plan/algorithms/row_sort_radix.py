@@ -37,14 +37,12 @@ class _Shape(NamedTuple):
     digit: int  # Bits of a digit.
 
 
-class RowSortRadix(Algorithm):
+class RowSortRadix(Algorithm[RowSortRadixPolicy]):
     """Items in order of index: a stable sort by key settles ties by index."""
 
     name = "row_sort_radix"
     summary = "a radix sort of whole short sequences in workgroup memory; one read"
     takes_counts = True
-    Policy = RowSortRadixPolicy
-    policy: RowSortRadixPolicy
 
     def prefers(self, problem: Problem) -> bool:
         """Is the row so long that its passes take less than a bitonic sort?"""

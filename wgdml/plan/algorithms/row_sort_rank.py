@@ -26,14 +26,12 @@ class RowSortRankPolicy:
     max_work: int = number(1 << 21, 0, 1 << 62)
 
 
-class RowSortRank(Algorithm):
+class RowSortRank(Algorithm[RowSortRankPolicy]):
     """The rank of a pair is the number of pairs before it."""
 
     name = "row_sort_rank"
     summary = "pairs placed by counting those before each; work grows with the square of the length"
     takes_counts = True
-    Policy = RowSortRankPolicy
-    policy: RowSortRankPolicy
 
     def check(self, problem: Problem) -> None:
         self.require(problem.pairs, "takes pairs only")

@@ -22,7 +22,7 @@ _SMALLEST, _LARGEST = 256, 16384  # pairs of a list
 _PAIRS = 1024
 
 
-class RowSortSample(Algorithm):
+class RowSortSample(Algorithm[None]):
     """Splitters from a sample, and counting within each part."""
 
     name = "row_sort_sample"

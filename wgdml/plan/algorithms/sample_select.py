@@ -51,7 +51,7 @@ class _Shape(NamedTuple):
     sorted_at_once: int  # pairs of a bucket
 
 
-class SampleSelect(Algorithm):
+class SampleSelect(Algorithm[None]):
     """Every workgroup finds the same splitters; a workgroup sorts a bucket."""
 
     name = "sample_select"

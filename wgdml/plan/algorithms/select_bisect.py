@@ -36,13 +36,11 @@ class SelectBisectPolicy:
     min_sequences: int = number(640, 1, 1 << 24)
 
 
-class SelectBisect(Algorithm):
+class SelectBisect(Algorithm[SelectBisectPolicy]):
     """The k-th key bit by bit, and then the order of what is up to it."""
 
     name = "select_bisect"
     summary = "short rows in registers, the threshold bit by bit, the k sorted there too; one read"
-    Policy = SelectBisectPolicy
-    policy: SelectBisectPolicy
 
     def check(self, problem: Problem) -> dict[str, int]:
         self.require(1 < problem.k <= _MAX_K, f"takes k from 2 to {_MAX_K}, not k={problem.k}")

@@ -86,7 +86,7 @@ class _Shape(NamedTuple):
     sample: _Sample = _NO_SAMPLE
 
 
-class SelectDigits(Algorithm):
+class SelectDigits(Algorithm[None]):
     """The k-th pair digit by digit, what is up to it, and its order, in one workgroup."""
 
     name = "select_digits"

@@ -33,12 +33,10 @@ class _Shape(NamedTuple):
     places: int  # Survivors that a team's list has room for.
 
 
-class SelectFromDelegates(Step):
+class SelectFromDelegates(Step[SelectFromDelegatesPolicy]):
     """Delegates of strided subsets, and second keys, tell which subsets to read again."""
 
     name = "select_from_delegates"
-    Policy = SelectFromDelegatesPolicy
-    policy: SelectFromDelegatesPolicy
 
     def shape_from(self, problem: Problem, delegates: int) -> _Shape:
         """How so many delegates of each sequence are served. ``Unserved`` where k is too large."""

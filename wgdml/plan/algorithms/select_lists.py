@@ -31,13 +31,11 @@ class SelectListsPolicy:
     max_length: int = number(256, 4, 1 << 16)
 
 
-class SelectLists(Algorithm):
+class SelectLists(Algorithm[SelectListsPolicy]):
     """As many invocations a column as fill the machine, whose lists are merged at the end."""
 
     name = "select_lists"
     summary = "a sorted list of k pairs of a column an invocation, in registers; one read and a little"
-    Policy = SelectListsPolicy
-    policy: SelectListsPolicy
 
     def check(self, problem: Problem) -> View:
         self.require(problem.k <= self.policy.max_k, f"takes k up to {self.policy.max_k}, not k={problem.k}")

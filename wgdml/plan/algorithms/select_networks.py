@@ -34,13 +34,11 @@ class SelectNetworksPolicy:
     max_length: int = number(1024, 3, 4096)
 
 
-class SelectNetworks(Algorithm):
+class SelectNetworks(Algorithm[SelectNetworksPolicy]):
     """An invocation a sequence, or as many as it needs or the machine has room for."""
 
     name = "select_networks"
     summary = "short rows in registers, merged by networks of minima and maxima; one read"
-    Policy = SelectNetworksPolicy
-    policy: SelectNetworksPolicy
 
     def check(self, problem: Problem) -> tuple[int, dict[str, int]]:
         """The invocations of a team, and the constants of its register tile."""

@@ -73,13 +73,11 @@ class _Shape:
     longest: int  # Survivors that are sorted as they are.
 
 
-class SelectRadix(Algorithm):
+class SelectRadix(Algorithm[SelectRadixPolicy]):
     """A workgroup a sequence, which is read once and a little."""
 
     name = "select_radix"
     summary = "delegates, threshold by a radix select and a small sort in a workgroup; one read and a little"
-    Policy = SelectRadixPolicy
-    policy: SelectRadixPolicy
 
     def max_k(self, pair: int) -> int:
         """The largest k for whose list of pairs of so many bytes workgroup memory has room."""

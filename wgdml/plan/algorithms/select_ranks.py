@@ -28,7 +28,7 @@ _ALONE = 1 << 15  # items of 32 bits, up to which it does in any case
 _ALONE_SERIAL = 1 << 17  # and on software adapters, whose workgroups do all one after the other
 
 
-class SelectRanks(Step):
+class SelectRanks(Step[None]):
     """Short sequences in registers or in order, long rows between brackets, others by digits."""
 
     name = "select_ranks"

@@ -29,13 +29,11 @@ class SelectRowsPolicy:
     max_length: int = number(8192, 4, 1 << 20)
 
 
-class SelectRows(Algorithm):
+class SelectRows(Algorithm[SelectRowsPolicy]):
     """A team of invocations a sequence, which is enough to find a threshold."""
 
     name = "select_rows"
     summary = "the least keys of a short row's loads give a threshold; one read and a little"
-    Policy = SelectRowsPolicy
-    policy: SelectRowsPolicy
 
     def check(self, problem: Problem) -> tuple[int, int]:
         """The invocations of a team, and of a workgroup."""

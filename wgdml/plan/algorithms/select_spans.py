@@ -51,13 +51,11 @@ class _Long(NamedTuple):
     places: int  # Places of parts in all.
 
 
-class SelectSpans(Algorithm):
+class SelectSpans(Algorithm[SelectSpansPolicy]):
     """A short span gets as many invocations as hold its items, a long one as many parts."""
 
     name = "select_spans"
     summary = "short spans in registers, long ones in parts of one size; one read and a little"
-    Policy = SelectSpansPolicy
-    policy: SelectSpansPolicy
 
     def check(self, problem: Problem) -> _Short | None:
         """What holds short spans. None where all are cut in parts."""

@@ -74,13 +74,11 @@ class _Shape(NamedTuple):
     side_by_side: bool  # Neighbouring invocations serve neighbouring sequences.
 
 
-class SelectTeams(Algorithm):
+class SelectTeams(Algorithm[SelectTeamsPolicy]):
     """A team a sequence. A long one of few is cut in parts, whose first are selected from."""
 
     name = "select_teams"
     summary = "delegates, threshold by counting and a small sort in a workgroup; one read and a little"
-    Policy = SelectTeamsPolicy
-    policy: SelectTeamsPolicy
 
     def together(self, problem: Problem) -> bool:
         """Are columns so few and short that several neighbours a workgroup read all at once?"""

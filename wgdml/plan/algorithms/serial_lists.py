@@ -27,13 +27,11 @@ class SerialListsPolicy:
     max_k: int = number(16, 1, 64)
 
 
-class SerialLists(Algorithm):
+class SerialLists(Algorithm[SerialListsPolicy]):
     """An invocation a sequence keeps its first k in order as it reads."""
 
     name = "serial_lists"
     summary = "a sorted list in registers, an invocation a sequence; one read"
-    Policy = SerialListsPolicy
-    policy: SerialListsPolicy
 
     def check(self, problem: Problem) -> None:
         self.check_first(problem)

@@ -40,7 +40,7 @@ def _levels(items: int, run: int, k: int) -> list[_Lists]:
         count, places = groups, min(k, (places - 1) * levels[-1].ways) + 1
 
 
-class SerialMerge(Algorithm):
+class SerialMerge(Algorithm[None]):
     """A load or a store takes as long as tens of comparisons in registers, so there are few.
 
     An invocation sorts a run, and one merges sixteen lists: a load and a store an item each. No

@@ -32,13 +32,11 @@ class SerialRadixSortPolicy:
     least_tile: int = number(1024, 256, 1 << 15)
 
 
-class SerialRadixSort(RadixPasses):
+class SerialRadixSort(RadixPasses[SerialRadixSortPolicy]):
     """Small kernels with few loops: lavapipe compiles a loop with a branch in 50 ms."""
 
     name = "serial_radix_sort"
     summary = "a stable radix sort without barriers, a tile an invocation; two reads and a write a digit"
-    Policy = SerialRadixSortPolicy
-    policy: SerialRadixSortPolicy
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         tile = self._tile(program, sequences, sum(lengths[0]))

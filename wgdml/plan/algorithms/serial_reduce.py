@@ -23,14 +23,12 @@ class SerialReducePolicy:
     invocations: int = number(2048, 8, 1 << 17)
 
 
-class SerialReduce(Algorithm):
+class SerialReduce(Algorithm[SerialReducePolicy]):
     """The best pair of each run of loads, and of those the best."""
 
     name = "serial_reduce"
     summary = "the best pair of each run, and the best of those; one loop a dispatch"
     takes_nothing = True
-    Policy = SerialReducePolicy
-    policy: SerialReducePolicy
 
     def check(self, problem: Problem) -> None:
         self.require(problem.k == 1, f"finds the first pair only, not k={problem.k}")

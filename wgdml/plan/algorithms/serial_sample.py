@@ -26,7 +26,7 @@ _TILES = 256  # of a sequence, about: each adds up the counts of those before
 _SPARE = 3  # steps from pivot to pivot by which a list may be too long
 
 
-class SerialSample(Algorithm):
+class SerialSample(Algorithm[None]):
     """A sample gives keys, one of which k items or a few more are up to. Their list is sorted."""
 
     name = "serial_sample"

@@ -29,13 +29,11 @@ class SerialSelectPolicy:
     slices: int = number(8, 1, 64, powers=True)
 
 
-class SerialSelect(Algorithm):
+class SerialSelect(Algorithm[SerialSelectPolicy]):
     """The bests of subsets, the first k of those, and what of their subsets is up to the last."""
 
     name = "serial_select"
     summary = "delegates, the first k of them, what is up to the last of these, and that in order; one read and a little"
-    Policy = SerialSelectPolicy
-    policy: SerialSelectPolicy
 
     def __init__(self, machine: Machine, policies: Profile) -> None:
         super().__init__(machine, policies)

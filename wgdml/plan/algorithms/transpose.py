@@ -23,7 +23,7 @@ _DENSE_RANKS, _FEWEST_RESULTS = 512, 1 << 19
 _SHORT_RANKS = 64  # Up to so many are of short rows: a workgroup has several, side by side.
 
 
-class Transpose(Algorithm):
+class Transpose(Algorithm[None]):
     """A read and a write more than rows take, and their memory, for whatever they do best."""
 
     name = "transpose"
