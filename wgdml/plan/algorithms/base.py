@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import is_dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from ..machine import Machine
@@ -13,6 +14,7 @@ from ..regions import Sink, Source, View
 from .parts import parts_for_loads
 
 P = TypeVar("P")
+S = TypeVar("S", bound="Step[Any]")
 
 
 class Step(Generic[P]):
@@ -44,6 +46,11 @@ class Step(Generic[P]):
     def parts_of_rows(self, source: Source, sequences: int) -> int:
         """Ordinary workgroups that read a sequence together: with 4 loads an invocation or more."""
         return parts_for_loads(self.machine, self.occupancy, source.loads, sequences)
+
+
+def uses(kind: type[S]) -> cached_property[S]:
+    """Another step, on the same machine and by the same numbers."""
+    return cached_property(lambda step: kind(step.machine, step.policies))
 
 
 class Algorithm(Step[P]):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import Profile, number
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..program import Program
 from ..regions import Pairs, Region, View, loads_again
-from .base import Step
+from .base import Step, uses
 from .digit_ranks import DigitRanks
 from .rank_table import Brackets, Sample, Search, bound_pairs
 
@@ -44,10 +44,7 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
     """
 
     name = "between_ranks"
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.digits = DigitRanks(machine, policies)
+    digits = uses(DigitRanks)
 
     def sample_of(self, view: View, sequences: int) -> Sample | None:
         """What may be taken of rows: many samples of a long one, else one; None where nothing."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import Profile, number
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink
-from .base import Algorithm
+from .base import Algorithm, uses
 from .columns import Columns
 from .parts import KTH_BYTES, bins_of, pair_bytes, threshold_workgroup
 from .select_from_delegates import SelectFromDelegates
@@ -83,11 +83,8 @@ class Delegates(Algorithm[DelegatesPolicy]):
 
     name = "delegates"
     summary = "the best of each strided subset of a long sequence gives a threshold; one read and a little"
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.columns = Columns(machine, policies)
-        self.from_delegates = SelectFromDelegates(machine, policies)
+    columns = uses(Columns)
+    from_delegates = uses(SelectFromDelegates)
 
     def check(self, problem: Problem) -> None:
         if self.check_one_axis(problem).columns:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..machine import Machine, ceil_div, power_of_two_above, power_of_two_below
-from ..policy import Profile, number
+from ..machine import ceil_div, power_of_two_above, power_of_two_below
+from ..policy import number
 from ..problem import Problem
 from ..program import Program
 from ..regions import MEETING_BYTES, Pairs, Sink, Source, View
-from .base import Algorithm
+from .base import Algorithm, uses
 from .columns import Columns
 from .parts import class_above
 
@@ -53,10 +53,7 @@ class Reduce(Algorithm[ReducePolicy]):
     name = "reduce"
     summary = "the best pair by a tree; one read"
     takes_nothing = True
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.columns = Columns(machine, policies)
+    columns = uses(Columns)
 
     def check(self, problem: Problem) -> None:
         self.require(problem.k == 1, f"finds the first pair only, not k={problem.k}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..machine import Machine, ceil_div, power_of_two_above
-from ..policy import Profile
+from ..machine import ceil_div, power_of_two_above
 from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Sink
-from .base import Algorithm
+from .base import Algorithm, uses
 from .parts import bins_of, class_above, held_bytes
 from .row_sort_radix import RowSortRadix
 
@@ -91,10 +90,7 @@ class SelectDigits(Algorithm[None]):
 
     name = "select_digits"
     summary = "a threshold by histograms of digits and a small sort in a workgroup; one read or a few"
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.sort = RowSortRadix(machine, policies)
+    sort = uses(RowSortRadix)
 
     def check(self, problem: Problem) -> _Shape:
         k = problem.k

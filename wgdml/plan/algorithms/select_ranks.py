@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..machine import Machine, ceil_div, power_of_two_above
-from ..policy import Profile
+from ..machine import ceil_div, power_of_two_above
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Source, View
-from .base import Step
+from .base import Step, uses
 from .between_ranks import BetweenRanks
 from .bisect_ranks import BisectRanks
+from .digit_ranks import DigitRanks
 from .parts import NEIGHBOURS
 from .rank_table import Part, Ranks, Search, bound_pairs, plain_parts, rank_table
 from .transpose import Transpose, rows_of
@@ -32,13 +32,10 @@ class SelectRanks(Step[None]):
     """Short sequences in registers or in order, long rows between brackets, others by digits."""
 
     name = "select_ranks"
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.transpose = Transpose(machine, policies)
-        self.bisection = BisectRanks(machine, policies)
-        self.between = BetweenRanks(machine, policies)
-        self.digits = self.between.digits
+    transpose = uses(Transpose)
+    bisection = uses(BisectRanks)
+    between = uses(BetweenRanks)
+    digits = uses(DigitRanks)
 
     def table(
         self, view: View, sequences: int, ranks: Sequence[int], *, propagates: bool, positions: bool

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ..machine import Machine, ceil_div
-from ..policy import Profile
+from ..machine import ceil_div
 from ..problem import Problem
 from ..program import Program
 from ..regions import Region, Sink, View
-from .base import Algorithm
+from .base import Algorithm, uses
 from .serial_merge import SerialMerge
 from .serial_radix_sort import SerialRadixSort
 from .serial_subsets import dispatch_invocations, words_of
@@ -31,10 +30,8 @@ class SerialSample(Algorithm[None]):
 
     name = "serial_sample"
     summary = "bounds of a sample, counts of the items up to each, and a list in order of index, sorted; two reads"
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.merge, self.radix_sort = SerialMerge(machine, policies), SerialRadixSort(machine, policies)
+    merge = uses(SerialMerge)
+    radix_sort = uses(SerialRadixSort)
 
     def check(self, problem: Problem) -> tuple[View | None, dict[str, int]]:
         self.check_one_axis(problem)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..machine import Machine, power_of_two_below
-from ..policy import Profile, number
+from ..machine import power_of_two_below
+from ..policy import number
 from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Sink
-from .base import Algorithm
+from .base import Algorithm, uses
 from .serial_merge import SerialMerge
 from .serial_subsets import WIDE_WORKGROUP, Subsets, dispatch_invocations, reduce_subsets
 
@@ -34,10 +34,7 @@ class SerialSelect(Algorithm[SerialSelectPolicy]):
 
     name = "serial_select"
     summary = "delegates, the first k of them, what is up to the last of these, and that in order; one read and a little"
-
-    def __init__(self, machine: Machine, policies: Profile) -> None:
-        super().__init__(machine, policies)
-        self.merge = SerialMerge(machine, policies)
+    merge = uses(SerialMerge)
 
     def check(self, problem: Problem) -> Subsets:
         self.check_one_axis(problem)
