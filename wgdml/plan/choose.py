@@ -129,11 +129,6 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
     return wide and p.k <= policy.max_k and p.sequences >= policy.min_sequences and p.length <= policy.max_length
 
 
-def _select_teams(p: Problem, a: Algorithms) -> bool:
-    # The bests of fewer loads than k tell no threshold: every item would be listed.
-    return p.k <= 256 and p.listed >= 2 * p.k and p.loads >= p.k
-
-
 def _copied(p: Problem) -> bool:
     """Do a copy of columns and what rows take, or delegates, take less than a bisection of columns?
 
@@ -392,7 +387,13 @@ GPU_RULES: tuple[Rule, ...] = (
         "pairs, and shorter sequences: up to 64 items, or a quarter and more of them wanted (an eighth of rows for k from 32)",
         "all in order in one read",
     ),
-    Rule("select_teams", _select_teams, "k up to 256, at least k loads and 2 k items", "one read and a little"),
+    # The bests of fewer loads than k tell no threshold: every item would be listed.
+    Rule(
+        "select_teams",
+        lambda p, a: p.k <= 256 and p.listed >= 2 * p.k and p.loads >= p.k,
+        "k up to 256, at least k loads and 2 k items",
+        "one read and a little",
+    ),
     Rule("row_sort_bitonic", _fits, "sequences that fit a workgroup", "all in order in one read"),
     Rule(
         "select_radix",
@@ -408,11 +409,6 @@ GPU_RULES: tuple[Rule, ...] = (
     ),
     Rule("radix_sort", lambda p, a: True, "everything else", "any length and any k"),
 )
-
-
-def _serial_lists(p: Problem) -> bool:
-    """Do sequences enough run together, whose items are worth a kernel?"""
-    return p.sequences >= 8 and p.sequences * p.length >= 1 << (15 if p.k <= 8 else 16)
 
 
 def _serial_sample(p: Problem) -> bool:
@@ -436,7 +432,7 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule(
         "serial_lists",
-        lambda p, a: _serial_lists(p),
+        lambda p, a: p.sequences >= 8 and p.sequences * p.length >= 1 << (15 if p.k <= 8 else 16),
         "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16",
         "one read, and lists in registers",
     ),
