@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,6 +37,7 @@ class RadixSortPolicy:
 
 class _Sizes(NamedTuple):
     items_per_thread: int
+    tile: int  # Items of a workgroup.
     group: int  # Tiles of a group.
     unscanned_groups: int  # As many are summed up without a scan.
     subgroups: bool
@@ -50,7 +51,7 @@ class RadixSort(RadixPasses[RadixSortPolicy]):
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         s = self._sizes(sequences, sum(lengths[0]), program.selection.format.key_words)
-        room = max(sum(self._groups_of(each, s)) for each in lengths)
+        room = max(sum(ceil_div(length, s.tile * s.group) for length in each) for each in lengths)
         return {
             "groups": program.words(sequences * BINS * (room + 1)),
             "counts": program.words(sequences * BINS * room * s.group if s.group > 1 else 1),
@@ -70,17 +71,14 @@ class RadixSort(RadixPasses[RadixSortPolicy]):
         group = min(group, _MAX_GROUP, power_of_two_below(32 // items))
         if n > unscanned * group * tile:
             group = min(_MAX_GROUP, power_of_two_below(n * sequences // (tile * self.occupancy.processors)))
-        return _Sizes(items, group, unscanned, subgroups)
-
-    def _groups_of(self, lengths: Iterable[int], s: _Sizes) -> list[int]:
-        return [ceil_div(length, s.items_per_thread * self.machine.workgroup * s.group) for length in lengths]
+        return _Sizes(items, tile, group, unscanned, subgroups)
 
     def dispatch_pass(self, program: Program, here: Pass, target: Sink, kept: int) -> None:
         lengths = [segment.length for segment in here.segments]
         key_words = program.selection.format.key_words
         s = self._sizes(here.sequences, sum(lengths), key_words)
-        tiles = [ceil_div(length, s.items_per_thread * self.machine.workgroup) for length in lengths]
-        groups = self._groups_of(lengths, s)
+        tiles = [ceil_div(length, s.tile) for length in lengths]
+        groups = [ceil_div(length, s.tile * s.group) for length in lengths]
         first_tiles = [s.group * sum(groups[:i]) for i in range(len(groups))]
         scanned = sum(groups) > s.unscanned_groups
         params = {"group": s.group, "groups": sum(groups)}

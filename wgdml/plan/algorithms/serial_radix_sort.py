@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
@@ -40,7 +40,7 @@ class SerialRadixSort(RadixPasses[SerialRadixSortPolicy]):
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         tile = self._tile(program, sequences, sum(lengths[0]))
-        room = max(sum(self._tiles_of(each, tile)) for each in lengths)
+        room = max(sum(ceil_div(length, tile) for length in each) for each in lengths)
         return {"tile_counts": program.words(sequences * BINS * (room + 1))}
 
     def _tile(self, program: Program, sequences: int, n: int) -> int:
@@ -50,14 +50,10 @@ class SerialRadixSort(RadixPasses[SerialRadixSortPolicy]):
         tile = max(least, power_of_two_above(ceil_div(n * sequences, _TILES)))
         return min(tile, longest, power_of_two_above(n))
 
-    @staticmethod
-    def _tiles_of(lengths: Iterable[int], tile: int) -> list[int]:
-        return [ceil_div(length, tile) for length in lengths]
-
     def dispatch_pass(self, program: Program, here: Pass, target: Sink, kept: int) -> None:
         lengths = [segment.length for segment in here.segments]
         tile = self._tile(program, here.sequences, sum(lengths))
-        tiles = self._tiles_of(lengths, tile)
+        tiles = [ceil_div(length, tile) for length in lengths]
         first_tiles = [sum(tiles[:i]) for i in range(len(tiles))]
         params = {"tile": tile, "groups": sum(tiles)}
         constants = here.constants | {"WORKGROUP": _WORKGROUP}
