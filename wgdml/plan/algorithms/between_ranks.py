@@ -96,13 +96,6 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
             self._narrow(program, search, pairs, brackets, params | {"longest": room}, told | cleared)
             self.digits.find(program, of_all, search, [view], {"missed": cleared["missed"]})
 
-    @staticmethod
-    def _brackets(search: Search, brackets: Brackets) -> dict[str, int]:
-        """The constants of ``lib/workgroup/between.wgsl``."""
-        count = brackets.count
-        edges = {"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length()}
-        return edges | {"BRACKETS": count, "LAST": int(search.part.last)}
-
     def _listed(
         self,
         program: Program,
@@ -210,8 +203,7 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
     ) -> None:
         """What lies in the brackets, and the last pair of all, by one read."""
         view, sequences, part = search.view, search.sequences, search.part
-        parts = self.parts_of_rows(view, sequences)
-        constants = self._brackets(search, brackets) | {"COLLECTED": _COLLECTED, "LIST_BINS": bins}
+        parts, count = self.parts_of_rows(view, sequences), brackets.count
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
         # As many turns as are expected to leave half of the room free.
         items = loads_again(view.per_load) * view.per_load * self.machine.workgroup
@@ -221,7 +213,8 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
             sequences * parts,
             source=view,
             bind=bind | lasts | {"list_keys": lists.keys, "list_indices": lists.indices},
-            constants=constants,
+            constants={"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length(), "BRACKETS": count}
+            | {"LAST": int(part.last), "COLLECTED": _COLLECTED, "LIST_BINS": bins},
             params={"parts": parts, "places": brackets.places, "sink_step": lists.step, "turns": max(1, free)},
         )
         if part.last:

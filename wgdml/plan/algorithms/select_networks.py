@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..machine import ceil_div
 from ..policy import number
@@ -64,29 +63,26 @@ class SelectNetworks(Algorithm[SelectNetworksPolicy]):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         team, tile = self.check(problem)
         workgroup = max(team, min(_NARROW, self.machine.workgroup))
-        constants = self._constants(problem, team, tile["LOADS"])
+        per_load, items = problem.view.per_load, tile["LOADS"] * problem.view.per_load
+        k = min(list_size(problem.k), problem.length - 1)
+        batch = _BATCH if k < _LONG_LIST else 2 * _BATCH
+        fetch = max(1, batch // per_load)
         program.dispatch(
             "select/networks",
             ceil_div(problem.sequences * team, workgroup),
             source=problem.source,
             sink=sink,
-            constants=constants | tile | {"WORKGROUP": workgroup},
-            params={"k": problem.k, "least": constants["KEEP"]},
+            constants=tile
+            | word_lists(k, batch)
+            | {
+                "WORKGROUP": workgroup,
+                "ONE_BATCH_DIM": int(len(problem.view.selection.batch) == 1),
+                "TEAM": team,
+                "GROUPS": ceil_div(k, team),
+                "BATCHES": ceil_div(items, batch),
+                "FETCH": fetch,
+                "BATCHES_AGAIN": fetch * per_load // batch,
+                "PLACE_BITS": (team * items).bit_length(),
+            },
+            params={"k": problem.k, "least": k + 1},
         )
-
-    @staticmethod
-    def _constants(problem: Problem, team: int, loads: int) -> dict[str, Any]:
-        per_load = problem.view.per_load
-        k = min(list_size(problem.k), problem.length - 1)
-        batch = _BATCH if k < _LONG_LIST else 2 * _BATCH
-        fetch = max(1, batch // per_load)
-        return {
-            "ONE_BATCH_DIM": int(len(problem.view.selection.batch) == 1),
-            "TEAM": team,
-            **word_lists(k, batch),
-            "GROUPS": ceil_div(k, team),
-            "BATCHES": ceil_div(loads * per_load, batch),
-            "FETCH": fetch,
-            "BATCHES_AGAIN": fetch * per_load // batch,
-            "PLACE_BITS": (loads * team * per_load).bit_length(),
-        }
