@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..selection import Selection
+from .algorithms.digit_ranks import DigitRanks
 from .algorithms.part_rows import PartRows
 from .algorithms.radix_sort import radix_sort_of
-from .algorithms.rank_table import Ranks
+from .algorithms.rank_table import Ranks, plain_parts
 from .algorithms.select_ranks import SelectRanks
 from .cut import Pieces, outputs_of, views_of
 from .planner import Planner
@@ -38,7 +39,9 @@ def own_ranks(planner: Planner, selection: Selection) -> Ranks:
 
     They lie as the indices do.
     """
-    return SelectRanks(planner.machine, planner.policies).own_rows(selection.k, selection.length)
+    together = DigitRanks(planner.machine, planner.policies).together
+    # Each part of a plan tells where its rows lie.
+    return Ranks(selection.k, selection.length - 1, Region(0, 0, "ranks"), plain_parts(selection.k, together), own=True)
 
 
 def ranks_plan(planner: Planner, selection: Selection, ranks: Ranks, *, vectors: bool) -> Plan:

@@ -54,10 +54,6 @@ class SelectRanks(Step[None]):
         sample = self.between.sample_of(view, sequences) if sampled else None
         return rank_table(view.length, ranks, self.digits.together, sample, propagates=propagates, positions=positions)
 
-    def own_rows(self, count: int, length: int) -> Ranks:
-        """Ranks of which each sequence has a row. Each part of a plan tells where its rows lie."""
-        return Ranks(count, length - 1, Region(0, 0, "ranks"), plain_parts(count, self.digits.together), own=True)
-
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
         """The pairs at the ranks of each sequence, which lies in the views, one after the other."""
         kept = program.arena.used
