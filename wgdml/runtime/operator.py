@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import wgpu
 
 from .. import contract
@@ -205,7 +204,7 @@ class CompiledOperator:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} must be a wgdml.Tensor or a wgpu.GPUBuffer, not {type(tensor).__name__}")
         check_gpu_device(name, tensor, self.device)
-        dtype = np.dtype(desc.data_type.numpy_dtype)
+        dtype = desc.data_type.numpy_dtype
         if tensor.dtype != dtype or tensor.shape != desc.sizes:
             raise ValueError(f"{name} is {tensor.dtype.name}{list(tensor.shape)}, but the desc has {dtype.name}{list(desc.sizes)}")
         if any(n > 1 and a != b for n, a, b in zip(desc.sizes, tensor.strides, desc.element_strides, strict=True)):

@@ -456,9 +456,8 @@ def asarray(x: ArrayLike | Tensor, /, *, device: Executor | None = None) -> Tens
     an order here (complex, object, strings) and for ragged nested sequences.
     """
     if isinstance(x, Tensor):
-        return x if device is None or x.device is device else moved("x", x, as_device(device))
-    array = as_numpy(x)
-    return on_device("x", array, as_device(device))
+        return x if device is None else moved("x", x, as_device(device))
+    return on_device("x", as_numpy(x), as_device(device))
 
 
 def on_device(name: str, x: Tensor | NDArray[Any], device: Executor) -> Tensor:
