@@ -36,10 +36,8 @@ def _few_and_long(p: Problem, a: Algorithms) -> bool:
 
 
 def _few_of_many_ranks(p: Problem, a: Algorithms) -> bool:
-    """Would a workgroup each leave most of the machine idle, or have no room for its list?
-
-    (benchmarks/LOG.md#few-rows-whose-lists-have-no-room-2026-11-28-0164eed)
-    """
+    """Would a workgroup each leave most of the machine idle, or have no room for its list?"""
+    # benchmarks/LOG.md#few-rows-whose-lists-have-no-room-2026-11-28-0164eed
     few = 2 * p.sequences <= a["sample_select"].occupancy.processors
     if p.along and few and p.k > 2048:
         digits = a["select_digits"]
@@ -91,10 +89,8 @@ def _select_rows(p: Problem, a: Algorithms) -> bool:
 
 
 def _select_networks(p: Problem, a: Algorithms) -> bool:
-    """Do an invocation's registers, or a few ones', hold a sequence and the list of its first k?
-
-    (benchmarks/LOG.md#networks-down-columns-2026-11-29-81d1122)
-    """
+    """Do an invocation's registers, or a few ones', hold a sequence and the list of its first k?"""
+    # benchmarks/LOG.md#networks-down-columns-2026-11-29-81d1122
     policy = a["select_networks"].policy
     # Teams of long columns read few of those that share a line of memory, and far more lie between.
     near = p.along or (p.columns and (p.length <= 512 or _side_by_side(p, 4096)))
@@ -130,10 +126,8 @@ def _select_lists(p: Problem, a: Algorithms) -> bool:
 
 
 def _copied(p: Problem) -> bool:
-    """Do a copy of columns and what rows take, or delegates, take less than a bisection of columns?
-
-    (benchmarks/LOG.md#columns-with-k-up-to-a-hundred-2026-11-28-37a28cc)
-    """
+    """Does a copy to rows, or do delegates, take less than a bisection of columns?"""
+    # benchmarks/LOG.md#columns-with-k-up-to-a-hundred-2026-11-28-37a28cc
     # Rows have a network for so few, or a threshold among their loads.
     few = p.k < 32 if p.key_words == 1 else p.k <= 10
     large = p.sequences * p.length > (1 << 19 if few else 1 << 22)
@@ -198,23 +192,18 @@ def _line(p: Problem) -> int:
 
 
 def _as_they_lie(p: Problem, a: Algorithms) -> bool:
-    """Do columns with lines of memory, read for each of their neighbours, take less than a copy?
-
-    Of few neighbours with large k, all the results would have to be brought back too
-    (benchmarks/LOG.md#columns-as-they-lie-2026-11-29-ca92aa9,
-    #dense-columns-and-rows-2026-11-29-34761c8).
-    """
+    """Do columns with lines of memory, read for each of their neighbours, take less than a copy?"""
+    # benchmarks/LOG.md#columns-as-they-lie-2026-11-29-ca92aa9
     if not p.columns or 2 * p.sequences < a["select_digits"].occupancy.processors:
         return False
+    # Large results would be copied too (benchmarks/LOG.md#dense-columns-and-rows-2026-11-29-34761c8).
     dense = _side_by_side(p, 16) and 4 * p.k >= p.length
     return dense or (_side_by_side(p, 64) and p.sequences * p.length * min(_line(p), 32) <= 1 << 26)
 
 
 def _share_lines(p: Problem) -> bool:
-    """Are these long columns of few neighbours, of which the bytes side by side decide?
-
-    (benchmarks/LOG.md#few-neighbours-by-lines-2026-11-29-7565bcd)
-    """
+    """Are these long columns of few neighbours, of which the bytes side by side decide?"""
+    # benchmarks/LOG.md#few-neighbours-by-lines-2026-11-29-7565bcd
     return p.columns and _side_by_side(p, 16) and p.length > 4096 and p.k <= 64
 
 
@@ -412,10 +401,8 @@ GPU_RULES: tuple[Rule, ...] = (
 
 
 def _serial_sample(p: Problem) -> bool:
-    """Does a bound leave most of so many items out that another read of all pays?
-
-    (benchmarks/LOG.md#runs-and-merges-on-software-adapters-2026-11-29-258952a)
-    """
+    """Does a bound leave most of so many items out that another read of all pays?"""
+    # benchmarks/LOG.md#runs-and-merges-on-software-adapters-2026-11-29-258952a
     return p.length > 1 << 14 and p.sequences * p.length > 1 << 16 and 8 * p.k <= p.length
 
 

@@ -53,10 +53,8 @@ class SelectBisect(Algorithm[SelectBisectPolicy]):
 
     @staticmethod
     def _view(problem: Problem) -> View:
-        """With loads of a word or an element: of wide ones up to half would be no items of the row.
-
-        (benchmarks/LOG.md#loads-of-a-word-for-bisection-2026-11-26-f54f09a)
-        """
+        """With loads of a word or an element: half of a wide one might be no items of the row."""
+        # benchmarks/LOG.md#loads-of-a-word-for-bisection-2026-11-26-f54f09a
         return replace(problem.view, vectors=False)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
