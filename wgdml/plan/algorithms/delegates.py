@@ -286,7 +286,4 @@ class Delegates(Algorithm[DelegatesPolicy]):
             constants=constants,
             params=params | {"longest": longest},
         )
-        if unsorted and isinstance(sink, Outputs):
-            program.emit(replace(lists, length=k), sequences, k, [sink], k)
-            return
-        program.run(replace(lists, length=longest, counts=lengths), sequences, k, sink)
+        program.run(replace(lists, length=longest, counts=None if unsorted else lengths), sequences, k, sink)

@@ -73,13 +73,8 @@ class RadixSelect(Algorithm[RadixSelectPolicy]):
 
     def _sample(self, source: Source, sequences: int) -> View | None:
         """Runs of elements from all over a long contiguous row."""
-        if (
-            not isinstance(source, View)
-            or source.selection.ragged
-            or not source.rows
-            or source.length < self.policy.sample_length
-            or sequences > 1
-        ):
+        long = sequences == 1 and source.length >= self.policy.sample_length
+        if not (long and isinstance(source, View) and source.rows) or source.selection.ragged:
             return None
         (axis,) = source.selection.axes
         runs = source.length // (_RUN * _EVERY)

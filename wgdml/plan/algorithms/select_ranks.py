@@ -45,13 +45,8 @@ class SelectRanks(Step[None]):
             view = rows_of(view, Region(0, 0, "scratch"))
         # One read counts all values of 8 bits.
         counted = view.selection.format.bytes == 1 and not positions
-        sampled = (
-            view.rows
-            and not counted
-            and not self.bisection.fits(view, positions)
-            and not self._ordered(view, sequences, view.length)
-        )
-        sample = self.between.sample_of(view, sequences) if sampled else None
+        once = counted or self.bisection.fits(view, positions) or self._ordered(view, sequences, view.length)
+        sample = self.between.sample_of(view, sequences) if view.rows and not once else None
         return rank_table(view.length, ranks, self.digits.together, sample, propagates=propagates, positions=positions)
 
     def build(self, program: Program, views: Sequence[View], sequences: int, ranks: Ranks, sink: Pairs) -> None:
