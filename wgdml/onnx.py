@@ -81,14 +81,9 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device | No
         axis = attributes.get("axis", -1)
         x = asarray(x, device=device)
         return tuple(top_k(x, int(k.reshape(())), axis=axis, mode=mode, sorted=in_order))
-    return (
-        (argmax if node.op_type == "ArgMax" else argmin)(
-            asarray(x, device=device),
-            axis=attributes.get("axis", 0),
-            keepdims=bool(attributes.get("keepdims", 1)),
-            select_last_index=bool(attributes.get("select_last_index", 0)),
-        ),
-    )
+    function, axis = argmax if node.op_type == "ArgMax" else argmin, attributes.get("axis", 0)
+    keeps, last = bool(attributes.get("keepdims", 1)), bool(attributes.get("select_last_index", 0))
+    return (function(asarray(x, device=device), axis=axis, keepdims=keeps, select_last_index=last),)
 
 
 class BackendRep(base.BackendRep):
