@@ -38,16 +38,8 @@ def _extreme_command(name: str, which: str, examples: str) -> click.Command:
         over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
         heading = f"{name} of {file} {array.shape} {array.dtype}, over {over}"
         facts = {"axis": reduced if axes else None, "keepdims": keepdims, "nan": nan} | ({} if has_values else {"last": last})
-        report(
-            name,
-            file,
-            array,
-            facts,
-            results,
-            output,
-            as_json,
-            Table(heading, kept.shape, reduced, _cells(array, reduced, kept), ranked=False),
-        )
+        table = Table(heading, kept.shape, reduced, _cells(array, reduced, kept), ranked=False)
+        report(name, file, array, facts, results, output, as_json, table)
 
     options = [
         file_argument,
