@@ -132,6 +132,15 @@ def test_called(device):
         compiled(wgdml.asarray(x, device=device))
 
 
+def test_an_input_that_is_given_twice_is_refused(device):
+    source = desc(output_index_tensor=None, lengths_tensor=None)
+    compiled = device.compile_operator(device.create_operator(source))
+    x = wgdml.empty(source.input_tensor, device=device)
+    with pytest.raises(TypeError, match="multiple values for argument 'input_tensor'"):
+        compiled(x, input_tensor=x)
+    assert list(compiled(input_tensor=x)) == ["output_value_tensor"]
+
+
 def test_what_is_read_may_overlap_and_outputs_may_not(device):
     numbers = wgdml.asarray(np.array([[3], [0], [6], [1]], np.uint32), device=device)
     both = desc(

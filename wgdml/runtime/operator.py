@@ -130,7 +130,7 @@ class CompiledOperator:
                 keep_memory(tensor)
         self.device.record(encoder, [work])
 
-    def __call__(self, input_tensor: Any, /, **others: Any) -> dict[str, Any]:
+    def __call__(self, input_tensor: Any, **others: Any) -> dict[str, Any]:
         """Runs the operator; submits and does not wait. Returns the outputs by the desc's field
         names.
 
