@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from random import Random
 
@@ -132,6 +133,13 @@ def test_what_cannot_be_read_is_left_with_one_warning(device, info, monkeypatch,
     monkeypatch.setenv("WGDML_PROFILE", str(tmp_path / "none.json"))
     own, warned = opened(device)
     assert len(warned) == 1 and "cannot be read: No such file" in warned[0] and not own.profile
+
+
+def test_a_pipe_is_not_waited_for(device, info, monkeypatch, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setenv("WGDML_PROFILE", str(tmp_path / "pipe"))
+    own, warned = opened(device)
+    assert len(warned) == 1 and "cannot be read: it is no regular file" in warned[0] and not own.profile
 
 
 def test_one_of_another_driver_is_named(device, info):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..files import write_json
+from ..files import is_special, write_json
 from ..plan import Machine, Planner, Profile, adjusted, family_of
 
 _VARIABLE = "WGDML_PROFILE"
@@ -100,6 +100,8 @@ def write(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> P
 def read(path: Path, info: Mapping[str, Any], machine: Machine) -> dict[str, float]:
     """The numbers of a profile's file. ``ValueError`` says why it does not serve."""
     try:
+        if is_special(path):  # opening a pipe would wait for who writes to it
+            raise OSError(0, "it is no regular file")
         with open(path, "rb") as file:
             found = json.loads(file.read(_LARGEST))
     except OSError as error:
