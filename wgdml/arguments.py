@@ -41,8 +41,8 @@ def as_ints(name: str, values: SupportsIndex | Sequence[SupportsIndex]) -> tuple
     try:
         items = list(values)  # type: ignore[arg-type]
     except TypeError:
-        items = [values]  # type: ignore[list-item]
-    return tuple(as_int(name, v) for v in items)
+        return (as_int(name, values),)  # type: ignore[arg-type]
+    return tuple(as_int(f"each of {name}", v) for v in items)
 
 
 def as_sizes(values: SupportsIndex | Sequence[SupportsIndex], name: str = "shape") -> tuple[int, ...]:

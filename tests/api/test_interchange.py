@@ -105,6 +105,15 @@ def test_tensors_come_out(device, name):
         assert wgdml.asarray(OnlyDLPack(tensor), device=device).shape == (2, 3)
 
 
+@pytest.mark.parametrize(
+    ("most", "versioned"), [(None, False), ((0, 9), False), ((1, 0), True), ((1 << 70, 0), True), ((1, 1 << 70), True)]
+)
+def test_versions_of_dlpack(device, most, versioned):
+    capsule = wgdml.asarray(np.ones(3), device=device).__dlpack__(max_version=most)
+    knows = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+    assert ("dltensor_versioned" in repr(capsule)) == (versioned and knows)
+
+
 def test_what_cannot_be_exchanged(device):
     tensor = wgdml.asarray(np.ones(3, np.float32), device=device)
     with pytest.raises(BufferError, match="without a copy"):
@@ -116,6 +125,9 @@ def test_what_cannot_be_exchanged(device):
     for other in ("cpu", 1.0, (1, None)):
         with pytest.raises(TypeError, match="dl_device must be"):
             tensor.__dlpack__(dl_device=other)
+    for other in ("1.0", 1.0, (None, 0)):
+        with pytest.raises(TypeError, match="max_version must be"):
+            tensor.__dlpack__(max_version=other)
     with pytest.raises(ValueError, match="stream"):
         tensor.__dlpack__(stream=1)
     with pytest.raises(TypeError, match=r"device \(2, 0\)"):

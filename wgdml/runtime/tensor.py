@@ -287,9 +287,11 @@ class Tensor:
             raise BufferError("a tensor in device memory cannot be exported without a copy")
         if dl_device is not None and as_ints("dl_device", dl_device) != _DLPACK_CPU:
             raise BufferError(f"a tensor is exported to the CPU, device {_DLPACK_CPU}, not to {dl_device!r}")
+        # What comes after the first version is for NumPy to say.
+        version = (1, 0) if max_version is not None and as_ints("max_version", max_version) >= (1, 0) else None
         array = self.numpy()
         try:
-            return array.__dlpack__(max_version=max_version)
+            return array.__dlpack__(max_version=version)
         except TypeError:  # NumPy before 2.1 knows no versions
             return array.__dlpack__()
 
