@@ -23,6 +23,7 @@ from .arguments import (
     as_ints,
     as_k,
     as_order,
+    as_sizes,
     check_indices,
     check_size,
     element_name,
@@ -555,7 +556,7 @@ def _operand(x: Any) -> tuple[Any, Elements]:
     if isinstance(x, Tensor):
         return x, bound(x).elements
     if _is_long(x):
-        return x, Elements(as_dtype(x.dtype, "x.dtype", swapped=True), tuple(x.shape))
+        return x, Elements(as_dtype(x.dtype, "x.dtype", swapped=True), as_sizes(x.shape, "x.shape"))
     array = as_numpy(x)
     return array, Elements(array.dtype, array.shape)
 

@@ -251,6 +251,11 @@ def test_functions_take_data_sets(device, monkeypatch):
     oracle.assert_same(wgdml.argmin(source, device=device), oracle.argmin(x))
     oracle.assert_same(wgdml.top_k(source, 3, mode="smallest", device=device)[1], oracle.top_k(x, 3, 1, False)[1])
     assert source.largest > 0
+    for shape, words in (((30, 100.0), "each of x.shape must be an integer, not 100.0"), ((-30, -100), "x.shape must have no neg")):
+        source.shape = shape
+        for function in (wgdml.argmax, outofcore.argmax):
+            with pytest.raises((TypeError, ValueError), match=words):
+                function(source)
 
 
 def test_max_and_min(device):
