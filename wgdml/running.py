@@ -80,9 +80,9 @@ class RunningTopK:
         self._rows = Rows(element_name(dtype, "dtype"), order, prod(batch_shape), k, last_index)
         self._own_ids: int | None = None  # bytes of the caller's; 0: positions; None: no items yet
         self.device = as_device(device)
-        size = self._rows.state_bytes(self.device.planner.machine)
-        limits = self.device.context.limits
-        largest = min(limits["max-storage-buffer-binding-size"], limits["max-buffer-size"])
+        machine = self.device.planner.machine
+        size = self._rows.state_bytes(machine)
+        largest = min(machine.max_storage_buffer_binding_size, machine.max_buffer_size)
         if size > largest:
             raise MemoryError(f"k = {k} pairs of {self._rows.sequences} sequences take {size} bytes, over this device's {largest}")
         self._state = packed_tensor(self.device, np.dtype(np.uint32), (size // 4,), "the state")

@@ -217,6 +217,12 @@ def test_what_does_not_fit_a_binding_goes_in_parts(device):
             check(running, x, 200, ids=ids)
 
 
+def test_a_state_that_exceeds_the_planned_binding_is_refused(device):
+    small, _ = planned_device(device, limits={"max_storage_buffer_binding_size": 64 << 10})
+    with pytest.raises(MemoryError, match="over this device's 65536"):
+        wgdml.RunningTopK(10_000, "float32", device=small)
+
+
 @pytest.mark.parametrize("software", [True, False])
 def test_ids_that_reach_beyond_a_binding_are_the_items_own(device, software):
     """Tensors of ids exceed a binding in all, in a sequence by its step, or between sequences."""
