@@ -183,6 +183,12 @@ def check_size(shape: Sequence[int]) -> None:
         raise ValueError(f"x has {prod(shape)} elements; a tensor has at most {_LARGEST}")
 
 
+def check_block(block: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """``ValueError`` for a block of x that is not as x says."""
+    if block.shape != shape or block.dtype != dtype:
+        raise ValueError(f"x gave {block.dtype}{list(block.shape)} for a block of {dtype}{list(shape)}")
+
+
 def broadcast_shape(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The one shape of all of them, of any dimensions. ``ValueError`` where there is none."""
     shape: list[int] = []

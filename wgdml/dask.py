@@ -26,7 +26,7 @@ try:
 except ImportError as missing:
     raise ImportError('wgdml.dask needs Dask\'s arrays: pip install "wgdml[dask]"') from missing
 
-from .arguments import Axes, Nan, as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, with_nan
+from .arguments import Axes, Nan, as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, check_block, with_nan
 from .contract import check_holds
 from .results import TopKResult
 from .running import running_of
@@ -62,7 +62,7 @@ def top_k(
     if not count:
         shape = (*array.shape[:along], 0, *array.shape[along + 1 :])
         return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=as_index_dtype(index_dtype)))
-    pick = _Pick((along,), array.shape, count, order)
+    pick = _Pick((along,), array.shape, array.dtype, count, order)
     values, indices = _reduce(array, pick, True, as_index_dtype(index_dtype), split_every)
     return TopKResult(values, indices)
 
@@ -181,6 +181,7 @@ class _Pick:
 
     axes: tuple[int, ...]
     shape: tuple[int, ...]
+    dtype: np.dtype[Any]
     k: int
     order: Order
     last: bool = False
@@ -195,14 +196,14 @@ class _Pick:
         return _Pairs(*to_numpy(*running.result()))
 
     def chunk(self, block: Any, block_info: Any = None) -> _Pairs:
-        starts = [start for start, _ in block_info[0]["array-location"]]
-        block = as_numpy(block)
+        place, block = block_info[0]["array-location"], as_numpy(block)
+        check_block(block, self.dtype, tuple(end - start for start, end in place))
         batch = [d for d in range(block.ndim) if d not in self.axes]
         sizes = [block.shape[a] for a in self.axes]
         found = self.first(block.transpose(*batch, *self.axes).reshape([*(block.shape[d] for d in batch), prod(sizes)]))
         index = np.zeros(found.indices.shape, np.int64)
         for axis, position in zip(self.axes, np.unravel_index(found.indices, sizes), strict=True):
-            index = index * self.shape[axis] + position + starts[axis]
+            index = index * self.shape[axis] + position + place[axis][0]
         return _Pairs(found.values, index)
 
     def same(self, pairs: _Pairs, axis: Any, keepdims: bool) -> _Pairs:
@@ -245,7 +246,7 @@ def _first(
     axes, dtype = as_axes(axis, array.shape, has_values), as_index_dtype(index_dtype)
     if not axes:
         return array, da.zeros(array.shape, chunks=array.chunks, dtype=dtype)
-    return _reduce(array, _Pick(axes, array.shape, 1, order, last), keeps, dtype, split_every)
+    return _reduce(array, _Pick(axes, array.shape, array.dtype, 1, order, last), keeps, dtype, split_every)
 
 
 def _reduce(array: Any, pick: _Pick, keepdims: bool, index_dtype: np.dtype[Any], split_every: int | None) -> tuple[Any, Any]:

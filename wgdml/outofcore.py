@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, SupportsIndex
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .arguments import as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, as_sizes, with_nan
+from .arguments import as_axes, as_axis, as_dtype, as_flag, as_index_dtype, as_int, as_k, as_order, as_sizes, check_block, with_nan
 from .contract import check_holds
 from .lines import Wanted, batch_of, first_pairs
 from .results import TopKResult
@@ -312,9 +312,8 @@ class _Pass:
     def _read(self, part: dict[int, slice]) -> NDArray[Any]:
         """A block, its dimensions in memory order."""
         ranges = [part[d] for d in range(len(part))]
-        block, shape = as_numpy(self.x[tuple(ranges)]), tuple(r.stop - r.start for r in ranges)
-        if block.shape != shape or block.dtype != self.dtype:
-            raise ValueError(f"x gave {block.dtype}{list(block.shape)} for a block of {self.dtype}{list(shape)}")
+        block = as_numpy(self.x[tuple(ranges)])
+        check_block(block, self.dtype, tuple(r.stop - r.start for r in ranges))
         return block.transpose(self.memory_order)
 
     def _tensor(self, buffer: Any, block: NDArray[Any]) -> Tensor:

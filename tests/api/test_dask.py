@@ -39,6 +39,14 @@ def test_masked_elements_are_refused(device):
         wgdml.dask.top_k(x, 2).indices.compute()
 
 
+@pytest.mark.parametrize("change", [lambda b: b.astype("float64"), lambda b: b.astype(int), lambda b: b[:1], lambda b: b[None]])
+def test_blocks_that_are_not_as_the_array_says_are_refused(device, change):
+    x = da.from_array(X, chunks=3).map_blocks(change, dtype="float32")
+    for result in (wgdml.dask.top_k(x, 2).values, wgdml.dask.argmax(x), wgdml.dask.max(x, axis=1)):
+        with pytest.raises(ValueError, match=r"x gave \w+\[.*\] for a block of float32\[3, 3, "):
+            result.compute()
+
+
 @pytest.mark.parametrize("chunks", [(5, 4, 3), (12, 9, 7), ((1, 11), (2, 0, 7), (7,))])
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
 def test_top_k(device, chunks, mode):
