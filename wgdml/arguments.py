@@ -118,9 +118,11 @@ def as_quantiles(q: NDArray[Any], method: str) -> NDArray[Any]:
     """Quantiles of a number's type of NumPy's own, and the method, checked."""
     if not isinstance(method, str) or method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+    if q.dtype.name == "bfloat16":  # which NumPy has no arithmetic for
+        q = q.astype(np.float32)
     # Types of other packages, as float8_e5m2, may have a kind of NumPy's.
     if q.dtype.kind not in "fiu" or not issubclass(q.dtype.type, np.number):
-        raise TypeError(f"q must be numbers of NumPy's own data types, not {q!r}")
+        raise TypeError(f"q must be numbers of NumPy's own data types or bfloat16, not {q!r}")
     outside = q[~((q >= 0) & (q <= 1))]
     if outside.size:
         raise ValueError(f"q must lie in [0, 1], not {outside.flat[0]}")
