@@ -221,6 +221,7 @@ def _has_nan(x: Tensor) -> bool:
     return FORMATS[element_name(x.dtype)].minus > 0
 
 
+@np.errstate(all="ignore")  # An infinite neighbour gives NaN, without a warning here.
 def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array, b: _Array) -> _Array:
     """What NumPy computes; bfloat16, which it has no arithmetic for, in float32."""
     if x.dtype.name != "bfloat16":

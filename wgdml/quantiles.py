@@ -35,18 +35,15 @@ class Places:
         if self.weak:
             dtype = np.result_type(a.dtype, 0.5)
             weight, rest = weight.astype(dtype), rest.astype(dtype)
-        # An infinite neighbour gives NaN, without a warning here.
-        with np.errstate(invalid="ignore", over="ignore"):
-            difference = b - a
-            found: _Array = np.where(late, b - difference * rest, a + difference * weight)
+        difference = b - a
+        found: _Array = np.where(late, b - difference * rest, a + difference * weight)
         return found
 
 
 def middle(a: _Array, b: _Array, odd: bool | NDArray[np.bool_]) -> _Array:
     """The median by the elements around it, which are one where their number is ``odd``."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        one: _Array = np.mean(a[None], axis=0)
-        both: _Array = np.mean(np.stack([a, b]), axis=0)
+    one: _Array = np.mean(a[None], axis=0)
+    both: _Array = np.mean(np.stack([a, b]), axis=0)
     return np.where(odd, one, both)
 
 
