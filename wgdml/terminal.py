@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import click
 from rich import box
@@ -18,9 +18,16 @@ from rich.table import Table
 from .files import is_special, save_json, target_of, write_whole
 
 
+class _Output(Console):
+    """Tells that who read the output has gone. Rich itself ends the process with status 1."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
 def output_of(width: int, **options: Any) -> Console:
     """Standard output: as wide as the terminal or ``COLUMNS`` says, else ``width``."""
-    return Console(width=shutil.get_terminal_size((width, 0)).columns or width, highlight=False, **options)
+    return _Output(width=shutil.get_terminal_size((width, 0)).columns or width, highlight=False, **options)
 
 
 def progress(width: int, *columns: ProgressColumn) -> Progress:

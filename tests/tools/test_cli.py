@@ -508,6 +508,17 @@ def test_program_ends_quietly_when_its_reader_leaves(save, output: str, unbuffer
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
+def test_tables_are_no_reason_for_another_status() -> None:
+    """That of a bench would say that an answer was wrong."""
+    command = [sys.executable, "-m", "wgdml", "bench", "--cases", "sort:4x4", "--peers", "none", "--device-only"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 def test_program_interrupted_while_reading() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "wgdml", "sort", "-"],
