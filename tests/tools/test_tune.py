@@ -319,6 +319,15 @@ def test_what_interrupts_it_leaves_the_old_profile(found, device, monkeypatch, e
         assert path.read_bytes() == before and list(path.parent.iterdir()) == [path], step
 
 
+def test_a_reader_that_has_gone_costs_no_profile(found, device, monkeypatch):
+    def gone(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(command, "_print", gone)
+    assert run("tune").exit_code == 141
+    assert json.loads(profile.path_of(device.adapter_info).read_text())["numbers"] == found["numbers"]
+
+
 def test_two_answers_are_a_defect(found, device):
     found["wrong"] = ["topk:9x9:k2"]
     result = run("tune")

@@ -81,14 +81,12 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
         effort = Effort.of(device.machine.software, quick)
         document = tuned(device, effort, lambda doing, share: bar.update(task, description=doing, completed=share))
     write_document(json_file, document)
-    _print(document)
-    if document["wrong"]:
-        return 1
-    if not dry_run:
+    written = ""
+    if not dry_run and not document["wrong"]:
         with _said("write"):
-            path = profile.write(device.adapter_info, document["when"], document["numbers"])
-        click.echo(f"wrote {path}")
-    return 0
+            written = f"wrote {profile.write(device.adapter_info, document['when'], document['numbers'])}"
+    _print(document, written)
+    return 1 if document["wrong"] else 0
 
 
 @contextmanager
@@ -191,7 +189,7 @@ def _judge(meter: DeviceMeter, before: Numbers, after: Numbers, deadline: float)
     }
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print(document: dict[str, Any], written: str) -> None:
     output = output_of(120)
     info = document["adapter"]
     output.print(f"{info['device']} ({info['adapter_type']}, {info['backend_type']}): {document['timer']}", markup=False)
@@ -217,6 +215,8 @@ def _print(document: dict[str, Any]) -> None:
         output.print(f"{many} are {speed}, their first calls {judged['first_calls']:.2f} times", soft_wrap=True)
     for name in document["wrong"]:
         output.print(f"{name}: two plans have two answers, which is a defect: nothing is written", style="bold red", markup=False)
+    if written:
+        output.print(written, markup=False, soft_wrap=True)
 
 
 def _facts(facts: dict[str, Any]) -> list[str]:
