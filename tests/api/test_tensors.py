@@ -191,6 +191,17 @@ def test_from_buffer(device, name):
         oracle.assert_same(tensor.numpy(), strided(storage, shape, effective, offset))
 
 
+def test_attributes_cannot_be_set(device):
+    """A shape or a type that is set would be neither the strides' nor the plan's that is kept."""
+    x = np.float32([[3, -1, 2]])
+    tensor = wgdml.asarray(x, device=device)
+    oracle.assert_same(wgdml.sort(tensor).numpy(), np.sort(x))
+    for name, value in {"shape": (3,), "dtype": np.dtype(np.int32), "strides": (1, 0), "offset": 4, "T": x, "other": 1}.items():
+        with pytest.raises(AttributeError, match=f"{name} of a wgdml.Tensor cannot be set: reshape"):
+            setattr(tensor, name, value)
+    oracle.assert_same(wgdml.sort(tensor).numpy(), np.sort(x))
+
+
 def test_from_buffer_sees_later_writes(device):
     tensor, x = strided_tensor(device, "random", "uint32", (4, 6), (6, 1))
     changed = x[::-1].copy()

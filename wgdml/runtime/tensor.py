@@ -58,14 +58,21 @@ class Bound(NamedTuple):
     elements: Elements
 
 
-class Tensor:
+class _Slots:
+    """A Tensor while it is made, when its attributes are set at once: a call makes several."""
+
+    __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
+
+
+class Tensor(_Slots):
     """An array in a device's memory. Made by ``asarray``, by ``empty``, by ``Tensor.from_buffer``
     and by the functions.
 
-    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer.
+    Views (``T``, ``transpose``, ``reshape``, ``broadcast_to``) share the buffer. Attributes cannot
+    be set.
     """
 
-    __slots__ = ("__weakref__", "_bound", "_buffer", "_memory", "device", "dtype", "offset", "shape", "strides")
+    __slots__ = ()
 
     device: Device
     """The ``Device`` that it is on."""
@@ -83,6 +90,9 @@ class Tensor:
 
     def __init__(self) -> None:
         raise TypeError("make a Tensor with wgdml.asarray, wgdml.empty or Tensor.from_buffer")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of a wgdml.Tensor cannot be set: reshape and the other views make new Tensors")
 
     @classmethod
     def from_buffer(
@@ -306,7 +316,7 @@ def new_tensor(
     memory: Memory | None = None,
 ) -> Tensor:
     """A tensor over a buffer, unchecked; ``memory``: where the buffer is the library's."""
-    self = object.__new__(Tensor)
+    self = cast(Tensor, object.__new__(_Slots))
     self.device = device  # type: ignore[assignment]  # users have no other Executor
     self._buffer = buffer
     self.dtype = dtype
@@ -315,6 +325,7 @@ def new_tensor(
     self.offset = offset
     self._memory = memory
     self._bound = None
+    self.__class__ = Tensor
     return self
 
 
@@ -359,14 +370,16 @@ def empty(
 
 def bound(tensor: Tensor) -> Bound:
     """The tensor as an operand; kept with it."""
-    if tensor._bound is None:
+    found = tensor._bound
+    if found is None:
         item = tensor.dtype.itemsize
         start, rest = aligned(tensor.offset, item)
         end = tensor.offset + (1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))) * item
         vectors = fits_vectors(tensor._buffer, end)
         elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
-        tensor._bound = Bound(tensor._buffer, start, end, elements)
-    return tensor._bound
+        found = Bound(tensor._buffer, start, end, elements)
+        object.__setattr__(tensor, "_bound", found)
+    return found
 
 
 def resources_of(tensors: Mapping[str, Tensor]) -> Resources:
