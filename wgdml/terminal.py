@@ -49,7 +49,9 @@ def check_writable(file: str) -> None:
     """Refuses an output that could not be written, before any work is done for it."""
     try:
         target = target_of(file)
-        if target.is_dir():
+        if file == "-":
+            reason = "standard output has what is printed: name a file"
+        elif target.is_dir():
             reason = "it is a directory"
         elif not target.parent.is_dir():
             reason = f"there is no directory {Path(file).parent}"

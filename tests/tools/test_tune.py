@@ -337,7 +337,11 @@ def test_two_answers_are_a_defect(found, device):
 
 @pytest.mark.parametrize(
     ("arguments", "rule"),
-    [(("--reset", "--quick"), "--reset measures nothing"), (("--json", "none/out.json"), "there is no directory none")],
+    [
+        (("--reset", "--quick"), "--reset measures nothing"),
+        (("--json", "none/out.json"), "there is no directory none"),
+        (("--json", "-"), "cannot write -: standard output has"),
+    ],
 )
 def test_bad_options(found, arguments, rule):
     result = run("tune", *arguments)
