@@ -196,7 +196,8 @@ def _as_they_lie(p: Problem, a: Algorithms) -> bool:
     # benchmarks/LOG.md#columns-as-they-lie-2026-11-29-ca92aa9
     if not p.columns or 2 * p.sequences < a["select_digits"].occupancy.processors:
         return False
-    # Large results would be copied too (benchmarks/LOG.md#dense-columns-and-rows-2026-11-29-34761c8).
+    # Large results would be copied too:
+    # benchmarks/LOG.md#dense-columns-and-rows-2026-11-29-34761c8
     dense = _side_by_side(p, 16) and 4 * p.k >= p.length
     return dense or (_side_by_side(p, 64) and p.sequences * p.length * min(_line(p), 32) <= 1 << 26)
 
