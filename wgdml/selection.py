@@ -252,6 +252,18 @@ def _check_rank(name: str, layout: Layout, left: int) -> None:
         )
 
 
+def _dims_of(layouts: Sequence[Layout], chosen: Sequence[int]) -> tuple[tuple[BatchDim, ...], tuple[AxisDim, ...]]:
+    """The batch and the axes, merged, of the source, both outputs and what is beside them."""
+    source, values, indices, *beside = layouts
+    dims = [
+        BatchDim(size, source.strides[d], values.strides[d], indices.strides[d], tuple(t.strides[d] for t in beside))
+        for d, size in enumerate(source.sizes)
+    ]
+    axes = _joined(BatchDim(dims[d].size, dims[d].input_stride) for d in chosen)
+    batch = merged_dims([dim for d, dim in enumerate(dims) if d not in chosen])
+    return batch, tuple(AxisDim(d.size, d.input_stride) for d in axes) or (AxisDim(1, 1),)
+
+
 def make_selection(
     element: str,
     source: Layout,
@@ -279,14 +291,7 @@ def make_selection(
     nowhere = Layout(source.sizes, (0,) * len(source.sizes))
     to_values, to_indices = values or nowhere, indices or nowhere
     beside = [besides[name][1] if name in besides else nowhere for name in BESIDES]
-    batch = [
-        BatchDim(size, source.strides[d], to_values.strides[d], to_indices.strides[d], tuple(t.strides[d] for t in beside))
-        for d, size in enumerate(source.sizes)
-        if d not in chosen
-    ]
-    merged_batch = merged_dims(batch)
-    axis_dims = _joined(BatchDim(source.sizes[d], source.strides[d]) for d in chosen)
-    merged_axes = tuple(AxisDim(d.size, d.input_stride) for d in axis_dims) or (AxisDim(1, 1),)
+    merged_batch, merged_axes = _dims_of([source, to_values, to_indices, *beside], chosen)
     _check_rank("x", source, max(len(merged_batch), len(merged_axes)))
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
     tensors: dict[str, Any] = {
