@@ -287,16 +287,11 @@ class Program:
         values["first_rank"] = values["earlier_ranks"] = sink.first_rank
         payload = shape.payload if s.has_indices else None
         if payload is not None:
-            self._payload(shape, payload, bound, values)
+            dims = [(shape.length, payload.step), *((d.size, d.besides[3]) for d in shape.batch)]
+            bound["payload"], values["payload_base"] = _placed("payload", payload.offset, dims, payload.format.bytes)
+            values["payload_step"] = payload.step
         boxes, narrow = sink.view.covered < shape.length, s.has_values and s.format.bytes < 4
         return {"MANY_BOXES": int(boxes), "NARROW": int(narrow and not boxes), "PAYLOAD": int(payload is not None)}
-
-    @staticmethod
-    def _payload(part: Selection, payload: Beside, bound: dict[str, Region], values: dict[str, int]) -> None:
-        """Binds what stands for indices."""
-        dims = [(part.length, payload.step), *((d.size, d.besides[3]) for d in part.batch)]
-        bound["payload"], values["payload_base"] = _placed("payload", payload.offset, dims, payload.format.bytes)
-        values["payload_step"] = payload.step
 
     def in_order(self, source: Source) -> bool:
         """Are a source's items met in ascending order of index?"""
