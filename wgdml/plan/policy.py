@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from math import log2
 from random import Random
 from typing import Any
@@ -51,11 +51,6 @@ def number(default: float, least: float, most: float, *, powers: bool = False) -
     if default not in found:
         raise ValueError(f"default must be {found}, not {default!r}")
     return field(default=default, metadata={"range": found})
-
-
-def ranges_of(policy: Any) -> dict[str, Range]:
-    """The range of each of a policy's numbers that has one."""
-    return {f.name: f.metadata["range"] for f in fields(policy) if "range" in f.metadata}
 
 
 #: Policies by name: an algorithm's or another step's, or "occupancy".

@@ -14,7 +14,7 @@ from .algorithms.row_sort_buckets import RowSortBucketsPolicy
 from .algorithms.select_bisect import SelectBisectPolicy
 from .algorithms.select_lists import SelectListsPolicy
 from .machine import Machine
-from .policy import OccupancyPolicy, Profile, Range, ranges_of
+from .policy import OccupancyPolicy, Profile, Range
 
 #: Of few cores that run eight invocations together up to a barrier: measured on Mesa's lavapipe.
 SOFTWARE: Profile = {"occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, loads_each=64)}
@@ -107,8 +107,13 @@ def numbers_of(policies: Profile) -> dict[str, float]:
 
 def ranges(policies: Profile) -> dict[str, Range]:
     """The range of every number that has one, by its name."""
-    found = {name: ranges_of(policy) for name, policy in policies.items() if is_dataclass(policy)}
-    return {f"{name}.{field}": own for name, all_of in found.items() for field, own in all_of.items()}
+    return {
+        f"{name}.{field.name}": field.metadata["range"]
+        for name, policy in policies.items()
+        if is_dataclass(policy)
+        for field in fields(policy)
+        if "range" in field.metadata
+    }
 
 
 def adjusted(policies: Profile, numbers: Mapping[str, float]) -> Profile:
