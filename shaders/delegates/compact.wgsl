@@ -4,10 +4,9 @@
 
 @group(0) @binding(4) var<storage, read_write> lengths: array<u32>;  // [sequence]
 
-fn run(workgroup: u32, local: u32) {
-  let live = workgroup < params.sequences;
-  let sequence = min(workgroup, params.sequences - 1u);
-  var count = asked_for(local, sequence, live);
+fn run(sequence: u32, local: u32) {
+  if (sequence >= params.sequences) { return; }
+  var count = asked_for(local, sequence);
   if (count > params.longest) { count = trimmed(local, sequence, sequence * params.places, count); }
-  if (local == 0u && live) { lengths[sequence] = count; }
+  if (local == 0u) { lengths[sequence] = count; }
 }

@@ -50,17 +50,14 @@ fn best_of_class(local: u32, mine: Pair) -> Pair {
 fn run(workgroup: u32, local: u32) {
   let workgroups = params.subsets / WORKGROUP;
   let sequence = workgroup / workgroups;
+  if (sequence >= params.sequences) { return; }
   let subset = (local / LANES * workgroups + workgroup % workgroups) * LANES + local % LANES;
-  let live = sequence < params.sequences;
-  var best = last_pair();
-  if (live) {
-    let row = row_of(sequence);
-    best = delegate_of(row, scan_loads(row, subset, row.loads, params.subsets));
-    put(sequence, subset, best);
-    if (subset == 0u) { counts[sequence] = 0u; }
-  }
+  let row = row_of(sequence);
+  var best = delegate_of(row, scan_loads(row, subset, row.loads, params.subsets));
+  put(sequence, subset, best);
+  if (subset == 0u) { counts[sequence] = 0u; }
 #if CLASSES
   best = best_of_class(local, best);
-  if (live && local < CLASSES) { bests[sequence * workgroups * CLASSES + subset] = store_of(best); }
+  if (local < CLASSES) { bests[sequence * workgroups * CLASSES + subset] = store_of(best); }
 #endif
 }

@@ -80,9 +80,9 @@ fn own_delegates(sequence: u32, local: u32, part: u32) -> Own {
 }
 
 fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let sequence = workgroup / params.parts;
   let part = workgroup % params.parts;
-  let live = workgroup / params.parts < params.sequences;
-  let sequence = min(workgroup / params.parts, params.sequences - 1u);
   var items = bests_of_groups(sequence, local);
   var own = own_delegates(sequence, local, part);
   if (local == 0u) {
@@ -92,14 +92,14 @@ fn run(workgroup: u32, local: u32) {
 #endif
   }
   let threshold = kth_of(&items, local, params.k, params.slack);
-  if (live && part == 0u && local == 0u) {
+  if (part == 0u && local == 0u) {
     sink_keys[threshold_place(sequence)] = threshold.key;
     sink_indices[threshold_place(sequence)] = threshold.index;
   }
   let row = row_of(sequence);
   var passing = 0u;  // a bit a subset
 #for o in OWN
-  passing |= select(0u, $[1 << o]u, live & passes(threshold, own[$o]));
+  passing |= select(0u, $[1 << o]u, passes(threshold, own[$o]));
 #endfor
   if (passing != 0u) {
     var place = places_for_subsets(countOneBits(passing));

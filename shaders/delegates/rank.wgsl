@@ -8,11 +8,11 @@
 #import workgroup/rank
 
 fn run(workgroup: u32, local: u32) {
+  if (workgroup / params.parts >= params.sequences) { return; }
+  let sequence = workgroup / params.parts;
   let part = workgroup % params.parts;
-  let live = workgroup / params.parts < params.sequences;
-  let sequence = min(workgroup / params.parts, params.sequences - 1u);
   let start = sequence * params.places;
-  var count = asked_for(local, sequence, live);
+  var count = asked_for(local, sequence);
   var end = part + 1u;
   if (count > params.longest) {
     if (part > 0u) { return; }

@@ -11,8 +11,8 @@ var<workgroup> sums: array<u32, WORKGROUP>;  // [run][line]
 
 fn run(workgroup: u32, local: u32) {
   let line = workgroup * 8u + local % 8u;
-  let live = line < params.sequences * BINS;
-  let sequence = min(line / BINS, params.sequences - 1u);
+  let sequence = line / BINS;
+  if (workgroup * 8u / BINS >= params.sequences) { return; }
   let digit = line % BINS;
   let run = local / 8u;
   var carry = 0u;
@@ -39,9 +39,9 @@ fn run(workgroup: u32, local: u32) {
     }
     workgroupBarrier();
 #for i in 8
-    if (live & (begin + $iu < params.groups)) { groups[group_at(sequence, begin + $iu, digit)] = sum; }
+    if (begin + $iu < params.groups) { groups[group_at(sequence, begin + $iu, digit)] = sum; }
     sum += count$i;
 #endfor
   }
-  if (live && run == 0u) { groups[group_at(sequence, params.groups, digit)] = carry; }
+  if (run == 0u) { groups[group_at(sequence, params.groups, digit)] = carry; }
 }

@@ -10,7 +10,8 @@
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank]); }
 
 fn run(sequence: u32, local: u32) {
-  let row = row_of(min(sequence, params.sequences - 1u));
+  if (sequence >= params.sequences) { return; }
+  let row = row_of(sequence);
   kth_clear(local);
 #for l in LOADS
   let data$l = load(row, min($lu * WORKGROUP + local, row.loads - 1u));
@@ -22,5 +23,5 @@ fn run(sequence: u32, local: u32) {
 #endfor
 #endfor
   sort_carried(local, same_for_all(local, items_of(row)), &carried);
-  put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);
+  put_ranks(sequence, 1u, local);
 }

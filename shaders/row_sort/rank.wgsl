@@ -9,8 +9,8 @@ fn listed(start: u32, at: u32) -> Pair { return load(Row(start, 0u, 0u), at); }
 
 fn run(workgroup: u32, local: u32) {
   let blocks = (params.length + ITEMS - 1u) / ITEMS;
-  let sequence = min(workgroup / blocks, params.sequences - 1u);
+  if (workgroup / blocks >= params.sequences) { return; }
+  let sequence = workgroup / blocks;
   let row = row_of(sequence);
-  let length = same_for_all(local, select(0u, row.loads, workgroup / blocks < params.sequences));
-  rank_block(local, sequence, row.start, length, workgroup % blocks);
+  rank_block(local, sequence, row.start, same_for_all(local, row.loads), workgroup % blocks);
 }

@@ -162,10 +162,8 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
 }
 
 fn run(sequence: u32, local: u32) {
-#if SPILLED
   if (sequence >= params.sequences) { return; }
-#endif
-  let row = row_of(min(sequence, params.sequences - 1u));
+  let row = row_of(sequence);
   var items: Items;
 #for i in EACH
   items[$i] = last_pair();
@@ -177,6 +175,6 @@ fn run(sequence: u32, local: u32) {
   sort_list(local, length);
 #endif
 #if !SPILLED
-  put_ranks(sequence, select(0u, 1u, sequence < params.sequences), local);
+  put_ranks(sequence, 1u, local);
 #endif
 }

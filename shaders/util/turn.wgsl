@@ -26,8 +26,8 @@ fn run(workgroup: u32, local: u32) {
   let column = workgroup % across * TILE_COLUMNS;
   let first = workgroup / across % params.tiles * TILE_RANKS;
   let sequence = workgroup / across / params.tiles * columns + column;
-  let live = sequence < params.sequences;
-  let count = select(0u, min(TILE_COLUMNS, columns - column), live);
+  if (sequence >= params.sequences) { return; }
+  let count = min(TILE_COLUMNS, columns - column);
 #for u in EACH
   let slot$u = ($uu * WORKGROUP + local) / TILE_RANKS;
   let rank$u = ($uu * WORKGROUP + local) % TILE_RANKS;

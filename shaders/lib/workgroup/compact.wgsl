@@ -10,11 +10,7 @@ var<workgroup> chosen: array<u32, WORKGROUP>;
 var<workgroup> chosen_count: atomic<u32>;
 
 // How many pairs asked for a place in the list.
-fn asked_for(local: u32, sequence: u32, live: bool) -> u32 {
-  var count = 0u;
-  if (local == 0u && live) { count = atomicLoad(&counts[sequence]); }
-  return same_for_all(local, count);
-}
+fn asked_for(local: u32, sequence: u32) -> u32 { return same_for_all(local, atomicLoad(&counts[sequence])); }
 
 // Chooses among the subsets from `first` on, one an invocation. Returns the chosen ones' loads.
 fn choose_subsets(local: u32, sequence: u32, first: u32, threshold: Pair) -> u32 {
