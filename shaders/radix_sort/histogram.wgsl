@@ -10,13 +10,13 @@ const TILE: u32 = ITEMS_PER_THREAD * WORKGROUP;
 var<workgroup> bins: array<atomic<u32>, MAX_GROUP * BINS>;  // [tile][digit]
 
 // Counts `count` items from `first` on. Positions start there: one more tile might pass 2^32.
-fn count_items(row: Row, first: u32, count: u32, local: u32) {
+fn count_items(sequence: u32, row: Row, first: u32, count: u32, local: u32) {
   for (var tile = 0u; tile < params.group; tile += TILES_AT_ONCE) {
     // All loads are under way before the first is used.
 #for t in TILES_AT_ONCE
     let start$t = (tile + $tu) * TILE + local;
 #for i in ITEMS_PER_THREAD
-    let digit$[t]x$i = digit_at(row, first + min(start$t + $iu * WORKGROUP, count - 1u));
+    let digit$[t]x$i = digit_at(sequence, row, first + min(start$t + $iu * WORKGROUP, count - 1u));
 #endfor
 #endfor
 #for t in TILES_AT_ONCE
@@ -41,15 +41,13 @@ fn put_sums(sequence: u32, group: u32, local: u32) {
 
 fn run(workgroup: u32, local: u32) {
   let own_groups = (params.tiles + params.group - 1u) / params.group;
-  let sequence = min(workgroup / own_groups, params.sequences - 1u);
-#if PARTED
-  parted_sequence = sequence;
-#endif
+  if (workgroup / own_groups >= params.sequences) { return; }
+  let sequence = workgroup / own_groups;
   let group = workgroup % own_groups;
   let first = group * params.group * TILE;
   for (var b = local; b < params.group * BINS; b += WORKGROUP) { atomicStore(&bins[b], 0u); }
   workgroupBarrier();
-  count_items(row_of(sequence), first, min(params.group * TILE, params.length - first), local);
+  count_items(sequence, row_of(sequence), first, min(params.group * TILE, params.length - first), local);
   workgroupBarrier();
-  if (workgroup / own_groups < params.sequences) { put_sums(sequence, group, local); }
+  put_sums(sequence, group, local);
 }

@@ -24,10 +24,10 @@ fn read_tile(row: Row, first: u32, local: u32) -> Pairs {
 }
 
 // Blocked words. Past its `count` items the tile is filled with words that sort last.
-fn words_of(pairs: ptr<function, Pairs>, count: u32, local: u32) -> Words {
+fn words_of(sequence: u32, pairs: ptr<function, Pairs>, count: u32, local: u32) -> Words {
   var words: Words;
 #for i in ITEMS_PER_THREAD
-  words[$i] = select(BINS - 1u, digit_of((*pairs)[$i]), $iu * WORKGROUP + local < count);
+  words[$i] = select(BINS - 1u, digit_of(sequence, (*pairs)[$i]), $iu * WORKGROUP + local < count);
 #endfor
   write_words(&words, striped(local));
   workgroupBarrier();
@@ -83,17 +83,15 @@ fn pairs_at(row: Row, positions: ptr<function, Words>, pairs: ptr<function, Pair
 }
 
 fn run(workgroup: u32, local: u32) {
-  let sequence = min(workgroup / params.tiles, params.sequences - 1u);
-#if PARTED
-  parted_sequence = sequence;
-#endif
+  if (workgroup / params.tiles >= params.sequences) { return; }
+  let sequence = workgroup / params.tiles;
   let tile = workgroup % params.tiles;
   let first = tile * TILE;
-  let count = select(0u, min(TILE, params.length - first), workgroup / params.tiles < params.sequences);
+  let count = min(TILE, params.length - first);
   let row = row_of(sequence);
   var pairs = read_tile(row, first, local);
   find_starts(sequence, tile, local);
-  var words = words_of(&pairs, count, local);
+  var words = words_of(sequence, &pairs, count, local);
   for (var shift = 16u; shift < 16u + params.digit_bits; shift += 4u) {
     var arrangement = blocked(local);
     if (shift + 4u >= 16u + params.digit_bits) { arrangement = striped(local); }

@@ -37,10 +37,10 @@ fn read_tile(row: Row, first: u32, warp: Warp) -> Pairs {
 
 // The digits, in the high halves. Words past the tile's `count` items sort last. Ranks join below,
 // as they become known: with few registers many workgroups share a processor.
-fn words_of(pairs: ptr<function, Pairs>, count: u32, warp: Warp) -> Words {
+fn words_of(sequence: u32, pairs: ptr<function, Pairs>, count: u32, warp: Warp) -> Words {
   var words: Words;
 #for i in ITEMS_PER_THREAD
-  words[$i] = select(BINS - 1u, digit_of((*pairs)[$i]), item_place(warp, $iu) < count) << 16u;
+  words[$i] = select(BINS - 1u, digit_of(sequence, (*pairs)[$i]), item_place(warp, $iu) < count) << 16u;
 #endfor
   return words;
 }
@@ -108,11 +108,7 @@ fn sorted(pairs: ptr<function, Pairs>, words: ptr<function, Words>, warp: Warp, 
 #endfor
 #for w in PAIR_WORDS
 #for i in ITEMS_PER_THREAD
-#if SOURCE_PAIRS
-  atomicStore(&room[rank$i], word_of_pair((*pairs)[$i], $wu));
-#else
-  atomicStore(&room[rank$i], select(word_of_pair((*pairs)[$i], $wu), item_place(warp, $iu), $wu == KEY_WORDS));
-#endif
+  atomicStore(&room[rank$i], select(word_of_pair((*pairs)[$i], $wu), item_place(warp, $iu), $wu == KEY_WORDS && SOURCE_PAIRS == 0u));
 #endfor
   workgroupBarrier();
 #for i in ITEMS_PER_THREAD
@@ -124,20 +120,18 @@ fn sorted(pairs: ptr<function, Pairs>, words: ptr<function, Words>, warp: Warp, 
 }
 
 fn run(workgroup: u32, local: u32) {
-  let sequence = min(workgroup / params.tiles, params.sequences - 1u);
-#if PARTED
-  parted_sequence = sequence;
-#endif
+  if (workgroup / params.tiles >= params.sequences) { return; }
+  let sequence = workgroup / params.tiles;
   let tile = workgroup % params.tiles;
   let first = tile * TILE;
-  let count = select(0u, min(TILE, params.length - first), workgroup / params.tiles < params.sequences);
+  let count = min(TILE, params.length - first);
   let warp = warp_of(local);
   let row = row_of(sequence);
   var pairs = read_tile(row, first, warp);
   let place = warp.first + warp.lane;  // the order of sums
   var found = Occurrences();
   if (place < BINS) { found = occurrences(sequence, tile, place); }
-  var words = words_of(&pairs, count, warp);
+  var words = words_of(sequence, &pairs, count, warp);
   let facts = workgroupUniformLoad(&warp_facts);
   let counted = rank_words(&words, warp, facts / 2u, facts % 2u > 0u, local);
   let sums = warp_scan(warp, vec2<u32>(found.total, counted), facts / 2u);
@@ -155,7 +149,7 @@ fn run(workgroup: u32, local: u32) {
 #if !SOURCE_PAIRS
     pair.index = index_at(row, first + pair.index);
 #endif
-    let rank = starts[digit_of(pair)] + slot;
+    let rank = starts[digit_of(sequence, pair)] + slot;
     if ((slot < count) & (rank < params.ranks)) { put_to(to, rank, pair); }
   }
 #endfor

@@ -2,7 +2,6 @@
 // list_counters (zeros before); where it is wanted, the last pair of each workgroup, too: -> lasts.
 //
 // A listed pair is how far it lies in its bracket.
-#import io/brackets
 #import io/list_counters
 #import workgroup/between
 
@@ -18,8 +17,6 @@ var<workgroup> starts: array<u32, BRACKETS>;
 var<workgroup> origins: array<u32, COLLECTED>;  // brackets, and places among what those have
 
 var<workgroup> frames: array<Frame, BRACKETS>;
-
-fn bracket_end(sequence: u32, end: u32) -> vec3<u32> { return brackets[2u * BRACKETS * sequence + end].xyz; }
 
 fn put_listed(list: u32, place: u32, pair: Pair) {
   if (place >= params.places) { return; }

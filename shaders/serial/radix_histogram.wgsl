@@ -7,12 +7,9 @@ var<workgroup> bins: array<u32, BINS * WORKGROUP>;  // [digit][invocation]
 fn run(workgroup: u32, local: u32) {
   let tile = tile_of(workgroup * WORKGROUP + local);
   if (!tile.live) { return; }
-#if PARTED
-  parted_sequence = tile.sequence;
-#endif
   let row = row_of(tile.sequence);
   for (var b = 0u; b < BINS; b++) { bins[b * WORKGROUP + local] = 0u; }
-  for (var i = tile.first; i < end_of_tile(tile, params.length); i++) { bins[digit_at(row, i) * WORKGROUP + local] += 1u; }
+  for (var i = tile.first; i < end_of_tile(tile, params.length); i++) { bins[digit_at(tile.sequence, row, i) * WORKGROUP + local] += 1u; }
   let place = params.first_tile + tile.number;
   for (var b = 0u; b < BINS; b++) { tile_counts[count_at(tile.sequence, b, place)] = bins[b * WORKGROUP + local]; }
 }

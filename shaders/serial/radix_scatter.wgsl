@@ -9,9 +9,6 @@ var<workgroup> next: array<u32, BINS * WORKGROUP>;  // [digit][invocation]: next
 fn run(workgroup: u32, local: u32) {
   let tile = tile_of(workgroup * WORKGROUP + local);
   if (!tile.live) { return; }
-#if PARTED
-  parted_sequence = tile.sequence;
-#endif
   let row = row_of(tile.sequence);
   var start = 0u - params.first_rank;
   for (var b = 0u; b < BINS; b++) {
@@ -21,7 +18,7 @@ fn run(workgroup: u32, local: u32) {
   let to = target_of(tile.sequence);
   for (var i = tile.first; i < end_of_tile(tile, params.length); i++) {
     let pair = pair_within(row, i);
-    let digit = digit_of(pair) * WORKGROUP + local;
+    let digit = digit_of(tile.sequence, pair) * WORKGROUP + local;
     let rank = next[digit];
     next[digit] = rank + 1u;
     if (rank < params.ranks) { put_to(to, rank, pair); }

@@ -22,7 +22,7 @@ fn row_of(sequence: u32) -> Row {
 }
 
 // What a sequence lacks sorts last.
-fn digit_at(row: Row, position: u32) -> u32 {
+fn digit_at(sequence: u32, row: Row, position: u32) -> u32 {
   let word = digit_words[(row.start + position * params.source_item_step) * params.digit_step + params.digit_word];
 #if COUNTED
   return digit_in(select(word, 0xffffffffu, position >= row.count));
@@ -36,6 +36,6 @@ fn digit_at(row: Row, position: u32) -> u32 {
 #import order/digit
 #import io/pair_at
 
-fn digit_at(row: Row, position: u32) -> u32 { return digit_of(pair_within(row, position)); }
+fn digit_at(sequence: u32, row: Row, position: u32) -> u32 { return digit_of(sequence, pair_within(row, position)); }
 
 #endif

@@ -9,30 +9,28 @@
 @group(0) @binding(2) var<storage, read_write> part_keys: array<Key>;      // [sequence][pair]
 @group(0) @binding(3) var<storage, read_write> part_indices: array<u32>;
 
-var<private> parted_sequence: u32;  // Kernels set it first.
-
-fn part_pair(number: u32) -> Pair {
-  let at = parted_sequence * params.parted + min(number, params.parted - 1u);
+fn part_pair(sequence: u32, number: u32) -> Pair {
+  let at = sequence * params.parted + min(number, params.parted - 1u);
   return Pair(part_keys[at], part_indices[at]);
 }
 
 // A search through up to 127 pairs. It is no loop: lavapipe ends an invocation's after 65,535
 // iterations in all.
-fn digit_of(pair: Pair) -> u32 {
+fn digit_of(sequence: u32, pair: Pair) -> u32 {
   var earlier = 0u;
 #for s in 7
   {
     let next = earlier + (64u >> $su);
-    earlier = select(earlier, next, next <= params.parted && before(part_pair(next - 1u), pair));
+    earlier = select(earlier, next, next <= params.parted && before(part_pair(sequence, next - 1u), pair));
   }
 #endfor
-  let equal = earlier < params.parted && !before(pair, part_pair(earlier));
+  let equal = earlier < params.parted && !before(pair, part_pair(sequence, earlier));
   return 2u * earlier + select(0u, 1u, equal);
 }
 
 #else
 
-fn digit_of(pair: Pair) -> u32 {
+fn digit_of(sequence: u32, pair: Pair) -> u32 {
 #if SOURCE_PAIRS
   return digit_in(word_of_pair(pair, params.digit_word));
 #else

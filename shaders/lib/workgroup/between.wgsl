@@ -8,6 +8,7 @@
 //   LAST       1 where the last pair is wanted, too
 //   AGAIN      loads under way at once, of up to 32 items
 //   COLLECTED  places and keys that there is room for
+#import io/brackets
 #import io/source
 #import order/loose
 #import order/words
@@ -36,9 +37,8 @@ var<workgroup> tops: array<atomic<u32>, 3>;
 
 const NOWHERE: u32 = 0xffffffffu;
 
-// The kernel's `bracket_end(sequence, end)` gives the words of a bracket's first pair (2 b) and of
-// its last (2 b + 1).
-fn end_of(sequence: u32, end: u32) -> Pair { return pair_from(bracket_end(sequence, end)); }
+// The first pair (2 b) of a bracket, and its last (2 b + 1).
+fn end_of(sequence: u32, end: u32) -> Pair { return pair_from(brackets[2u * BRACKETS * sequence + end].xyz); }
 
 // All of a workgroup together.
 fn begin_brackets(local: u32, sequence: u32) {
