@@ -108,11 +108,7 @@ fn put_rows(local: u32, first_load: u32, column: u32, part: u32, span: u32) {
 
 // The first row of an invocation's subset, or of its share of it.
 fn first_row(part: u32, span: u32, row: u32) -> u32 {
-#if SHARED
-  return part + (span + row * params.spans) * params.parts;
-#else
-  return (span * params.parts + part) * params.team + row;
-#endif
+  return select((span * params.parts + part) * params.team + row, part + (span + row * params.spans) * params.parts, SHARED > 0u);
 }
 
 fn run(workgroup: u32, local: u32) {

@@ -1,4 +1,4 @@
-// A level of several ranks: counts digits of pairs with their prefixes.
+// A level of several ranks, or of a threshold: counts digits of pairs with their prefixes.
 // source, ranks, histogram, progress -> histogram, progress
 #import workgroup/rank_bins
 #import workgroup/rank_levels

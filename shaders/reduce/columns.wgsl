@@ -39,11 +39,7 @@ fn lane_of(local: u32) -> Lane {
 fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
   let end = items_in(span);
   if (first >= end) { return no_bests(NO_INDEX); }
-#if IN_ORDER
-  var bests = no_bests(index_in(span, first));
-#else
-  var bests = no_bests(NO_INDEX);
-#endif
+  var bests = no_bests(select(NO_INDEX, index_in(span, first), IN_ORDER > 0u));
   for (var r = first; r < end; r += UNROLL * stride) {
 #for u in UNROLL
     let row$u = min(r + $uu * stride, end - 1u);  // the last item, maybe again

@@ -66,10 +66,5 @@ fn no_bests(index: u32) -> Bests {
 }
 
 fn better(candidate: Pair, best: Pair) -> Pair {
-#if IN_ORDER
-  let wins = key_less(candidate.key, best.key);
-#else
-  let wins = before(candidate, best);
-#endif
-  return select_pair(best, candidate, wins);
+  return select_pair(best, candidate, select(before(candidate, best), key_less(candidate.key, best.key), IN_ORDER > 0u));
 }

@@ -24,21 +24,12 @@ fn merge_registers(x: ptr<function, Registers>) {
 // Sorts the registers: runs of 2, 4, 8 and so on. The first step of each merge mirrors.
 fn sort_registers(x: ptr<function, Registers>) {
 #for r in ITEM_BITS
-#for p in HALF
-  {
-    const A = $[2*(p - p%(1<<r)) + p%(1<<r)];
-    const B = $[(2*(p - p%(1<<r)) + p%(1<<r)) ^ ((2<<r) - 1)];
-    let a = (*x)[A];
-    (*x)[A] = first_held(a, (*x)[B]);
-    (*x)[B] = last_held(a, (*x)[B]);
-  }
-#endfor
 #for s in ITEM_BITS
-#if $r > $s
+#if $[r + 1] > $s
 #for p in HALF
   {
-    const A = $[2*(p - p%((1<<r)>>(s+1))) + p%((1<<r)>>(s+1))];
-    const B = $[2*(p - p%((1<<r)>>(s+1))) + p%((1<<r)>>(s+1)) + ((1<<r)>>(s+1))];
+    const A = $[2*(p - p%(1<<r>>s)) + p%(1<<r>>s)];
+    const B = $[(2*(p - p%(1<<r>>s)) + p%(1<<r>>s)) ^ ((1<<r>>s) + (s<1)*((1<<r) - 1))];
     let a = (*x)[A];
     (*x)[A] = first_held(a, (*x)[B]);
     (*x)[B] = last_held(a, (*x)[B]);

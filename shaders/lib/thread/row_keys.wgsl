@@ -12,11 +12,7 @@ fn is_inside(row: Row, place: u32) -> bool { return place - row.skew < items_of(
 // The key of a tile's item; the last one for what is not the sequence's, and of those that elements
 // have for what does not take part.
 fn key_at(row: Row, place: u32, data: Load, c: u32) -> Key {
-#if RAGGED
-  let last = select(LAST_KEY, LAST_OF_ELEMENTS, is_inside(row, place));
-#else
-  let last = LAST_KEY;
-#endif
+  let last = select(LAST_KEY, LAST_OF_ELEMENTS, (RAGGED > 0u) & is_inside(row, place));
   return select(last, key_in(data, c), place - row.skew < real_items(row));
 }
 

@@ -1,7 +1,7 @@
 // Pairs at several ranks of a sequence, most significant digit first. Each rank has a slot: the
 // prefix that its pair begins with, and its rank among those with that prefix.
 //   RANKS      slots of a workgroup, a power of two; SLOT_STEPS is its logarithm
-//   FIRST_K    1 where a slot is any pair that so many precede or equal, as a threshold is
+//   FIRST_K    1 where a slot is any pair that so many precede or equal: a threshold
 //   BINS       counters of a slot, EACH_BINS for each of the TEAM invocations that scan them
 #import order/words
 #import workgroup/scan
@@ -51,7 +51,8 @@ fn most_crowded(local: u32) -> u32 {
 }
 
 // A slot with its digit. Where `slack` pairs or fewer share its prefix by then, it is settled: an
-// even slot at the first pair that might follow, an odd one at the last.
+// even slot at the first pair that might follow, an odd one at the last. A threshold is settled at
+// the last where `slack` or fewer of those with its prefix come after it.
 fn with_bin(slot: Slot, number: u32, found: vec3<u32>, digit: Digit, slack: u32) -> Slot {
   if (slot.w == SETTLED) { return slot; }
   let words = slot.xyz | in_word(digit.word, found.x << digit.shift);
