@@ -11,7 +11,7 @@
 //   SPILLED  1 where that list is the sink's, for want of workgroup memory
 //   PLACES   of the list, over k and params.longest at least, which is sorted uncut
 //   EACH     pairs of an invocation to find the k-th among: its subsets' bests, or of the list
-#import workgroup/choose_bests
+#import workgroup/subset_bests
 #import io/sink
 #import workgroup/kth
 #import workgroup/counted_digit

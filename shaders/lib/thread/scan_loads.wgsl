@@ -10,10 +10,8 @@ fn scan_loads(row: Row, begin: u32, end: u32, stride: u32) -> Pair {
 // And of those that were scanned before.
 fn scan_further(row: Row, begin: u32, end: u32, stride: u32, so_far: Pair) -> Pair {
   var best = so_far;
-#if IN_ORDER
   // The first load stands where no key comes before the last one.
-  if (best.index == NO_INDEX && begin < end) { best.index = begin; }
-#endif
+  if (IN_ORDER > 0u && best.index == NO_INDEX && begin < end) { best.index = begin; }
   var q = begin;
   if (q < min(first_whole(row), end)) {
     best = best_of(row, q, load(row, q), best);

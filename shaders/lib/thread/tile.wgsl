@@ -18,10 +18,8 @@ fn best_of_tile(row: Row, lane: u32, stride: u32) -> Pair {
   let data$l = load(row, v$l);
 #endfor
   var best = last_pair();
-#if IN_ORDER
   // The first load stands where no key comes before the last one.
-  if (lane < row.loads) { best.index = lane; }
-#endif
+  if (IN_ORDER > 0u && lane < row.loads) { best.index = lane; }
 #for l in LOADS
 #if LOADS > 3 && $l > 0 && LOADS > $[l + 1]
   best = best_of_whole(row, v$l, data$l, best);

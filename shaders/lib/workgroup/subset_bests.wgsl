@@ -1,8 +1,10 @@
-// The bests of an invocation's subsets. A kernel has the alias Items: an array of OWN pairs.
+// The bests of an invocation's subsets, and which of these are read again by them. A kernel has the
+// alias Items: an array of OWN pairs.
 // Subset p holds the loads p, p + stride, ... Items come in ascending order of index (IN_ORDER).
 //   OWN      subsets of an invocation, WORKGROUP apart: neighbours read neighbouring loads
 //   SECONDS  1 where `nexts` are wanted: a bound on a subset's items outside the best one's load
 #import thread/best
+#import workgroup/survivors
 
 #if SECONDS
 var<private> nexts: array<Pair, OWN>;
@@ -66,4 +68,35 @@ fn scan_own(row: Row, first: u32, stride: u32, items: ptr<function, Items>) {
 #endif
   (*items)[$i] = delegate_of(row, (*items)[$i]);
 #endfor
+}
+
+// Subsets whose best passes; of those whose other loads cannot pass, the best one's load alone.
+fn choose_all(items: ptr<function, Items>, first: u32, threshold: Pair) {
+  var subsets = 0u;  // a bit each
+#if SECONDS
+  var loads = 0u;
+#endif
+#for i in OWN
+  if (passes(threshold, (*items)[$i])) {
+#if SECONDS
+    if (before(threshold, nexts[$i])) { loads |= $[1 << i]u; } else { subsets |= $[1 << i]u; }
+#else
+    subsets |= $[1 << i]u;
+#endif
+  }
+#endfor
+  if (subsets != 0u) {
+    var place = places_for_subsets(countOneBits(subsets));
+#for i in OWN
+    if ((subsets & $[1 << i]u) != 0u) { chosen[place] = first + $iu * WORKGROUP; place++; }
+#endfor
+  }
+#if SECONDS
+  if (loads != 0u) {
+    var place = places_for_loads(countOneBits(loads));
+#for i in OWN
+    if ((loads & $[1 << i]u) != 0u) { chosen[place] = best_loads[$i]; place++; }
+#endfor
+  }
+#endif
 }
