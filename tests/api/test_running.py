@@ -208,7 +208,7 @@ def test_recorded_updates_go_on_as_submissions_do(device):
 
 
 def test_what_does_not_fit_a_binding_goes_in_parts(device):
-    small, _ = planned_device(device, limits={"max_storage_buffer_binding_size": 64 << 10, "max_buffer_size": 1 << 20})
+    small, _ = planned_device(device, limits={"max_storage_buffer_binding_size": 128 << 10, "max_buffer_size": 1 << 20})
     x = RNG.normal(size=(3, 60_000)).astype(np.float32)
     for ids in (None, RNG.integers(-(2**60), 2**60, 60_000)):
         for given_ in (x, wgdml.asarray(x, device=small)):
@@ -226,10 +226,10 @@ def test_a_state_that_exceeds_the_planned_binding_is_refused(device):
 @pytest.mark.parametrize("software", [True, False])
 def test_ids_that_reach_beyond_a_binding_are_the_items_own(device, software):
     """Tensors of ids exceed a binding in all, in a sequence by its step, or between sequences."""
-    small, _ = planned_device(device, None, software, limits={"max_storage_buffer_binding_size": 64 << 10})
-    shape = (3, 9000)
+    small, _ = planned_device(device, None, software, limits={"max_storage_buffer_binding_size": 128 << 10})
+    shape = (3, 20_000)
     x, ids = RNG.normal(size=shape).astype(np.float32), RNG.integers(0, 2**31, shape)
-    layouts = (("uint32", (9000, 1)), ("int64", (9000, 1)), ("int32", (27_001, 3)), ("int64", (1, 3)), ("int32", (40_000, 1)))
+    layouts = (("uint32", (20_000, 1)), ("int64", (20_000, 1)), ("int32", (60_001, 3)), ("int64", (1, 3)), ("int32", (90_000, 1)))
     for dtype, strides in layouts:
         place, last = np.int64(strides), np.int64(shape) - 1
         memory = np.zeros(7 + last @ place + 1, dtype)
@@ -242,7 +242,7 @@ def test_ids_that_reach_beyond_a_binding_are_the_items_own(device, software):
             running.update(wgdml.asarray(x, device=small), own)
         check(running, np.concatenate([x, x], -1), 20, ids=np.concatenate([ids, ids], -1))
     running = wgdml.RunningTopK(20, "float32", 3, device=small)
-    one = wgdml.Tensor.from_buffer(own.buffer, "int32", (3, 1), (20_000, 20_000), 28, device=small)
+    one = wgdml.Tensor.from_buffer(own.buffer, "int32", (3, 1), (40_000, 40_000), 28, device=small)
     running.update(wgdml.asarray(x, device=small), one)  # one of each sequence: no step is made
     check(running, x, 20, ids=np.broadcast_to(one.numpy(), shape))
 
