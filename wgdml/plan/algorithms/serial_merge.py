@@ -8,13 +8,13 @@ from typing import NamedTuple
 from ..machine import ceil_div
 from ..problem import Problem
 from ..program import Program
-from ..regions import Outputs, Pairs, Region, Sink, Source
+from ..regions import Outputs, Region, Sink
 from .base import Algorithm
 from .parts import network
 from .serial_subsets import dispatch_invocations, words_of
 
-#: Items that an invocation sorts: of elements, and of lists of pairs, which are shorter. Twice as
-#: many take twice as long to compile.
+#: Items that an invocation sorts: elements, and pairs, whose lists are shorter, or elements of 64
+#: bits, which take more registers. Twice as many take twice as long to compile.
 _ELEMENTS, _PAIRS = 64, 32
 _BATCH = 8  # of them that a turn of a loop loads, sorts and puts
 _WAYS = 16  # lists that an invocation merges
@@ -54,7 +54,7 @@ class SerialMerge(Algorithm[None]):
 
     def check(self, problem: Problem) -> list[_Lists]:
         self.check_first(problem)
-        source, run = problem.source, self._run(problem.source)
+        source, run = problem.source, self._run(problem)
         # A row may begin amid a load.
         return self._check_lists(problem, source.length + words_of(source)["PER_LOAD"] - 1, run)
 
@@ -86,7 +86,7 @@ class SerialMerge(Algorithm[None]):
         self._merge(program, sequences, levels[-1], 1, k, {"lists": regions[-1]}, sink)
 
     def _sort_runs(self, program: Program, problem: Problem, lists: _Lists, region: Region) -> None:
-        source, sequences, run = problem.source, problem.sequences, self._run(problem.source)
+        source, sequences, run = problem.source, problem.sequences, self._run(problem)
         by_words = words_of(source)
         dispatch_invocations(
             program,
@@ -122,8 +122,8 @@ class SerialMerge(Algorithm[None]):
         )
 
     @staticmethod
-    def _run(source: Source) -> int:
-        return _PAIRS if isinstance(source, Pairs) else _ELEMENTS
+    def _run(problem: Problem) -> int:
+        return _PAIRS if problem.pairs or problem.key_words > 1 else _ELEMENTS
 
     @staticmethod
     def _words(problem: Problem) -> int:
