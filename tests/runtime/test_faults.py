@@ -17,6 +17,7 @@ from checks import STORAGE, buffer_of
 
 import wgdml
 from wgdml import DataType, TensorDesc, outofcore, shaders
+from wgdml.runtime import process
 from wgdml.runtime.adapter import wgpu
 
 X = np.random.default_rng(5).standard_normal((7, 900)).astype(np.float32)
@@ -338,6 +339,34 @@ def test_signals_while_a_lock_changes_hands():
     """
     times = python(script).stdout.split()
     assert len(times) == 5 and all(int(n) >= 10 for n in times), times
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_signals_that_were_held_back():
+    """Handlers have a frame, as those of profilers look at, and none that raises hides another."""
+    seen = []
+
+    def handler(number, frame):
+        assert frame.f_lineno
+        seen.append(number)
+        raise {signal.SIGINT: KeyboardInterrupt, signal.SIGALRM: TimeoutError}[number]
+
+    def call():
+        for number in (signal.SIGINT, signal.SIGALRM, signal.SIGINT):
+            signal.raise_signal(number)
+        assert not seen
+        raise ValueError
+
+    old = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGALRM)}
+    try:
+        with pytest.raises(TimeoutError) as caught:
+            process.uninterrupted(call)
+    finally:
+        for number, own in old.items():
+            signal.signal(number, own)
+    assert seen == [signal.SIGINT, signal.SIGALRM]
+    first = caught.value.__context__
+    assert isinstance(first, KeyboardInterrupt) and isinstance(first.__context__, ValueError)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")

@@ -23,6 +23,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from inspect import currentframe
 from types import FrameType
 from typing import Any, Protocol, TypeVar, overload
 
@@ -72,7 +73,7 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
     def hold_or_pass(number: int, frame: FrameType | None) -> None:
         if passing and not _is_unsafe(frame):
             handlers[number](number, frame)
-        else:
+        elif number not in held:  # as the system has each pending once
             held.append(number)
 
     try:
@@ -83,18 +84,14 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
         return call(*arguments)
     finally:
         passing = False
-        raised = _put_back(handlers, hold_or_pass)
-        for number in held:
-            try:
-                handlers[number](number, None)
-            except BaseException as error:
-                raised = error
-        if raised is not None:
-            raise raised
+        try:
+            _put_back(handlers, hold_or_pass)
+        finally:
+            _run(handlers, held)
 
 
-def _put_back(handlers: dict[int, Any], own: Any) -> BaseException | None:
-    """Ends the guard. Returns what handlers raised meanwhile that were back already."""
+def _put_back(handlers: dict[int, Any], own: Any) -> None:
+    """Ends the guard. Raises then what handlers raised meanwhile that were back already."""
     raised: BaseException | None = None
     while True:
         try:
@@ -102,9 +99,20 @@ def _put_back(handlers: dict[int, Any], own: Any) -> BaseException | None:
                 # Else the program has put another handler in its place.
                 while _signal.getsignal(number) is own:
                     _signal.signal(number, handler)
-            return raised
+            break
         except BaseException as error:
             raised = error
+    if raised is not None:
+        raise raised
+
+
+def _run(handlers: dict[int, Any], held: list[int]) -> None:
+    """Each handler of what was held, whatever others raise."""
+    if held:
+        try:
+            handlers[held[0]](held[0], currentframe())
+        finally:
+            _run(handlers, held[1:])
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:
