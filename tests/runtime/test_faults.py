@@ -19,6 +19,7 @@ import wgdml
 from wgdml import DataType, TensorDesc, outofcore, shaders
 from wgdml.runtime import process
 from wgdml.runtime.adapter import wgpu
+from wgdml.runtime.modules import shader_module
 
 X = np.random.default_rng(5).standard_normal((7, 900)).astype(np.float32)
 
@@ -450,11 +451,22 @@ def test_two_devices_at_once(device):
     works(device)
 
 
+def test_shader_modules_of_another_backend(device, monkeypatch):
+    """wgpu-native is not loaded for it: a second backend is an error of wgpu-py's."""
+
+    class Other:
+        def create_shader_module(self, label, code):
+            return label, code
+
+    monkeypatch.delitem(sys.modules, "wgpu.backends.wgpu_native")
+    assert shader_module(Other(), "kernel", "text") == ("kernel", "text")
+
+
 @pytest.mark.parametrize("inside", [True, False], ids=["wgpu-py", "wgpu-py changed"])
 def test_a_shader_that_does_not_compile(inside, monkeypatch):
     """Modules come from wgpu-native's own call, or from wgpu-py's where that is not found."""
     if not inside:
-        monkeypatch.delattr("wgpu.backends.wgpu_native.GPUShaderModule")
+        monkeypatch.delattr("wgpu.backends.wgpu_native._api.libf.wgpuDeviceCreateShaderModuleTrusted")
     broken = wgdml.Device()
     assemble = shaders.assemble
     monkeypatch.setattr(shaders, "assemble", lambda *given: "// first\n" + assemble(*given) + "fn broken( {\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 #: WGPUShaderRuntimeChecks of wgpu.h: all but ForceLoopBounding, 2.
@@ -13,23 +14,17 @@ def shader_module(gpu: Any, label: str, code: str) -> Any:
 
     wgpu-native has each loop count its turns, lest a compiler rely on an end that never comes. All
     loops here end, and counters are 3% of a kernel's time
-    (benchmarks/LOG.md#counters-of-loops-2026-11-29-34761c8). Where wgpu-py has changed inside, the
-    module has them.
+    (benchmarks/LOG.md#counters-of-loops-2026-11-29-34761c8). Where wgpu-py has changed inside, or
+    the device is another backend's, the module is as that makes it.
     """
     try:
-        from wgpu.backends.wgpu_native import GPUDevice, GPUShaderModule, ffi, lib
-        from wgpu.backends.wgpu_native._api import libf
-
-        if not isinstance(gpu, GPUDevice):
-            raise TypeError
-        create, handle = libf.wgpuDeviceCreateShaderModuleTrusted, gpu._internal
-        name, text = (ffi.new("char[]", words.encode()) for words in (label, code))
-        source = ffi.new("WGPUShaderSourceWGSL *")
-        source.chain.sType = lib.WGPUSType_ShaderSourceWGSL
-        source.code.data, source.code.length = text, len(text) - 1
-        described = ffi.new("WGPUShaderModuleDescriptor *")
-        described.nextInChain = ffi.addressof(source.chain)
-        described.label.data, described.label.length = name, len(name) - 1
-    except (ImportError, AttributeError, TypeError):
+        native = sys.modules[type(gpu).__module__]
+        ffi, create, make = native.ffi, native.libf.wgpuDeviceCreateShaderModuleTrusted, native.GPUShaderModule
+        name, text = (native.to_c_string_view(words) for words in (label, code))
+        source = ffi.new("WGPUShaderSourceWGSL *", {"code": text})
+        source.chain.sType = native.lib.WGPUSType_ShaderSourceWGSL
+        described = ffi.new("WGPUShaderModuleDescriptor *", {"nextInChain": ffi.addressof(source.chain), "label": name})
+        handle = gpu._internal
+    except (AttributeError, TypeError, KeyError):
         return gpu.create_shader_module(label=label, code=code)
-    return GPUShaderModule(label, create(handle, described, _CHECKS), gpu)
+    return make(label, create(handle, described, _CHECKS), gpu)
