@@ -221,12 +221,14 @@ def _has_nan(x: Tensor) -> bool:
     return FORMATS[element_name(x.dtype)].minus > 0
 
 
-@np.errstate(all="ignore")  # An infinite neighbour gives NaN, without a warning here.
 def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array, b: _Array) -> _Array:
     """What NumPy computes; bfloat16, which it has no arithmetic for, in float32."""
-    if x.dtype.name != "bfloat16":
-        return compute(a, b)
-    return compute(a.astype(np.float32), b.astype(np.float32)).astype(x.dtype)
+    # An infinite neighbour gives NaN, without a warning here. As a decorator NumPy 1's would be all
+    # threads'.
+    with np.errstate(all="ignore"):
+        if x.dtype.name != "bfloat16":
+            return compute(a, b)
+        return compute(a.astype(np.float32), b.astype(np.float32)).astype(x.dtype)
 
 
 def _words(
