@@ -35,7 +35,7 @@ class Step(Generic[P]):
         self.machine = machine
         self.memory = machine.max_compute_workgroup_storage_size  #: Bytes of workgroup memory.
         self.policies = policies
-        self.policy: P = policies.get(self.name)  # type: ignore[assignment]  # None is a P too
+        self.policy: P = policies[self.name] if self.Policy else None  # type: ignore[assignment]
         self.occupancy: OccupancyPolicy = policies["occupancy"]
 
     def require(self, holds: bool, what: str) -> None:
