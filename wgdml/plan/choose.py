@@ -231,8 +231,8 @@ def _few_neighbours(p: Problem) -> bool:
 def _transpose(p: Problem, a: Algorithms) -> bool:
     if not p.columns or (p.k <= 32 and p.sequences * p.length <= 1 << 19):
         return False
-    # Results of fewer neighbours are not put by tiles.
-    return p.length <= 1 << 14 or 4 * p.k <= p.length or p.sequences >= 16 or not _side_by_side(p, 15)
+    # Results of fewer columns are not put by tiles.
+    return p.length <= 1 << 14 or 4 * p.k <= p.length or p.sequences >= 16
 
 
 # The tables
@@ -321,9 +321,8 @@ GPU_RULES: tuple[Rule, ...] = (
         "rows of 1025 to 98304 items with k from a sixth on (16 bits: a tenth), where a sample serves from a 64th on (8 bits: a "
         "32nd) and up to k^2 / 8 items (16 and 64 bits: k^2 / 4), up to 4/7 (16 bits: 2/7, 8: an eighth; buckets: half); "
         "from a sixteenth on where a sort of all has no room; longer ones with a sample and 32 k items at most, where a list of k "
-        "has no room; "
-        "half as many columns as processors, and more, up to 64 side by side, whose lines are 2^26 bytes at most, or up to 16 with "
-        "k from a quarter on",
+        "has no room; half as many columns as processors, and more, up to 64 side by side, whose lines are 2^26 bytes at most, or "
+        "up to 16 with k from a quarter on",
         "delegates would have most loads read again; a sample tells a threshold sooner",
     ),
     Rule(
