@@ -103,7 +103,8 @@ def places(method: str, n: int | NDArray[np.int64], q: _Array, weak: bool) -> Pl
     elif exact.max(initial=0) > np.finfo(q.dtype).max:
         q = q.astype(np.float64)  # A float16 counts to 65504.
     count, last = exact.astype(q.dtype), (exact - 1).astype(q.dtype)
-    index = np.asarray(kind.index(count, last, q))
+    with np.errstate(all="ignore"):  # The least q of few bits underflow.
+        index = np.asarray(kind.index(count, last, q))
     if kind.weight is None or (method == "linear" and index.dtype.kind in "iu"):
         picked = np.clip(index.astype(np.int64), 0, exact - 1)
         return Places(picked, picked, None, weak)

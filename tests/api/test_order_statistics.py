@@ -252,6 +252,7 @@ def test_results_do_not_depend_on_numpy_s_error_state(device):
     x = np.float16([6e-8, 1e-7, 65504, 65504, np.inf, np.nan])
     with np.errstate(all="raise"):
         found = [function(x[:3]) for function in (wgdml.median, lambda part: wgdml.quantile(part, 0.3))]
+        found += [wgdml.quantile(x[:3], np.float16(6e-8), method="median_unbiased")]
         found += [wgdml.median(x[2:4]), wgdml.median(x, nan="omit"), wgdml.quantile(x, [0.1, 0.9], nan="omit")]
     assert np.isfinite(found[0]) and found[1] < 1e-6
 
