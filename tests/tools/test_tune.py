@@ -328,6 +328,16 @@ def test_a_reader_that_has_gone_costs_no_profile(found, device, monkeypatch):
     assert json.loads(profile.path_of(device.adapter_info).read_text())["numbers"] == found["numbers"]
 
 
+def test_a_profile_that_cannot_be_written_costs_no_table(found, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(profile, "write_json", full)
+    result = run("tune")
+    assert result.exit_code != 0 and "cannot write the profile: [Errno 28] No space left" in result.stderr
+    assert "1.10 times as fast" in result.stdout and "wrote" not in result.stdout
+
+
 def test_two_answers_are_a_defect(found, device):
     found["wrong"] = ["topk:9x9:k2"]
     result = run("tune")

@@ -82,10 +82,12 @@ def tune_command(quick: bool, json_file: str | None, dry_run: bool, reset: bool)
         document = tuned(device, effort, lambda doing, share: bar.update(task, description=doing, completed=share))
     write_document(json_file, document)
     written = ""
-    if not dry_run and not document["wrong"]:
-        with _said("write"):
-            written = f"wrote {profile.write(device.adapter_info, document['when'], document['numbers'])}"
-    _print(document, written)
+    try:
+        if not dry_run and not document["wrong"]:
+            with _said("write"):
+                written = f"wrote {profile.write(device.adapter_info, document['when'], document['numbers'])}"
+    finally:
+        _print(document, written)
     return 1 if document["wrong"] else 0
 
 
