@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..machine import ceil_div, power_of_two_above, power_of_two_below
 from ..policy import number
-from ..problem import Problem, Unserved
+from ..problem import Problem
 from ..program import Program
 from ..regions import Sink
 from .base import Algorithm
@@ -48,11 +48,10 @@ class SelectRows(Algorithm[SelectRowsPolicy]):
             if not many and not (team < 32 and spare):
                 break
             team *= 2
-        if team > most or loads > 32 * team:
-            raise Unserved(
-                f"select_rows takes k={k} of 1 to 32 loads for each of {team} invocations, up to {m.workgroup}, "
-                f"not of {source.length} items"
-            )
+        self.require(
+            team <= most and loads <= 32 * team,
+            f"takes k={k} of 1 to 32 loads for each of {team} invocations, up to {m.workgroup}, not of {source.length} items",
+        )
         narrow = team > _NARROW or problem.sequences * team < o.invocations
         return team, max(team, min(_NARROW, m.workgroup) if narrow else m.workgroup)
 
