@@ -371,6 +371,25 @@ def test_signals_that_were_held_back():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_a_handler_that_was_found_while_signals_were_held_back():
+    """A program that puts it back, or calls it from its own, has what was its own before."""
+    seen = []
+
+    def call():
+        found.append(signal.getsignal(signal.SIGALRM))
+
+    found: list = []
+    old = signal.signal(signal.SIGALRM, lambda *_: seen.append("before"))
+    try:
+        process.interruptible(call)
+        signal.signal(signal.SIGALRM, found[0])
+        signal.raise_signal(signal.SIGALRM)
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    assert seen == ["before"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_ctrl_c_ends_a_program():
     script = textwrap.dedent("""
         import numpy as np, wgdml

@@ -68,10 +68,11 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
         return call(*arguments)  # Python runs handlers in the main thread alone
     handlers: dict[int, Any] = {number: handler for number in _SIGNALS if callable(handler := _signal.getsignal(number))}
     held: list[int] = []
-    passing = False
+    passing = over = False
 
     def hold_or_pass(number: int, frame: FrameType | None) -> None:
-        if passing and not _is_unsafe(frame):
+        # Over, where the program has kept it as what it found.
+        if over or (passing and not _is_unsafe(frame)):
             handlers[number](number, frame)
         elif number not in held:  # as the system has each pending once
             held.append(number)
@@ -87,6 +88,7 @@ def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]
         try:
             _put_back(handlers, hold_or_pass)
         finally:
+            over = True
             _run(handlers, held)
 
 
