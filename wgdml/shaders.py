@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class ShaderError(Exception):
@@ -92,36 +92,50 @@ class _Template:
     where: str
 
     @cached_property
-    def numbers(self) -> dict[str, CodeType]:
-        """What stands for a number, and the integer expression that it is."""
+    def pieces(self) -> tuple[str | _Number, ...]:
+        """Strings and what is between them."""
         if "$" not in self.text:
-            return {}
-        return {match[0]: self._number(match[match.lastindex or 1]) for match in _hole(self.variables).finditer(self.text)}
-
-    def _number(self, expression: str) -> CodeType:
-        names = _WORD.findall(expression)
-        readable = _ARITHMETIC.fullmatch(_WORD.sub("0", expression)) and all(n in self.variables or n[0].isupper() for n in names)
-        try:
-            return _compiled(expression.strip() if readable else "")
-        except SyntaxError as error:
-            raise ShaderError(f"{self.where}: cannot read the expression {expression!r}: {error}") from None
+            return (self.text,)
+        pieces: list[str | _Number] = []
+        end = 0
+        for match in _hole(self.variables).finditer(self.text):
+            pieces += [self.text[end : match.start()], _number(match[match.lastindex or 1], self.variables, self.where)]
+            end = match.end()
+        return (*pieces, self.text[end:])
 
     @cached_property
     def asked(self) -> tuple[str, ...]:
         """The constants that its expressions ask for."""
-        return tuple(name for code in self.numbers.values() for name in code.co_names if name not in self.variables)
+        return tuple(name for piece in self.pieces if isinstance(piece, _Number) for name in piece.asked)
 
     def expanded(self, values: dict[str, Any]) -> str:
         """With the ``values`` of constants and variables in it."""
-        numbers = self.numbers
-        if not numbers:
+        pieces = self.pieces
+        if len(pieces) == 1:
             return self.text
         try:
-            return _hole(self.variables).sub(lambda match: str(int(eval(numbers[match[0]], values))), self.text)
+            return "".join([piece if isinstance(piece, str) else str(int(eval(piece.code, values))) for piece in pieces])
         except NameError as error:
             raise ShaderError(f"{self.where}: unknown constant {error.name!r}") from None
         except (TypeError, ZeroDivisionError) as error:
             raise ShaderError(f"{self.where}: cannot read the expression in {self.text.strip()!r}: {error}") from None
+
+
+class _Number(NamedTuple):
+    """An integer expression of constants and variables."""
+
+    code: CodeType
+    asked: tuple[str, ...]  #: The constants in it.
+
+
+def _number(expression: str, variables: tuple[str, ...], where: str) -> _Number:
+    names = _WORD.findall(expression)
+    readable = _ARITHMETIC.fullmatch(_WORD.sub("0", expression)) and all(n in variables or n[0].isupper() for n in names)
+    try:
+        code = _compiled(expression.strip() if readable else "")
+    except SyntaxError as error:
+        raise ShaderError(f"{where}: cannot read the expression {expression!r}: {error}") from None
+    return _Number(code, tuple(name for name in names if name not in variables))
 
 
 @cache
