@@ -14,8 +14,8 @@ from .digit_ranks import DigitRanks
 from .rank_table import Brackets, Sample, Search, bound_pairs
 
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
-_SAMPLES, _LEFT_OUT = 128, 40  # of a long row, and how many of them a bracket leaves out at an end
-_SPREAD = 0.5  # standard deviations of one of them that the others then lie apart
+_SAMPLES, _LEFT_OUT = 128, 48  # of a long row, and how many of them a bracket leaves out at an end
+_SPREAD = 0.25  # standard deviations of one of them that the others then lie apart
 _EVERY = 16  # one load in so many, or fewer, is in any of them
 _NARROWED = 8  # a list has room for one in so many of its pairs behind it
 _LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
@@ -205,9 +205,11 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
         view, sequences, part = search.view, search.sequences, search.part
         parts, count = self.parts_of_rows(view, sequences), brackets.count
         lasts = {"lasts": program.words(4 * sequences * parts)} if part.last else {}
-        # As many turns as are expected to leave half of the room free.
-        items = loads_again(view.per_load) * view.per_load * self.machine.workgroup
-        free = _COLLECTED * view.length // (2 * items * brackets.between)
+        # As few batches as are expected to leave half of the room free, of as many turns each.
+        loads = loads_again(view.per_load) * self.machine.workgroup
+        free = _COLLECTED * view.length // (2 * loads * view.per_load * brackets.between)
+        turns = ceil_div(view.most_loads, loads * parts)
+        turns = ceil_div(turns, ceil_div(turns, max(1, free)))
         program.dispatch(
             "ranks/between",
             sequences * parts,
@@ -215,7 +217,7 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
             bind=bind | lasts | {"list_keys": lists.keys, "list_indices": lists.indices},
             constants={"EDGES": power_of_two_above(count + 1), "EDGE_STEPS": count.bit_length(), "BRACKETS": count}
             | {"LAST": int(part.last), "COLLECTED": _COLLECTED, "LIST_BINS": bins},
-            params={"parts": parts, "places": brackets.places, "sink_step": lists.step, "turns": max(1, free)},
+            params={"parts": parts, "places": brackets.places, "sink_step": lists.step, "turns": turns},
         )
         if part.last:
             last = {"sink_step": search.sink.step, "first_rank": part.first + part.wanted}
