@@ -180,8 +180,12 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
             source=view,
             bind={"brackets": estimates, "sampled": brackets.sampled},
             constants=self.digits.searching(self.digits.slots(slots, workgroup, bins // slots))
-            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words}
-            | {"RUN": sample.run // view.per_load, "UNROLLED": int(not many)},
+            | {
+                "BRACKETS": brackets.count,
+                "SAMPLED": max(1, held),
+                "HELD": _ROW_HELD // key_words,
+                "RUN": sample.run // view.per_load,
+            },
             params={"parts": sample.samples, "every": sample.every, "slack": slack},
         )
         if many:
