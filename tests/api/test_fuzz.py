@@ -14,19 +14,18 @@ from typing import Any
 
 import data
 import numpy as np
-import oracle
 import pytest
-from checks import STORAGE, extent, packed, read, strided
+from checks import STORAGE, packed
 from click.testing import CliRunner
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from operators import GUARD, Bench, Memory
 
 import wgdml
 import wgdml.cli
 from wgdml import AxisDirection, DataType, TensorDesc
 
 CASES = int(os.environ.get("WGDML_FUZZ", "0"))
-GUARD = 0xA5
 LARGEST_SIZE = 12_000
 
 seeds = st.integers(0, 2**32 - 1)
@@ -111,81 +110,12 @@ def operators(draw: st.DrawFn) -> Any:
     return make(source, output, axes, direction)
 
 
-def expected(desc: Any, x: np.ndarray) -> dict[str, np.ndarray]:
-    """The oracle's answer to each output tensor."""
-    if isinstance(desc, wgdml.TopKOperatorDesc | wgdml.TopK1OperatorDesc):
-        direction = getattr(desc, "axis_direction", AxisDirection.DECREASING)
-        values, indices = oracle.top_k(x, desc.k, desc.axis, direction == AxisDirection.DECREASING)
-        return {"output_value_tensor": values, "output_index_tensor": indices}
-    if isinstance(desc, wgdml.ReduceOperatorDesc):
-        largest, last = desc.function == wgdml.ReduceFunction.ARGMAX, False
-    else:
-        largest, last = isinstance(desc, wgdml.ArgmaxOperatorDesc), desc.axis_direction == AxisDirection.DECREASING
-    return {"output_tensor": oracle.arg_reduce(x, desc.axes, True, last, largest)}
-
-
-class Memory:
-    """A tensor's bytes on the host, between guards."""
-
-    def __init__(self, desc: TensorDesc, before: int, after: int) -> None:
-        self.desc = desc
-        self.start = before * desc.data_type.itemsize
-        end = self.start + desc.total_tensor_size_in_bytes
-        self.bytes = np.full(-(-(end + after) // 4) * 4, GUARD, np.uint8)
-
-    def elements(self, dtype: Any) -> np.ndarray:
-        """The tensor's own elements, as a view of the bytes."""
-        strides = self.desc.element_strides
-        count = extent(self.desc.sizes, strides)
-        flat = self.bytes[self.start :][: count * self.desc.data_type.itemsize].view(dtype)
-        return strided(flat, self.desc.sizes, strides)
-
-
 def run_operator(device: wgdml.Device, desc: Any, kind: str, seed: int, before: int, after: int, together: bool) -> None:
     """Runs an operator with guards around its tensors' elements; compares every byte."""
-    names = [n for n in ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor") if hasattr(desc, n)]
-    memory = {name: Memory(getattr(desc, name), before, after) for name in names}
-    source = memory["input_tensor"]
-    dtype = source.desc.data_type.numpy_dtype
-    flat = source.bytes[source.start :][: extent(source.desc.sizes, source.desc.element_strides) * dtype.itemsize].view(dtype)
-    flat[:] = data.make(kind, dtype, flat.size, seed)
-    wanted = {name: m.bytes.copy() for name, m in memory.items()}
-
-    starts, total = {}, 0
-    for name, m in memory.items():
-        starts[name] = total if together else 0
-        total += -(-m.bytes.size // 256) * 256
-    gpu = device.gpu_device
-    if together:
-        whole = np.full(total, GUARD, np.uint8)
-        for name, m in memory.items():
-            whole[starts[name] :][: m.bytes.size] = m.bytes
-        shared = gpu.create_buffer_with_data(data=whole, usage=STORAGE)
-        buffers = dict.fromkeys(names, shared)
-    else:
-        buffers = {name: gpu.create_buffer_with_data(data=m.bytes, usage=STORAGE) for name, m in memory.items()}
-    bound = {
-        name: wgdml.Tensor.from_buffer(
-            buffers[name], m.desc.data_type.numpy_dtype, m.desc.sizes, m.desc.element_strides, starts[name] + m.start, device=device
-        )
-        for name, m in memory.items()
-    }
-    compiled = device.compile_operator(device.create_operator(desc))
-    encoder = gpu.create_command_encoder()
-    compiled.record(encoder, **bound)
-    gpu.queue.submit([encoder.finish()])
-
-    x = source.elements(dtype).copy()
-    for name, answer in expected(desc, x).items():
-        m = memory[name]
-        got = read(device, buffers[name])[starts[name] :][: m.bytes.size].copy()
-        m.bytes[:] = got
-        oracle.assert_same(m.elements(m.desc.data_type.numpy_dtype), answer.astype(m.desc.data_type.numpy_dtype), name)
-        m.bytes[:] = wanted[name]
-        m.elements(m.desc.data_type.numpy_dtype)[...] = answer
-        assert np.array_equal(got, m.bytes), f"{name}: a byte that is no element's was written"
-    got = read(device, buffers["input_tensor"])[starts["input_tensor"] :][: source.bytes.size]
-    assert np.array_equal(got, wanted["input_tensor"]), "the input was written"
+    bench = Bench(device, desc, before, after, together)
+    bench.fill(kind, seed)
+    bench.run()
+    bench.check()
 
 
 @often(200)
@@ -434,7 +364,7 @@ def test_the_helpers_see_a_stray_byte(device):
     """The guards are checked: a byte written between elements is found."""
     desc = TensorDesc(DataType.UINT8, (2, 3), (5, 1))
     memory = Memory(desc, 1, 4)
-    assert memory.elements("u1").shape == (2, 3) and memory.bytes.size == -(-(1 + desc.total_tensor_size_in_bytes + 4) // 4) * 4
-    memory.elements("u1")[...] = 0
+    assert memory.elements.shape == (2, 3) and memory.bytes.size == -(-(1 + desc.total_tensor_size_in_bytes + 4) // 4) * 4
+    memory.elements[...] = 0
     assert (memory.bytes == GUARD).sum() == memory.bytes.size - 6
     assert packed((2, 3)) == (3, 1)

@@ -13,8 +13,8 @@ import data
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from operators import NUMBERS, Bench
 from planning import planned_device
-from spans import NUMBERS, Bench
 from test_fuzz import CASES, INDEX_TYPES, sizes_of, strides_of, tensors
 
 import wgdml

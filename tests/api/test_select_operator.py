@@ -9,8 +9,8 @@ import numpy as np
 import oracle
 import pytest
 from checks import STORAGE, buffer_of, read
+from operators import Bench
 from planning import planned_device
-from spans import Bench
 
 import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, SelectOperatorDesc, TensorDesc

@@ -1,4 +1,4 @@
-"""Operators of spans on the host: hostile numbers, the oracle's answers, and guards around all."""
+"""Operators on the host: hostile contents, the oracle's answers, and guards around all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wgdml import AxisDirection, SelectOperatorDesc, TensorDesc
 
 GUARD = 0xA5
 NUMBERS = ("lengths_tensor", "starts_tensor", "counts_tensor")
-OUTPUTS = ("output_value_tensor", "output_index_tensor")
+OUTPUTS = ("output_value_tensor", "output_index_tensor", "output_tensor")
 TENSORS = ("input_tensor", *OUTPUTS, *NUMBERS, "payload_tensor")
 
 
@@ -51,8 +51,23 @@ def hostile(rng: np.random.Generator, dtype: np.dtype[Any], count: int, size: in
     return np.array([int(n) & mask for n in numbers], np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
 
 
-def expected(desc: SelectOperatorDesc, memory: dict[str, Memory]) -> dict[str, np.ndarray]:
+def expected(desc: Any, memory: dict[str, Memory]) -> dict[str, np.ndarray]:
     """The oracle's answer to each output."""
+    if isinstance(desc, SelectOperatorDesc):
+        return expected_of_spans(desc, memory)
+    x = memory["input_tensor"].elements
+    if isinstance(desc, wgdml.TopKOperatorDesc | wgdml.TopK1OperatorDesc):
+        direction = getattr(desc, "axis_direction", AxisDirection.DECREASING)
+        values, indices = oracle.top_k(x, desc.k, desc.axis, direction == AxisDirection.DECREASING)
+        return {"output_value_tensor": values, "output_index_tensor": indices}
+    if isinstance(desc, wgdml.ReduceOperatorDesc):
+        largest, last = desc.function == wgdml.ReduceFunction.ARGMAX, False
+    else:
+        largest, last = isinstance(desc, wgdml.ArgmaxOperatorDesc), desc.axis_direction == AxisDirection.DECREASING
+    return {"output_tensor": oracle.arg_reduce(x, desc.axes, True, last, largest)}
+
+
+def expected_of_spans(desc: SelectOperatorDesc, memory: dict[str, Memory]) -> dict[str, np.ndarray]:
     sizes, axes = desc.sizes, desc.axes
     kept = [d for d in range(len(sizes)) if d not in axes]
     order = (*kept, *sorted(axes))
@@ -105,9 +120,9 @@ def ranked(x: np.ndarray, desc: SelectOperatorDesc, largest: bool, nan_last: boo
 class Bench:
     """An operator recorded once for each run, its tensors in buffers of their own or in one."""
 
-    def __init__(self, device: wgdml.Device, desc: SelectOperatorDesc, before: int, after: int, together: bool) -> None:
+    def __init__(self, device: wgdml.Device, desc: Any, before: int, after: int, together: bool) -> None:
         self.device, self.desc = device, desc
-        self.memory = {n: Memory(t, before, after) for n in TENSORS if (t := getattr(desc, n)) is not None}
+        self.memory = {n: Memory(t, before, after) for n in TENSORS if (t := getattr(desc, n, None)) is not None}
         self.starts, total = {}, 0
         for name, m in self.memory.items():
             self.starts[name] = total if together else 0
@@ -127,10 +142,10 @@ class Bench:
     def fill(self, kind: str, seed: int) -> None:
         """New contents for what is read, and guards for what is written."""
         rng = np.random.default_rng(seed)
-        n = math.prod(self.desc.sizes[a] for a in self.desc.axes)
         for name, m in self.memory.items():
             m.bytes[:] = GUARD
             if name in NUMBERS:
+                n = math.prod(self.desc.sizes[a] for a in self.desc.axes)
                 m.flat[:] = hostile(rng, m.dtype, m.flat.size, n, self.desc.k)
             elif name not in OUTPUTS:
                 m.flat[:] = data.make(kind if name == "input_tensor" else "random", m.dtype, m.flat.size, seed)
