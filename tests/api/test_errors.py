@@ -442,25 +442,6 @@ def test_buffer_without_storage_usage(device, usage):
         wgdml.Tensor.from_buffer(plain, "float32", (4,), device=device)
 
 
-def test_buffer_of_another_device(device, other_device):
-    foreign = other_device.gpu_device.create_buffer(size=256, usage=STORAGE)
-    with refused(ValueError, "device"):
-        wgdml.Tensor.from_buffer(foreign, "float32", (4,), device=device)
-
-
-def test_buffer_that_was_destroyed(device):
-    gone = device.gpu_device.create_buffer(size=256, usage=STORAGE)
-    tensor = wgdml.Tensor.from_buffer(gone, "float32", (4,), device=device)
-    gone.destroy()
-    for use in (
-        lambda: tensor.numpy(),
-        lambda: wgdml.argmax(tensor, device=device),
-        lambda: wgdml.Tensor.from_buffer(gone, "float32", (4,), device=device).numpy(),
-    ):
-        with refused(ValueError, "destroyed"):
-            use()
-
-
 def test_views(device):
     tensor = wgdml.asarray(X, device=device)
     for axes, error in [
@@ -551,6 +532,7 @@ def test_recording_with_a_destroyed_buffer(device, encoder, name):
     buffers[name].destroy()
     with refused(ValueError, name, "destroyed"):
         operator.record(encoder, **buffers)
+    device.gpu_device.queue.submit([encoder.finish()])  # which has nothing of it
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -656,11 +638,6 @@ def test_device_arguments(device):
         with refused(TypeError, "kept must be an integer", kept):
             wgdml.Device(device.gpu_device, kept=kept)
     wgdml.Device(device.gpu_device, kept=np.int64(5))
-    for level in (0x6401, "LEVEL_2_0", 2.5):
-        with refused((TypeError, ValueError), "feature_level"):
-            wgdml.Device(device.gpu_device, feature_level=level)
-    with refused((TypeError, ValueError), "float32"):
-        device.check_feature_support("float32")
 
 
 @pytest.mark.parametrize(
@@ -706,14 +683,3 @@ def test_a_device_works_on_after_errors(device):
         with pytest.raises(TypeError):
             wgdml.sort(np.zeros(3, complex), device=device)
         assert int(wgdml.argmax(X, device=device)) == 11
-
-
-def test_more_than_the_device_can_hold(device):
-    limit = device.limits["max-buffer-size"]
-    x = np.broadcast_to(np.uint64(1), (1, limit // 8 + 1))
-    with refused((ValueError, MemoryError), limit):
-        wgdml.asarray(x, device=device)
-    # Results may be too large where the input is not.
-    repeated = wgdml.asarray(np.zeros(1, np.uint8), device=device).broadcast_to((limit // 8 + 1,))
-    with refused((ValueError, MemoryError), limit):
-        wgdml.argsort(repeated, device=device)

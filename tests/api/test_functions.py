@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import data
-import ml_dtypes
 import numpy as np
 import oracle
 import pytest
@@ -131,6 +130,8 @@ SHAPES = [
     (2, 1, 3, 1, 2),
     (1,) * 8,
     (2,) * 8,
+    (300, *(1,) * 7),
+    (*(1,) * 7, 300),
 ]
 
 
@@ -392,26 +393,12 @@ def test_other_byte_order(device):
     assert wgdml.argmin(np.array([3, 259, 2], ">i2"), device=device) == 2
 
 
-def test_bfloat16_keeps_its_type(device):
-    x = np.array([1, 3, 2], ml_dtypes.bfloat16)
-    values, indices = wgdml.top_k(x, 2, device=device)
-    assert values.dtype == ml_dtypes.bfloat16
-    assert values.tolist() == [3, 2] and indices.tolist() == [1, 2]
-
-
 def test_stable_false_is_a_permission_not_an_order(device):
     x = data.make("eight_values", "int32", 500)
     oracle.assert_same(wgdml.sort(x, stable=False, device=device), oracle.sort(x))
     indices = wgdml.argsort(x, stable=False, device=device)
     oracle.assert_same(x[indices], oracle.sort(x))
     assert sorted(indices.tolist()) == list(range(500))
-
-
-def test_the_same_answer_every_time(device):
-    x = data.make("few_distinct", "uint8", (3, 30_000))
-    for operator in OPERATORS:
-        for _ in range(5):
-            check(operator, x, k=100, device=device)
 
 
 def test_answers_do_not_depend_on_what_ran_before(device):

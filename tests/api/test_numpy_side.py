@@ -189,11 +189,6 @@ def test_unsorted_has_the_same_elements(device):
     for k in (1, 20, 200):
         assert_same_elements(wgdml.top_k(x, k, sorted=False, device=device), x, k)
     assert wgdml.top_k(x, 2, sorted=np.True_, device=device).indices.shape == (3, 2)
-    for wrong in (1, 0, None, "yes"):
-        with pytest.raises(TypeError, match="sorted must be True or False"):
-            wgdml.top_k(x, 2, sorted=wrong, device=device)
-    with pytest.raises(TypeError, match="return_indices must be True or False"):
-        wgdml.max(x, return_indices=1, device=device)
 
 
 # out= --------------------------------------------------------------------------------------------

@@ -14,10 +14,9 @@ from checks import buffer_of, extent, packed, read, strided
 
 import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, ReduceFunction, TensorDesc
+from wgdml.contract import FEATURE_TABLE
 
 INCREASING, DECREASING = AxisDirection.INCREASING, AxisDirection.DECREASING
-TO_32_BITS = ("FLOAT32", "FLOAT16", "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8")
-ALL_TYPES = (*TO_32_BITS, "INT64", "UINT64")
 ARG_INDICES = ("INT64", "INT32", "UINT64", "UINT32")
 
 
@@ -90,6 +89,13 @@ def compiled(device: wgdml.Device, desc: Any) -> Any:
     return device.compile_operator(device.create_operator(desc))
 
 
+def run(device: wgdml.Device, desc: Any, **tensors: Any) -> None:
+    """Records one operator in an encoder of ours, and submits it."""
+    encoder = device.gpu_device.create_command_encoder()
+    compiled(device, desc).record(encoder, **tensors)
+    submit(device, encoder)
+
+
 def arg_desc(operator: str, x: TensorDesc, out: TensorDesc, axes: Any, direction: Any = INCREASING) -> Any:
     if operator.startswith("REDUCE"):
         assert direction == INCREASING
@@ -131,14 +137,13 @@ def run_top_k(
     values = values or place(device, x.desc.data_type, sizes, seed=1)
     indices = indices or place(device, index_type, sizes, seed=2)
     desc = top_k_desc(operator, x.desc, values.desc, indices.desc, axis, k, direction)
-    encoder = device.gpu_device.create_command_encoder()
-    compiled(device, desc).record(
-        encoder,
+    run(
+        device,
+        desc,
         input_tensor=x.tensor(device),
         output_value_tensor=values.tensor(device),
         output_index_tensor=indices.tensor(device),
     )
-    submit(device, encoder)
     want_values, want_indices = oracle.top_k(x.value(), k, axis, direction == DECREASING)
     values.assert_holds(device, want_values, f"{case}: values")
     indices.assert_holds(device, want_indices, f"{case}: indices")
@@ -158,9 +163,7 @@ def run_arg(
 ) -> None:
     output = output or place(device, index_type, with_size(x.desc.sizes, axes, 1), seed=1)
     desc = arg_desc(operator, x.desc, output.desc, axes, direction)
-    encoder = device.gpu_device.create_command_encoder()
-    compiled(device, desc).record(encoder, input_tensor=x.tensor(device), output_tensor=output.tensor(device))
-    submit(device, encoder)
+    run(device, desc, input_tensor=x.tensor(device), output_tensor=output.tensor(device))
     output.assert_holds(device, expected_arg(operator, x.value(), axes, direction), case)
     x.assert_unchanged(device, case)
 
@@ -184,24 +187,23 @@ TOP_K_EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("data_type", ALL_TYPES)
+@pytest.mark.parametrize("data_type", DataType)
 @pytest.mark.parametrize("example", range(len(TOP_K_EXAMPLES)))
 def test_top_k_examples(device, example, data_type):
     rows, axis, k, direction, values, indices = TOP_K_EXAMPLES[example]
-    x = upload(device, np.array(rows, DataType[data_type].numpy_dtype))
+    x = upload(device, np.array(rows, data_type.numpy_dtype))
     for operator in ("TOP_K", "TOP_K1") if direction == DECREASING else ("TOP_K1",):
         sizes = with_size(x.desc.sizes, (axis,), k)
         value_output = place(device, x.desc.data_type, sizes)
         index_output = place(device, DataType.UINT32, sizes)
         desc = top_k_desc(operator, x.desc, value_output.desc, index_output.desc, axis, k, direction)
-        encoder = device.gpu_device.create_command_encoder()
-        compiled(device, desc).record(
-            encoder,
+        run(
+            device,
+            desc,
             input_tensor=x.buffer,
             output_value_tensor=value_output.buffer,
             output_index_tensor=index_output.buffer,
         )
-        submit(device, encoder)
         value_output.assert_holds(device, np.array([[values]]), operator)
         index_output.assert_holds(device, np.array([[indices]]), operator)
 
@@ -222,65 +224,30 @@ ARG_EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("data_type", ALL_TYPES)
+@pytest.mark.parametrize("data_type", DataType)
 @pytest.mark.parametrize("example", range(len(ARG_EXAMPLES)))
 def test_argmax_and_argmin_examples(device, example, data_type):
     operator, rows, axes, direction, answer = ARG_EXAMPLES[example]
-    x = upload(device, np.array(rows, DataType[data_type].numpy_dtype))
+    x = upload(device, np.array(rows, data_type.numpy_dtype))
     operators = [operator]
     if direction == INCREASING:
         operators.append(f"REDUCE {operator}")
     for name in operators:
         output = place(device, DataType.INT32, with_size(x.desc.sizes, axes, 1))
         desc = arg_desc(name, x.desc, output.desc, axes, direction)
-        encoder = device.gpu_device.create_command_encoder()
-        compiled(device, desc).record(encoder, input_tensor=x.buffer, output_tensor=output.buffer)
-        submit(device, encoder)
+        run(device, desc, input_tensor=x.buffer, output_tensor=output.buffer)
         output.assert_holds(device, np.array(answer), name)
-
-
-@pytest.mark.parametrize("example", range(len(TOP_K_EXAMPLES)))
-def test_top_k_examples_in_one_call(device, example):
-    rows, axis, k, direction, values, indices = TOP_K_EXAMPLES[example]
-    x = np.array(rows, np.float32)
-    sizes = with_size(x.shape, (axis,), k)
-    desc = wgdml.TopK1OperatorDesc(
-        TensorDesc(DataType.FLOAT32, x.shape),
-        TensorDesc(DataType.FLOAT32, sizes),
-        TensorDesc(DataType.UINT32, sizes),
-        axis,
-        k,
-        direction,
-    )
-    result = compiled(device, desc)(wgdml.asarray(x, device=device))
-    assert list(result) == ["output_value_tensor", "output_index_tensor"]
-    oracle.assert_same(result["output_value_tensor"].numpy(), np.array([[values]], np.float32))
-    oracle.assert_same(result["output_index_tensor"].numpy(), np.array([[indices]], np.uint32))
 
 
 # The feature table --------------------------------------------------------------------------------
 
-#: operator, level, ranks, input types, index types: the contract's table, row by row.
+#: Operators with the rows of the contract's table, which test_contract.py holds against another.
 FEATURE_ROWS = [
-    ("TOP_K", "LEVEL_2_0", (4,), ("FLOAT32", "FLOAT16"), ("UINT32",)),
-    ("TOP_K", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
-    ("TOP_K1", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
-    ("TOP_K", "LEVEL_3_1", range(1, 9), TO_32_BITS, ("UINT32",)),
-    ("TOP_K1", "LEVEL_3_1", range(1, 9), TO_32_BITS, ("UINT32",)),
-    ("TOP_K", "LEVEL_5_0", range(1, 9), ALL_TYPES, ("UINT64", "UINT32")),
-    ("TOP_K1", "LEVEL_5_0", range(1, 9), ALL_TYPES, ("UINT64", "UINT32")),
-    ("ARGMAX", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
-    ("ARGMIN", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
-    ("ARGMAX", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
-    ("ARGMIN", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
-    ("REDUCE ARGMAX", "LEVEL_1_0", (4,), ("FLOAT32", "FLOAT16"), ("UINT32",)),
-    ("REDUCE ARGMIN", "LEVEL_1_0", (4,), ("FLOAT32", "FLOAT16"), ("UINT32",)),
-    ("REDUCE ARGMAX", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
-    ("REDUCE ARGMIN", "LEVEL_2_1", (4,), TO_32_BITS, ("UINT32",)),
-    ("REDUCE ARGMAX", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
-    ("REDUCE ARGMIN", "LEVEL_3_0", range(1, 9), TO_32_BITS, ARG_INDICES),
-    ("REDUCE ARGMAX", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
-    ("REDUCE ARGMIN", "LEVEL_4_1", range(1, 9), ALL_TYPES, ARG_INDICES),
+    (name, row)
+    for operator, rows in FEATURE_TABLE.items()
+    for name in (["REDUCE ARGMAX", "REDUCE ARGMIN"] if operator == "REDUCE" else [operator])
+    for row in rows
+    if row.index_types
 ]
 SIZES_BY_RANK = [
     (),
@@ -309,97 +276,36 @@ def at_level(device):
 
 
 def run_row(device, operator, data_type, index_type, rank, seed=0):
-    x = place(device, DataType[data_type], SIZES_BY_RANK[rank], kind="eight_values", seed=seed)
-    case = f"{operator} {data_type} {index_type} rank {rank}"
-    index_type = DataType[index_type]
+    x = place(device, data_type, SIZES_BY_RANK[rank], kind="eight_values", seed=seed)
+    how = {"operator": operator, "index_type": index_type, "case": f"{operator} {data_type!r} {index_type!r} rank {rank}"}
     if operator.startswith("TOP_K"):
         for axis in {0, rank - 1}:
             for direction in (DECREASING,) if operator == "TOP_K" else (INCREASING, DECREASING):
-                run_top_k(
-                    device,
-                    x,
-                    axis,
-                    min(2, x.desc.sizes[axis]),
-                    operator=operator,
-                    direction=direction,
-                    index_type=index_type,
-                    case=case,
-                )
+                run_top_k(device, x, axis, min(2, x.desc.sizes[axis]), direction=direction, **how)
     else:
         for axes in {(0,), (rank - 1,), tuple(range(rank))}:
             for direction in (INCREASING,) if operator.startswith("REDUCE") else (INCREASING, DECREASING):
-                run_arg(
-                    device,
-                    x,
-                    axes,
-                    operator=operator,
-                    direction=direction,
-                    index_type=index_type,
-                    case=case,
-                )
+                run_arg(device, x, axes, direction=direction, **how)
 
 
-@pytest.mark.parametrize(
-    ("operator", "level", "ranks", "types", "index_types"),
-    FEATURE_ROWS,
-    ids=[f"{row[0]}-{row[1]}" for row in FEATURE_ROWS],
-)
-def test_every_row_of_the_feature_table(device, at_level, operator, level, ranks, types, index_types):
-    earlier = [
-        row for row in FEATURE_ROWS[: FEATURE_ROWS.index((operator, level, ranks, types, index_types))] if row[0] == operator
-    ]
-    for data_type in types:
-        if not any(data_type in row[3] for row in earlier):
-            run_row(device, operator, data_type, index_types[0], 4)
-    for index_type in index_types:
-        if not any(index_type in row[4] for row in earlier):
-            run_row(device, operator, types[-1], index_type, 4)
-    for rank in ranks:
-        if not any(rank in row[2] for row in earlier):
-            run_row(device, operator, "FLOAT16", "UINT32", rank)
-    # What a device of that level refuses is tested below; here, that it also runs what it takes.
-    run_row(at_level(FeatureLevel[level]), operator, types[-1], index_types[0], 4)
-
-
-def row_descs(operator, data_type, index_type, rank):
-    sizes = SIZES_BY_RANK[rank]
-    x = TensorDesc(DataType[data_type], sizes)
-    out = with_size(sizes, (0,), 1)
-    index = TensorDesc(DataType[index_type], out)
-    if operator.startswith("TOP_K"):
-        return top_k_desc(operator, x, TensorDesc(x.data_type, out), index, 0, 1, DECREASING)
-    return arg_desc(operator, x, index, (0,))
-
-
-LEVELS = list(FeatureLevel)
-
-
-@pytest.mark.parametrize("operator", sorted({row[0] for row in FEATURE_ROWS}))
-def test_each_level_takes_its_row_and_nothing_more(at_level, operator):
-    refused = taken = 0
-    rows = [row for row in FEATURE_ROWS if row[0] == operator]
-    last = rows[-1]
-    for level in LEVELS:
-        device = at_level(level)
-        row = next((row for row in reversed(rows) if FeatureLevel[row[1]] <= level), None)
-        for data_type in last[3]:
-            for index_type in last[4]:
-                for rank in last[2]:
-                    desc = row_descs(operator, data_type, index_type, rank)
-                    if row and data_type in row[3] and index_type in row[4] and rank in row[2]:
-                        device.create_operator(desc)
-                        taken += 1
-                        continue
-                    wanted = next(r[1] for r in rows if data_type in r[3] and index_type in r[4] and rank in r[2])
-                    with pytest.raises(ValueError, match=wanted):
-                        device.create_operator(desc)
-                    refused += 1
-    assert taken and refused
+@pytest.mark.parametrize(("operator", "row"), FEATURE_ROWS, ids=[f"{name}-{row.level.name}" for name, row in FEATURE_ROWS])
+def test_every_row_of_the_feature_table(device, at_level, operator, row):
+    earlier = [other for name, other in FEATURE_ROWS if name == operator and other.level < row.level]
+    for data_type in row.value_types:
+        if not any(data_type in other.value_types for other in earlier):
+            run_row(device, operator, data_type, row.index_types[0], 4)
+    for index_type in row.index_types:
+        if not any(index_type in other.index_types for other in earlier):
+            run_row(device, operator, row.value_types[-1], index_type, 4)
+    for rank in row.ranks:
+        if not any(rank in other.ranks for other in earlier):
+            run_row(device, operator, DataType.FLOAT16, DataType.UINT32, rank)
+    run_row(at_level(row.level), operator, row.value_types[-1], row.index_types[0], 4)
 
 
 def test_feature_support(device, at_level):
     assert device.feature_level == wgdml.HIGHEST_FEATURE_LEVEL == FeatureLevel.LEVEL_6_4
-    assert list(device.feature_levels) == LEVELS
+    assert list(device.feature_levels) == list(FeatureLevel)
     assert all(device.check_feature_support(data_type) for data_type in DataType)
     low = at_level(FeatureLevel.LEVEL_1_0)
     assert low.feature_level == FeatureLevel.LEVEL_1_0
@@ -697,14 +603,13 @@ def test_several_tensors_in_one_buffer(device):
     values = Placed(shared, before, TensorDesc(DataType.FLOAT32, (1, 4)), 64)
     indices = Placed(shared, before, TensorDesc(DataType.UINT32, (1, 4)), 256)
     desc = wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, 4, DECREASING)
-    encoder = device.gpu_device.create_command_encoder()
-    compiled(device, desc).record(
-        encoder,
+    run(
+        device,
+        desc,
         input_tensor=x.tensor(device),
         output_value_tensor=values.tensor(device),
         output_index_tensor=indices.tensor(device),
     )
-    submit(device, encoder)
     want_values, want_indices = oracle.top_k(x.value(), 4, 1)
     after = read(device, shared)
     allowed = before.copy()

@@ -39,33 +39,6 @@ def argmax_of(device: wgdml.Device, count: int) -> wgdml.CompiledOperator:
 # The device goes away ----------------------------------------------------------------------------
 
 
-def test_a_destroyed_device():
-    lost = wgdml.Device()
-    tensor = wgdml.asarray(X, device=lost)
-    compiled = argmax_of(lost, X.size)
-    flat = wgdml.Tensor.from_buffer(tensor.buffer, "float32", (X.size,), device=lost)
-    encoder = lost.gpu_device.create_command_encoder()
-    works(lost)
-    lost.gpu_device.destroy()
-    calls = {
-        "NumPy in": lambda: wgdml.top_k(X, 9, device=lost),
-        "Tensor in": lambda: wgdml.top_k(tensor, 9, device=lost),
-        "a new shape": lambda: wgdml.sort(np.ones((3, 5000)), device=lost),
-        "numpy()": tensor.numpy,
-        "asarray": lambda: wgdml.asarray(X, device=lost),
-        "large asarray": lambda: wgdml.asarray(np.zeros(3_000_000), device=lost),
-        "from_buffer": lambda: wgdml.Tensor.from_buffer(tensor.buffer, "float32", X.shape, device=lost),
-        "compile": lambda: argmax_of(lost, 12_345),
-        "call": lambda: compiled(flat),
-        "record": lambda: compiled.record(encoder, input_tensor=flat, output_tensor=tensor.buffer),
-    }
-    for name, call in calls.items():
-        with pytest.raises((wgdml.DeviceLostError, ValueError)) as caught:
-            call()
-        assert name in ("record",) or isinstance(caught.value, wgdml.DeviceLostError), (name, caught.value)
-    works(wgdml.Device())
-
-
 def test_a_device_destroyed_amid_a_file():
     lost = wgdml.Device()
 
@@ -144,21 +117,12 @@ def test_the_default_device_is_made_again():
         except wgdml.DeviceLostError:
             pass
         assert wgdml.argmax(x) == 999
+        third = wgdml.default_device()
+        third.close()
+        assert wgdml.argmax(x) == 999 and wgdml.default_device() is not third
         print("done")
     """
     assert python(script).stdout.strip() == "done"
-
-
-def test_a_closed_device():
-    closed = wgdml.Device()
-    tensor = wgdml.asarray(X, device=closed)
-    works(closed)
-    closed.close()
-    for call in (lambda: wgdml.argmax(X, device=closed), tensor.numpy, lambda: wgdml.asarray(X, device=closed)):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()
-    closed.close()
-    works(wgdml.Device())
 
 
 # Buffers -----------------------------------------------------------------------------------------
@@ -212,27 +176,6 @@ def test_a_mapped_buffer(device):
     buffer.unmap()
     assert tensor.numpy().tolist() == [0] * 16 and wgdml.sort(tensor).numpy().tolist() == [0] * 16
     assert operator(buffer)["output_tensor"].numpy().tolist() == [0]
-
-
-def test_a_destroyed_output(device):
-    compiled = argmax_of(device, 100)
-    source, output = buffer_of(device, np.arange(100, dtype=np.float32)), buffer_of(device, np.zeros(64, np.uint32))
-    output.destroy()
-    encoder = device.gpu_device.create_command_encoder()
-    with pytest.raises(ValueError, match=r"output_tensor.*destroyed"):
-        compiled.record(encoder, input_tensor=source, output_tensor=output)
-    device.gpu_device.queue.submit([encoder.finish()])
-    works(device)
-
-
-def test_a_destroyed_buffer_of_the_librarys_own(device):
-    tensor = wgdml.asarray(X, device=device)
-    tensor.buffer.destroy()
-    with pytest.raises(ValueError, match="destroyed"):
-        tensor.numpy()
-    del tensor
-    for _ in range(5):  # it must not come back from the pool
-        oracle.assert_same(wgdml.asarray(X, device=device).numpy(), X)
 
 
 # Interruptions -----------------------------------------------------------------------------------
@@ -409,43 +352,6 @@ def test_ctrl_c_ends_a_program():
     assert "KeyboardInterrupt" in errors
 
 
-FORK = """
-    import os, sys, warnings
-    import numpy as np, wgdml
-    warnings.simplefilter("ignore")  # Python's own about threads
-    x = np.arange(1000.0)
-    if {used}:
-        device, tensor = wgdml.default_device(), wgdml.asarray(x)
-        assert wgdml.argmax(x) == 999
-    for call in {calls}:
-        child = os.fork()
-        if not child:
-            try:
-                print(eval(call))
-            except RuntimeError as error:
-                print("refused:", error)
-            sys.stdout.flush()
-            os._exit(0)
-        os.waitpid(child, 0)
-        print("parent", wgdml.argmax(x), flush=True)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_fork_is_refused():
-    calls = ["wgdml.argmax(x)", "tensor.numpy()", "wgdml.Device()", "wgdml.argmax(x, device=device)"]
-    lines = python(FORK.format(used=True, calls=calls)).stdout.splitlines()
-    assert len(lines) == 2 * len(calls), lines
-    for call, line in zip(calls, lines[::2], strict=True):
-        assert line.startswith("refused:") and "spawn" in line, (call, line)
-    assert lines[1::2] == ["parent 999"] * len(calls)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_fork_before_the_first_use():
-    assert python(FORK.format(used=False, calls=["wgdml.argmax(x)"])).stdout.splitlines() == ["999", "parent 999"]
-
-
 # Two devices, and shaders ------------------------------------------------------------------------
 
 
@@ -455,17 +361,6 @@ def test_two_devices_at_once(device):
     for _ in range(3):
         oracle.assert_same(wgdml.argmax(here, axis=1).numpy(), oracle.argmax(X, 1))
         oracle.assert_same(wgdml.argmax(there, axis=1).numpy(), oracle.argmax(-X, 1))
-    with pytest.raises(ValueError, match="x is on"):
-        wgdml.argmax(there, device=device)
-    buffer = other.gpu_device.create_buffer(size=256, usage=STORAGE)
-    with pytest.raises(ValueError, match=r"another (wgpu\.GPUDevice|GPU device)"):
-        wgdml.Tensor.from_buffer(buffer, "float32", (4,), device=device)
-    compiled = argmax_of(device, X.size)
-    flat = wgdml.Tensor.from_buffer(there.buffer, "float32", (X.size,), device=other)
-    with pytest.raises(ValueError, match=r"another (wgpu\.GPUDevice|GPU device)"):
-        compiled(flat)
-    with pytest.raises(ValueError):
-        compiled.record(other.gpu_device.create_command_encoder(), input_tensor=here.buffer, output_tensor=buffer)
     other.gpu_device.destroy()
     works(device)
 
