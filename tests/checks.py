@@ -1,11 +1,17 @@
-"""Run one function on the device and compare with the oracle, bit for bit."""
+"""Run one function on the device and compare with the oracle, bit for bit; run programs."""
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import itertools
+import os
 import re
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import data
@@ -84,6 +90,10 @@ def read(device: wgdml.Device, buffer: wgpu.GPUBuffer) -> np.ndarray:
     return np.frombuffer(device.gpu_device.queue.read_buffer(buffer), np.uint8)
 
 
+def operator_of(device: wgdml.Device, desc: Any) -> wgdml.CompiledOperator:
+    return device.compile_operator(device.create_operator(desc))
+
+
 def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
     """How many elements lie from the first to the last, both counted."""
     return sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) + 1
@@ -160,3 +170,27 @@ def check_ragged(x, k, lengths, device) -> None:
     for row, length, found in zip(x, lengths, indices, strict=True):
         first = np.argsort(-row[:length].astype(np.int64), kind="stable")[:k]
         assert found.tolist() == [*first, *[-1] * (k - len(first))]
+
+
+def python(script: str, timeout: float = 120) -> str:
+    """What a script prints in a process of its own, which must end by itself, and well."""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def program(path: str) -> Any:
+    """The module of a file of the checkout that no package has."""
+    file = Path(__file__).resolve().parents[1] / path
+    spec = importlib.util.spec_from_file_location(f"program_{file.stem}", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look
+    spec.loader.exec_module(module)
+    return module

@@ -8,7 +8,7 @@ from typing import Any
 import data
 import numpy as np
 import oracle
-from checks import STORAGE, extent, read, strided
+from checks import STORAGE, extent, operator_of, read, strided
 
 import wgdml
 from wgdml import AxisDirection, SelectOperatorDesc, TensorDesc
@@ -137,7 +137,7 @@ class Bench:
             )
             for n, m in self.memory.items()
         }
-        self.compiled = device.compile_operator(device.create_operator(desc))
+        self.compiled = operator_of(device, desc)
 
     def fill(self, kind: str, seed: int) -> None:
         """New contents for what is read, and guards for what is written."""

@@ -10,7 +10,7 @@ import checks
 import numpy as np
 import pytest
 import wgpu
-from checks import STORAGE
+from checks import STORAGE, operator_of
 
 import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, TensorDesc, outofcore
@@ -490,7 +490,7 @@ def top_k_parts(device):
         "output_value_tensor": device.gpu_device.create_buffer(size=24, usage=STORAGE),
         "output_index_tensor": device.gpu_device.create_buffer(size=24, usage=STORAGE),
     }
-    return device.compile_operator(device.create_operator(desc)), buffers
+    return operator_of(device, desc), buffers
 
 
 NAMES = ("input_tensor", "output_value_tensor", "output_index_tensor")

@@ -15,7 +15,7 @@ from typing import Any
 import data
 import numpy as np
 import pytest
-from checks import STORAGE, packed
+from checks import STORAGE, operator_of, packed
 from click.testing import CliRunner
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -238,7 +238,7 @@ def test_malformed_buffers(device, rest):
         tensor.numpy()
         wgdml.argmax(tensor, device=device).numpy()
         flat = TensorDesc(DataType.FLOAT32, (3, 4))
-        compiled = device.compile_operator(device.create_operator(wgdml.TopKOperatorDesc(flat, flat, indices_like(flat), 1, 4)))
+        compiled = operator_of(device, wgdml.TopKOperatorDesc(flat, flat, indices_like(flat), 1, 4))
         bound = {"input_tensor": tensor, "output_value_tensor": buffer, "output_index_tensor": draw(junk)}
         if draw(st.booleans()):
             bound = draw(damaged(bound))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import textwrap
 from math import prod
 
 import numpy as np
 import oracle
 import pytest
 import wgpu
-from checks import STORAGE
+from checks import STORAGE, operator_of, python
 from planning import ALGORITHMS, COLUMNS, SPANS, STEPS, make_plan, planned_device
 from test_fuzz import run_operator
 
@@ -252,7 +250,7 @@ def test_no_algorithm_writes_outside_its_outputs(device, turn, algorithm):
         for windows in sorted((1, 0), key=served.__getitem__):
             own = devices[windows]
             try:
-                own.compile_operator(own.create_operator(desc))
+                operator_of(own, desc)
             except (ValueError, MemoryError):
                 continue
             run_operator(own, desc, ("eight_values", "random")[number % 2], number, 3, 100, together=False)
@@ -297,9 +295,8 @@ def test_no_memory_left(device):
         assert wgdml.argmax(x) == 999
         print("usable")
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0 and lines[0].startswith("MemoryError") and lines[1] == "usable", done.stdout + done.stderr[-2000:]
+    first, last = python(script).splitlines()
+    assert first.startswith("MemoryError") and last == "usable"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not keep to RLIMIT_AS")
@@ -325,5 +322,4 @@ def test_memory_that_submitted_work_still_uses(device):
         assert not device.buffers.pool.bytes or device.adapter_info["backend_type"] == "OpenGL"
         assert wgdml.argmax(x) == 999
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    python(script)

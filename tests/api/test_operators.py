@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 import pytest
 import wgpu
-from checks import buffer_of, extent, packed, read, strided
+from checks import buffer_of, extent, operator_of, packed, read, strided
 
 import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, ReduceFunction, TensorDesc
@@ -85,14 +85,10 @@ def submit(device: wgdml.Device, *encoders: wgpu.GPUCommandEncoder) -> None:
     device.gpu_device.queue.submit([encoder.finish() for encoder in encoders])
 
 
-def compiled(device: wgdml.Device, desc: Any) -> Any:
-    return device.compile_operator(device.create_operator(desc))
-
-
 def run(device: wgdml.Device, desc: Any, **tensors: Any) -> None:
     """Records one operator in an encoder of ours, and submits it."""
     encoder = device.gpu_device.create_command_encoder()
-    compiled(device, desc).record(encoder, **tensors)
+    operator_of(device, desc).record(encoder, **tensors)
     submit(device, encoder)
 
 
@@ -476,8 +472,8 @@ def chain(device, size=500, k=8):
     values = place(device, DataType.FLOAT32, (6, k), seed=1)
     indices = place(device, DataType.UINT64, (6, k), seed=2)
     answer = place(device, DataType.INT32, (1, k), seed=3)
-    first = compiled(device, wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, k, INCREASING))
-    second = compiled(device, wgdml.ArgmaxOperatorDesc(values.desc, answer.desc, (0,), DECREASING))
+    first = operator_of(device, wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, k, INCREASING))
+    second = operator_of(device, wgdml.ArgmaxOperatorDesc(values.desc, answer.desc, (0,), DECREASING))
     return x, values, indices, answer, first, second
 
 
@@ -549,7 +545,7 @@ def test_one_operator_recorded_many_times(device, size):
         k,
         DECREASING,
     )
-    operator = compiled(device, desc)
+    operator = operator_of(device, desc)
     runs = []
     encoders = [device.gpu_device.create_command_encoder() for _ in range(3)]
     for number in range(12):
@@ -581,7 +577,7 @@ def test_scratch_outlives_the_recording(device):
         indices = place(device, DataType.UINT32, (1, size), seed=2)
         desc = wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, size, INCREASING)
         encoders.append(device.gpu_device.create_command_encoder())
-        compiled(device, desc).record(
+        operator_of(device, desc).record(
             encoders[-1],
             input_tensor=x.buffer,
             output_value_tensor=values.buffer,
@@ -628,13 +624,13 @@ def test_binding_properties(device):
         assert properties.temporary_size >= 0 and properties.persistent_size == 0
     x = TensorDesc(DataType.FLOAT32, (1, 1_000_000))
     few = wgdml.TopK1OperatorDesc(x, TensorDesc(DataType.FLOAT32, (1, 10)), TensorDesc(DataType.UINT32, (1, 10)), 1, 10, DECREASING)
-    size = compiled(device, few).binding_properties.temporary_size
+    size = operator_of(device, few).binding_properties.temporary_size
     assert 0 < size < x.total_tensor_size_in_bytes // 2, "scratch stays well under the input for a small k"
     arg = wgdml.ArgmaxOperatorDesc(x, TensorDesc(DataType.UINT32, (1, 1)), (1,))
-    size = compiled(device, arg).binding_properties.temporary_size
+    size = operator_of(device, arg).binding_properties.temporary_size
     assert 0 <= size < x.total_tensor_size_in_bytes // 2
     whole = wgdml.TopK1OperatorDesc(x, x, TensorDesc(DataType.UINT32, (1, 1_000_000)), 1, 1_000_000, DECREASING)
-    size = compiled(device, whole).binding_properties.temporary_size
+    size = operator_of(device, whole).binding_properties.temporary_size
     assert size < 4 * x.total_tensor_size_in_bytes, "scratch stays under four times the input for a sort"
 
 

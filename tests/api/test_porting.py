@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from checks import STORAGE, buffer_of
+from checks import STORAGE, buffer_of, operator_of
 
 import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, ReduceFunction, TensorDesc
@@ -17,13 +17,9 @@ def argmax_desc(alignment: int = 0, sizes=(3, 4)) -> wgdml.ArgmaxOperatorDesc:
     return wgdml.ArgmaxOperatorDesc(x, TensorDesc(DataType.UINT32, (sizes[0], 1)), (1,))
 
 
-def compiled(device, desc) -> wgdml.CompiledOperator:
-    return device.compile_operator(device.create_operator(desc))
-
-
 @pytest.fixture
 def operator(device):
-    return compiled(device, argmax_desc())
+    return operator_of(device, argmax_desc())
 
 
 @pytest.fixture
@@ -35,7 +31,7 @@ def tensors(device):
 
 
 def test_an_offset_that_breaks_the_promised_alignment(device, tensors):
-    operator = compiled(device, argmax_desc(alignment=64))
+    operator = operator_of(device, argmax_desc(alignment=64))
     buffer = buffer_of(device, np.concatenate([np.zeros(64, np.float32), X.ravel()]))
     encoder = device.gpu_device.create_command_encoder()
     for offset in (4, 32, 96):
@@ -88,7 +84,7 @@ def test_a_size_that_is_no_whole_number_of_words(device, operator, tensors):
     )
     buffer = device.gpu_device.create_buffer(size=30, usage=STORAGE)
     with pytest.raises(ValueError, match=r"needs bytes 0 to 30 .* has 30, in whole words of four 28"):
-        compiled(device, desc)(buffer)
+        operator_of(device, desc)(buffer)
 
 
 # Levels and types --------------------------------------------------------------------------------
@@ -203,7 +199,7 @@ def test_outputs_of_a_call(device, operator, tensors):
         operator(tensors["input_tensor"], output_value_tensor=buffer)
     with pytest.raises(ValueError, match="output_tensor must not share memory with input_tensor"):
         operator(tensors["input_tensor"], output_tensor=tensors["input_tensor"].buffer)
-    one = compiled(
+    one = operator_of(
         device,
         wgdml.TopKOperatorDesc(
             TensorDesc(DataType.FLOAT32, (3, 4)), TensorDesc(DataType.FLOAT32, (3, 2)), TensorDesc(DataType.UINT32, (3, 2)), 1, 2
@@ -221,7 +217,7 @@ def test_a_layout_that_no_nesting_explains(device):
         TensorDesc(DataType.FLOAT32, (3, 2, 2, 4)), TensorDesc(DataType.UINT32, (3, 2, 2, 1), (9, 13, 7, 0)), (3,)
     )
     x = np.random.default_rng(0).random((3, 2, 2, 4), np.float32)
-    out = compiled(device, desc)(wgdml.asarray(x, device=device))["output_tensor"]
+    out = operator_of(device, desc)(wgdml.asarray(x, device=device))["output_tensor"]
     assert np.array_equal(out.numpy(), x.argmax(3)[..., None])
 
 

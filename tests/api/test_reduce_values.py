@@ -8,7 +8,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import buffer_of, read, strided_tensor
+from checks import buffer_of, operator_of, read, strided_tensor
 
 import wgdml
 from wgdml import DataType, FeatureLevel, ReduceFunction, TensorDesc
@@ -19,7 +19,7 @@ FUNCTIONS = [ReduceFunction.MAX, ReduceFunction.MIN]
 def compiled(device: wgdml.Device, function: ReduceFunction, x: TensorDesc, axes, strides=None) -> wgdml.CompiledOperator:
     sizes = tuple(1 if d in axes else n for d, n in enumerate(x.sizes))
     desc = wgdml.ReduceOperatorDesc(function, x, TensorDesc(x.data_type, sizes, strides), axes)
-    return device.compile_operator(device.create_operator(desc))
+    return operator_of(device, desc)
 
 
 def expected(function: ReduceFunction, x: np.ndarray, axes) -> np.ndarray:

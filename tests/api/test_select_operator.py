@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
-from checks import STORAGE, buffer_of, read
+from checks import STORAGE, buffer_of, operator_of, read
 from operators import Bench
 from planning import planned_device
 
@@ -90,7 +90,7 @@ def test_one_recording_reads_what_is_there_when_it_runs(device):
     first, second = np.array([0, 1, 2, 50], np.uint32), np.array([7, 50, 0, 3], np.uint32)
     lengths, later = buffer_of(device, first), buffer_of(device, second)
     source = buffer_of(device, x)
-    compiled = device.compile_operator(device.create_operator(desc(output_value_tensor=None)))
+    compiled = operator_of(device, desc(output_value_tensor=None))
     outputs = [gpu.create_buffer(size=4 * 24, usage=STORAGE) for _ in range(2)]
     encoder = gpu.create_command_encoder()
     compiled.record(encoder, input_tensor=source, lengths_tensor=lengths, output_index_tensor=outputs[0])
@@ -104,7 +104,7 @@ def test_one_recording_reads_what_is_there_when_it_runs(device):
 
 def test_called(device):
     x = np.random.default_rng(0).standard_normal(SIZES).astype(np.float32)
-    compiled = device.compile_operator(device.create_operator(desc(**ALL)))
+    compiled = operator_of(device, desc(**ALL))
     assert list(compiled.tensors) == [
         "input_tensor",
         "output_value_tensor",
@@ -134,7 +134,7 @@ def test_called(device):
 
 def test_an_input_that_is_given_twice_is_refused(device):
     source = desc(output_index_tensor=None, lengths_tensor=None)
-    compiled = device.compile_operator(device.create_operator(source))
+    compiled = operator_of(device, source)
     x = wgdml.empty(source.input_tensor, device=device)
     with pytest.raises(TypeError, match="multiple values for argument 'input_tensor'"):
         compiled(x, input_tensor=x)
@@ -146,7 +146,7 @@ def test_what_is_read_may_overlap_and_outputs_may_not(device):
     both = desc(
         counts_tensor=TensorDesc(U32, OWN), payload_tensor=TensorDesc(F32, SIZES), output_index_tensor=TensorDesc(F32, RESULT)
     )
-    compiled = device.compile_operator(device.create_operator(both))
+    compiled = operator_of(device, both)
     x = np.random.default_rng(0).standard_normal(SIZES).astype(np.float32)
     source = wgdml.asarray(x, device=device)
     found = compiled(source, lengths_tensor=numbers, counts_tensor=numbers, payload_tensor=source)
@@ -161,7 +161,7 @@ def test_what_is_read_may_overlap_and_outputs_may_not(device):
 def test_any_feature_level_takes_it(device):
     for level in FeatureLevel:
         own = wgdml.Device(device.gpu_device, feature_level=level)
-        assert own.compile_operator(own.create_operator(desc())).binding_properties.temporary_size > 0
+        assert operator_of(own, desc()).binding_properties.temporary_size > 0
 
 
 def test_segments_of_one_tensor(device):
@@ -182,7 +182,7 @@ def test_segments_of_one_tensor(device):
     )
     given = {"lengths_tensor": np.diff(offsets)[:, None], "starts_tensor": offsets[:-1, None]}
     tensors = {name: wgdml.asarray(np.ascontiguousarray(a), device=device) for name, a in given.items()}
-    found = device.compile_operator(device.create_operator(own))(wgdml.asarray(x[None], device=device), **tensors)
+    found = operator_of(device, own)(wgdml.asarray(x[None], device=device), **tensors)
     _, indices = oracle.ragged_top_k(np.broadcast_to(x, (count, n)), 3, starts=offsets[:-1], lengths=np.diff(offsets))
     oracle.assert_same(found["output_index_tensor"].numpy(), indices.astype(np.uint32))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checks import python
 
 import wgdml
 from wgdml.plan import Planner
@@ -118,8 +117,8 @@ import numpy, wgdml
 assert wgdml.argmax(numpy.arange(9.0, dtype=numpy.float32)) == 8
 print(len(read), *read, sep=", ")
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True)
-    assert int(done.stdout.split(",")[0]) <= 16, done.stdout
+    read = python(script, timeout=300)
+    assert int(read.split(",")[0]) <= 16, read
 
 
 def test_types_read_together_are_those_read_by_name(device):

@@ -13,7 +13,7 @@ import time
 import numpy as np
 import oracle
 import pytest
-from checks import STORAGE, buffer_of
+from checks import STORAGE, buffer_of, operator_of, python
 
 import wgdml
 from wgdml import DataType, TensorDesc, outofcore, shaders
@@ -33,7 +33,7 @@ def works(device: wgdml.Device | None = None) -> None:
 
 def argmax_of(device: wgdml.Device, count: int) -> wgdml.CompiledOperator:
     desc = wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (count,)), TensorDesc(DataType.UINT32, (1,)), (0,))
-    return device.compile_operator(device.create_operator(desc))
+    return operator_of(device, desc)
 
 
 # The device goes away ----------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_the_default_device_is_made_again():
         assert wgdml.argmax(x) == 999 and wgdml.default_device() is not third
         print("done")
     """
-    assert python(script).stdout.strip() == "done"
+    assert python(script).strip() == "done"
 
 
 # Buffers -----------------------------------------------------------------------------------------
@@ -158,12 +158,7 @@ def test_a_mapped_buffer(device):
     gpu = device.gpu_device
     buffer = gpu.create_buffer(size=64, usage=STORAGE, mapped_at_creation=True)
     tensor = wgdml.Tensor.from_buffer(buffer, "float32", 16, device=device)
-    desc = wgdml.TensorDesc(wgdml.DataType.FLOAT32, (16,))
-    operator = device.compile_operator(
-        device.create_operator(
-            wgdml.ArgmaxOperatorDesc(desc, wgdml.TensorDesc(wgdml.DataType.UINT32, (1,)), (0,), wgdml.AxisDirection.INCREASING)
-        )
-    )
+    operator = argmax_of(device, 16)
     for use in (
         tensor.numpy,
         lambda: wgdml.to_numpy(tensor),
@@ -179,18 +174,6 @@ def test_a_mapped_buffer(device):
 
 
 # Interruptions -----------------------------------------------------------------------------------
-
-
-def python(script: str, **options) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        timeout=options.pop("timeout", 120),
-        **options,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signals")
@@ -228,7 +211,7 @@ def test_ctrl_c_during_calls():
             assert np.array_equal(wgdml.asarray(wide).numpy(), wide)
         print(caught)
     """
-    assert python(script).stdout.split() == ["15"]
+    assert python(script).split() == ["15"]
 
 
 def test_signals_while_a_lock_changes_hands():
@@ -281,7 +264,7 @@ def test_signals_while_a_lock_changes_hands():
                     break
             print(moment)
     """
-    times = python(script).stdout.split()
+    times = python(script).split()
     assert len(times) == 5 and all(int(n) >= 10 for n in times), times
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+from checks import python
 
 import wgdml
 
@@ -82,7 +82,7 @@ def test_no_private_name_of_another_file():
 
 def test_importing_needs_numpy_and_wgpu_only():
     script = "import numpy, wgpu, sys; before = set(sys.modules); import wgdml; print(*(set(sys.modules) - before))"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ)
-    extra = {name.partition(".")[0] for name in run.stdout.split()} - {"wgdml", "numpy"}
+    found = python(script).split()
+    extra = {name.partition(".")[0] for name in found} - {"wgdml", "numpy"}
     assert not extra - set(sys.stdlib_module_names), extra
-    assert not {"wgdml.dask", "wgdml.onnx", "wgdml.cli", "wgdml.bench", "wgdml.outofcore"} & set(run.stdout.split())
+    assert not {"wgdml.dask", "wgdml.onnx", "wgdml.cli", "wgdml.bench", "wgdml.outofcore"} & set(found)

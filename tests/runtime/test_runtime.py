@@ -7,9 +7,7 @@ import gc
 import itertools
 import os
 import signal
-import subprocess
 import sys
-import textwrap
 import threading
 import weakref
 
@@ -18,7 +16,7 @@ import numpy as np
 import oracle
 import pytest
 import wgpu
-from checks import STORAGE
+from checks import STORAGE, operator_of, python
 
 import wgdml
 from wgdml import DataType, TensorDesc
@@ -41,17 +39,6 @@ def check(device):
     oracle.assert_same(wgdml.argmin(tensor, axis=0).numpy(), oracle.argmin(X, 0))
 
 
-def python(code, timeout=120):
-    """Run code in a process of its own, which must end by itself."""
-    return subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-    )
-
-
 # The end of a device ------------------------------------------------------------------------------
 
 
@@ -62,7 +49,7 @@ def test_a_lost_device(own):
         wgdml.ArgmaxOperatorDesc(TensorDesc(DataType.FLOAT32, (5, n)), TensorDesc(DataType.UINT32, (5, 1)), (1,))
         for n in (300, 301)
     ]
-    operator = own.compile_operator(own.create_operator(descs[0]))
+    operator = operator_of(own, descs[0])
     buffer = own.gpu_device.create_buffer(size=64, usage=STORAGE)
     encoder, output = own.gpu_device.create_command_encoder(), wgdml.empty((5, 1), "uint32", device=own)
     own.gpu_device.destroy()
@@ -75,7 +62,7 @@ def test_a_lost_device(own):
         lambda: tensor.numpy(),
         lambda: operator(tensor),
         lambda: operator.record(encoder, input_tensor=tensor, output_tensor=output),
-        lambda: own.compile_operator(own.create_operator(descs[1])),
+        lambda: operator_of(own, descs[1]),
         lambda: wgdml.Tensor.from_buffer(buffer, "uint8", 4, device=own),
     ):
         own.context.gone = None  # what each of them says by itself
@@ -138,9 +125,7 @@ def test_a_buffer_that_was_shown_is_not_used_again(device):
 
 def test_tensors_that_were_recorded_keep_their_memory(device):
     shape = TensorDesc(DataType.FLOAT32, X.shape)
-    operator = device.compile_operator(
-        device.create_operator(wgdml.ArgmaxOperatorDesc(shape, TensorDesc(DataType.INT64, (5, 1)), (1,)))
-    )
+    operator = operator_of(device, wgdml.ArgmaxOperatorDesc(shape, TensorDesc(DataType.INT64, (5, 1)), (1,)))
     inputs = [X, X[::-1], X[:, ::-1]]
     outputs = [wgdml.asarray(np.zeros((5, 1), np.int64), device=device) for _ in inputs]
     encoder = device.gpu_device.create_command_encoder()
@@ -216,14 +201,12 @@ FORK = """
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_child_is_told(device):
-    done = python(FORK)
-    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+    assert python(FORK) == "ok\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_fork_before_the_first_use(device):
-    done = python(
-        """
+    script = """
         import os, sys
         import numpy as np
         import wgdml
@@ -232,16 +215,14 @@ def test_a_fork_before_the_first_use(device):
         if pid:
             assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
             print("ok")
-        """
-    )
-    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+    """
+    assert python(script) == "ok\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_fork_from_a_process_that_used_wgpu_alone():
     """The parent has not imported wgdml, and so has nothing that would tell of its fork."""
-    done = python(
-        """
+    script = """
         import os, wgpu
         gpu = wgpu.utils.get_default_device()
         pid = os.fork()
@@ -257,15 +238,13 @@ def test_a_fork_from_a_process_that_used_wgpu_alone():
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
         print("ok")
-        """
-    )
-    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+    """
+    assert python(script) == "ok\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_child_may_bring_a_device_of_its_own():
-    done = python(
-        """
+    script = """
         import os, wgpu, wgdml
         wgdml.adapters()
         pid = os.fork()
@@ -274,9 +253,8 @@ def test_a_forked_child_may_bring_a_device_of_its_own():
             os._exit(int(wgdml.argmax([1.0, 9.0, 2.0], device=device)))
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
         print("ok")
-        """
-    )
-    assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr
+    """
+    assert python(script) == "ok\n"
 
 
 # Ctrl-C -------------------------------------------------------------------------------------------
@@ -342,7 +320,7 @@ def test_a_device_goes_with_its_last_user(device):
         x = np.arange(100, dtype=np.float32)
         wgdml.top_k(x, 3, device=own)
         desc = wgdml.ArgmaxOperatorDesc(wgdml.TensorDesc(DataType.FLOAT32, (100,)), wgdml.TensorDesc(DataType.UINT32, (1,)), (0,))
-        compiled = own.compile_operator(own.create_operator(desc))
+        compiled = operator_of(own, desc)
         assert compiled(wgdml.asarray(x, device=own))["output_tensor"].numpy().tolist() == [99]
         gone = weakref.ref(own)
         del own, compiled
@@ -510,8 +488,7 @@ def test_ctrl_c_works_after_another_signal():
         interruptible(signal.raise_signal, signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and done.stdout.strip() in ("TimeoutError", "KeyboardInterrupt"), done.stderr
+    assert python(script) in ("TimeoutError\n", "KeyboardInterrupt\n")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

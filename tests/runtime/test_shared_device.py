@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 
+import checks
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 START = """
 import numpy as np, wgpu
 usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
@@ -18,18 +15,16 @@ x = np.arange(500, dtype=np.float32)[::-1].copy()
 """
 
 
-def python(code: str, **environment: str) -> None:
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("WGDML_"):
+            monkeypatch.delenv(name)
+
+
+def python(code: str) -> None:
     """Runs code in a process of its own, where nobody has a device yet."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("WGDML_")}
-    path = os.pathsep.join([str(ROOT), *(p for p in sys.path if p)])
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", START + textwrap.dedent(code) + "\nprint('done')"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=plain | environment | {"PYTHONPATH": path},
-    )
-    assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
+    assert checks.python(START + textwrap.dedent(code) + "\nprint('done')") == "done\n"
 
 
 def test_it_is_used_where_somebody_has_it() -> None:
@@ -112,15 +107,15 @@ def test_it_is_not_used_with_less_than_its_adapter_allows() -> None:
 
 
 @pytest.mark.parametrize("name, value", [("WGDML_ADAPTER", "0"), ("WGDML_LIMITS", "minimum"), ("WGDML_SUBGROUPS", "off")])
-def test_it_is_not_used_where_a_variable_asks_for_another(name: str, value: str) -> None:
+def test_it_is_not_used_where_a_variable_asks_for_another(monkeypatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
     python(
         f"""
         import wgdml
         gpu = wgpu.utils.get_default_device()
         device = wgdml.default_device()
         assert device.gpu_device is not gpu and device.gpu_device_reason == "of its own, as {name} is set"
-        """,
-        **{name: value},
+        """
     )
 
 

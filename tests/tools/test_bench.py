@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import checks
 import numpy as np
 import oracle
 import pytest
@@ -278,10 +278,7 @@ def test_other_algorithms_and_numbers_can_be_tried(tmp_path: Path) -> None:
 
 
 def test_host_times_and_transfers(device: wgdml.Device) -> None:
-    spec = importlib.util.spec_from_file_location("host_overhead", ROOT / "benchmarks/host_overhead.py")
-    assert spec and spec.loader
-    host = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(host)
+    host = checks.program("benchmarks/host_overhead.py")
     clock = timing.Clock(device)
     calls = host.call_times(clock, 0.05)
     assert set(calls["tensor_to_tensor_ratio"]) == set(calls["numpy_to_numpy_ratio"]) == {"argmax", "top_k"}

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+from checks import python
 from click.testing import CliRunner, Result
 
 import wgdml
@@ -537,8 +538,7 @@ def test_program_interrupted_while_reading() -> None:
 
 def test_importing_the_library_does_not_import_the_command_line() -> None:
     code = "import sys, wgdml; print(sorted({'click', 'rich'} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "[]\n", "")
+    assert python(code) == "[]\n"
 
 
 # --- info -----------------------------------------------------------------------------------------

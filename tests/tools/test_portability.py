@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
+import checks
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def script(monkeypatch):
-    spec = importlib.util.spec_from_file_location("portability", ROOT / "scripts/test_portability.py")
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+def script():
+    return checks.program("scripts/test_portability.py")
 
 
 def test_the_table_has_every_suite_of_every_configuration(script):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
 
+import checks
 import pytest
 import yaml
 
@@ -22,10 +22,7 @@ def loaded(name: str) -> dict:
 
 @pytest.fixture
 def problems():
-    spec = importlib.util.spec_from_file_location("check_release", ROOT / "scripts/check_release.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.problems
+    return checks.program("scripts/check_release.py").problems
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import checks
 import pytest
 from click.testing import CliRunner
 
@@ -32,12 +32,8 @@ GOOD = {
 
 
 @pytest.fixture
-def script(monkeypatch):
-    spec = importlib.util.spec_from_file_location("write_results", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+def script():
+    return checks.program("scripts/write_results.py")
 
 
 def test_the_page_is_what_the_files_make():
