@@ -49,6 +49,8 @@ KEPT = 128
 #: Plans that it keeps. A plan keeps its kernels, also those that the device does not keep any more.
 PLANS = 48
 
+MAX_STORAGE_BUFFERS = 8  #: The least that a device may allow.
+
 #: A large GPU.
 GPU = Machine(
     max_storage_buffer_binding_size=(2 << 30) - 4,
@@ -203,3 +205,18 @@ def meets(dispatch: Dispatch) -> bool:
 def kernels_of(plan: Plan) -> frozenset[tuple[Any, ...]]:
     """What has to be compiled for a plan: kernels, each with the constants that its text uses."""
     return frozenset((dispatch.kernel, *dispatch.constants) for dispatch in plan.dispatches)
+
+
+def check_plan(plan: Plan, limits: Machine, origin: str = "") -> None:
+    """A plan keeps to the limits that it is made for."""
+    assert plan.scratch_size <= limits.max_buffer_size, origin
+    for dispatch in plan.dispatches:
+        where = f"{dispatch.kernel} ({origin})"
+        slots = {binding.slot for binding in dispatch.bindings}
+        assert len(slots) == len(dispatch.bindings) <= MAX_STORAGE_BUFFERS, where
+        assert all(1 <= n <= limits.max_compute_workgroups_per_dimension for n in dispatch.grid), f"{where}: {dispatch.grid}"
+        for binding in dispatch.bindings:
+            assert binding.offset % 256 == 0 and binding.size % 4 == 0 and binding.size > 0, f"{where}: {binding}"
+            assert binding.size <= limits.max_storage_buffer_binding_size, f"{where}: {binding}"
+            if binding.resource == "scratch":
+                assert binding.offset + binding.size <= plan.scratch_size, f"{where}: {binding}"

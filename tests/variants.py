@@ -33,7 +33,7 @@ from wgdml.plan import Machine, Plan, Planner
 from wgdml.plan.ranks import numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
 from wgdml.plan.running import Rows, begin_plan, merge_plan, result_plan, update_plan
 from wgdml.plan.take import take_plan
-from wgdml.selection import BESIDES, FORMATS, Beside, Layout, Order, Selection, make_selection, take_selection
+from wgdml.selection import BESIDES, FORMATS, Beside, Layout, Order, Selection, make_selection, packed_strides, take_selection
 
 #: The machines planned for: the specification's minima, as a GPU and as a CPU, and what the known
 #: adapters have.
@@ -60,14 +60,6 @@ class Variant:
     origin: str  #: the problem that it was met in, for people
 
 
-def packed(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
-
-
 def padded(sizes: tuple[int, ...]) -> tuple[int, ...]:
     """Strides with a gap after every dimension, so that no two of them merge."""
     strides, step = [], 1
@@ -91,10 +83,10 @@ def selection(
 ) -> Selection:
     """A problem with packed outputs; ``outputs`` is "values", "indices" or "both"."""
     shape = tuple(k if d in axes and len(axes) == 1 else 1 if d in axes else n for d, n in enumerate(sizes))
-    out = Layout(shape, packed(shape))
+    out = Layout.packed(shape)
     return make_selection(
         element,
-        Layout(sizes, strides or packed(sizes)),
+        Layout(sizes, strides or packed_strides(sizes)),
         axes,
         k,
         order,

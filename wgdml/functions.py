@@ -627,7 +627,7 @@ def _prepare(device: Executor, problem: _Problem) -> _Call:
     )
     prepared = None
     if prod(problem.shape):
-        packed = Layout(problem.rows, packed_strides(problem.rows))
+        packed = Layout.packed(problem.rows)
         prepared = _place(device, problem, x, dict.fromkeys(problem.results, packed))
     return _Call(prepared, outputs, problem.shape, packed_strides(problem.shape), input_memory)
 

@@ -38,7 +38,7 @@ from .results import TopKResult
 from .runtime.device import Device
 from .runtime.executor import Executor
 from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, native_array, packed_tensor, resources_of
-from .selection import FORMATS, Layout, Order, Selection, make_selection, packed_strides
+from .selection import FORMATS, Layout, Order, Selection, make_selection
 
 _Array = NDArray[Any]
 
@@ -352,7 +352,7 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
     result = packed_tensor(source.device, index_dtype or source.dtype, source.shape, "the result")
     if source.size:
         name = "values" if index_dtype is None else "indices"
-        packed = Layout(source.shape, packed_strides(source.shape))
+        packed = Layout.packed(source.shape)
         selection = make_selection(
             element_name(source.dtype),
             bound(source).elements.layout,

@@ -136,6 +136,11 @@ class Layout:
     strides: tuple[int, ...]
     offset: int = 0
 
+    @classmethod
+    def packed(cls, sizes: Sequence[int]) -> Layout:
+        """Row-major, from the first element on."""
+        return cls(tuple(sizes), packed_strides(sizes))
+
 
 def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Row-major strides in elements."""

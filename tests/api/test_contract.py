@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import dataclasses
 import itertools
@@ -10,7 +9,6 @@ import math
 import pickle
 import re
 import time
-from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -112,18 +110,6 @@ INTEGERS = (1, np.int8(1), np.uint64(1), np.int64(1), np.array(1))
 # --------------------------------------------------------------------------------------------------
 # The module
 # --------------------------------------------------------------------------------------------------
-
-
-def test_module_is_pure():
-    tree = ast.parse(Path(contract.__file__).read_text(encoding="utf-8"))
-    imported = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            imported.add(node.module.split(".")[0])
-    assert not imported & {"wgpu", "wgdml"}
 
 
 def test_public_names_are_documented():

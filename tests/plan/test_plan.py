@@ -1,40 +1,36 @@
 """The plan layer, without a GPU: what a plan binds, launches and needs, for all selections."""
 
-import ast
 import re
 from dataclasses import replace
 from itertools import product
 from math import prod
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning import ALGORITHMS, SPANS, STEPS, kernels_of, make_plan, params_of, planner
+from planning import ALGORITHMS, SPANS, STEPS, check_plan, kernels_of, make_plan, params_of, planner
 
-import wgdml
-from wgdml import shaders
 from wgdml.plan import Machine, Plan
 from wgdml.selection import Layout, Order, Selection, make_selection
 
 MINIMUM = Machine()  # what every WebGPU adapter gives
 GPU = Machine(2**31 - 4, 2**32 - 4096, 1024, 48 << 10)
 CPU = Machine(128 << 20, 2**31 - 1, 1024, 32 << 10, kind="software")
+packed = Layout.packed
 ADAPTERS = {"minimum": MINIMUM, "gpu": GPU, "cpu": CPU}
-
-
-def packed(sizes):
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step *= size
-    return Layout(tuple(sizes), tuple(strides[::-1]))
 
 
 def selection(shape, axes, k, *, element="float32", source=None, values=True, index_bytes=4, order=Order.DESCENDING):
     out = packed([k if d in axes else n for d, n in enumerate(shape)])
     return make_selection(
-        element, source or packed(shape), axes, k, order, values=out if values else None, indices=out, index_bytes=index_bytes
+        element,
+        source or packed(shape),
+        axes,
+        k,
+        order,
+        values=out if values else None,
+        indices=out,
+        index_bytes=index_bytes,
     )
 
 
@@ -61,22 +57,12 @@ SHAPES = [
 
 def assert_sound(plan: Plan, s: Selection, limits: Machine) -> None:
     """The plan keeps to the limits, reads the input and writes every output that is wanted."""
-    assert plan.scratch_size <= limits.max_buffer_size
+    check_plan(plan, limits)
     bound = {b.resource for d in plan.dispatches for b in d.bindings}
     wanted = {"input"} | {name for name, has in (("values", s.has_values), ("indices", s.has_indices)) if has}
     assert wanted <= bound <= wanted | {"scratch"}
     for d in plan.dispatches:
-        constants = dict(d.constants)
-        assert constants.get("WORKGROUP", 1) <= limits.max_compute_invocations_per_workgroup, d.kernel
-        assert all(1 <= n <= limits.max_compute_workgroups_per_dimension for n in d.grid), (d.kernel, d.grid)
-        assert len(d.bindings) <= 8
-        slots = [b.slot for b in d.bindings]
-        assert len(set(slots)) == len(slots), (d.kernel, slots)
-        for b in d.bindings:
-            assert b.offset % 256 == 0 and b.size % 4 == 0 and b.size > 0, (d.kernel, b)
-            assert b.size <= limits.max_storage_buffer_binding_size, (d.kernel, b)
-            if b.resource == "scratch":
-                assert b.offset + b.size <= plan.scratch_size, (d.kernel, b)
+        assert dict(d.constants).get("WORKGROUP", 1) <= limits.max_compute_invocations_per_workgroup, d.kernel
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -91,14 +77,6 @@ def test_plans_keep_to_the_limits(adapter, element):
             assert adapter == "minimum" and k * s.sequences > 2**20, (shape, k)  # no room
             continue
         assert_sound(plan, s, limits)
-
-
-def test_every_kernel_assembles_without_leftovers():
-    for limits in ADAPTERS.values():
-        for shape, axes, k in SHAPES:
-            for d in make_plan(selection(shape, axes, min(k, 2**20), values=len(axes) == 1), limits).dispatches:
-                lines = shaders.assemble(d.kernel, dict(d.constants)).splitlines()
-                assert not any(mark in line.partition("//")[0] for line in lines for mark in "#$"), d.kernel
 
 
 def test_scratch_is_small_where_k_is():
@@ -285,19 +263,6 @@ def test_types_of_a_size_and_directions_share_kernels(elements, software):
             for element, order in product(elements, orders)
         }
         assert len(kernels) == 1, (rows, n, k)
-
-
-def test_only_the_runtime_knows_wgpu():
-    root = Path(wgdml.__file__).parent
-    pure = [root / f"{name}.py" for name in ("contract", "selection", "shaders")] + sorted((root / "plan").glob("*.py"))
-    assert len(pure) > 6
-    for path in pure:
-        tree = ast.parse(path.read_text())
-        for node in ast.walk(tree):
-            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                modules = [node.module or "", *(a.name for a in node.names)]
-            assert not {m.split(".")[0] for m in modules} & {"wgpu", "runtime", "functions"}, path
 
 
 def test_parts_of_a_running_top_k_are_as_many_as_are_counted():

@@ -64,6 +64,15 @@ def test_no_circle_of_imports():
     assert order.index("wgdml.runtime.context") < order.index("wgdml.runtime.executor") < order.index("wgdml.runtime.device")
 
 
+def test_only_the_runtime_knows_wgpu():
+    """What stands below it is pure data."""
+    pure = {name for name in FILES if re.match(r"wgdml\.(contract|selection|shaders|plan)\b", name)}
+    assert len(pure) > 30 and not imported("wgdml.contract")
+    for name in pure:
+        assert imported(name).keys() <= pure, name
+        assert not re.search(r"^\s*(import|from) wgpu", FILES[name].read_text(), re.MULTILINE), name
+
+
 def test_no_private_name_of_another_file():
     for name in FILES:
         for module, names in imported(name).items():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import wgdml
 from wgdml.runtime.executor import PreparedPlan, record_steps
-from wgdml.selection import Layout, Order, Selection, make_selection, packed_strides
+from wgdml.selection import Layout, Order, Selection, make_selection
 
 from . import oracle, timing
 from .cases import DATA_KINDS, DTYPES, Case
@@ -64,12 +64,11 @@ class Prepared:
 
 def selection_of(case: Case) -> Selection:
     """The case with packed inputs and outputs and uint32 indices."""
-    shape = case.result_shape
-    packed = Layout(shape, packed_strides(shape))
+    packed = Layout.packed(case.result_shape)
     argmax = case.operator == "argmax"
     return make_selection(
         case.dtype,
-        Layout(case.shape, packed_strides(case.shape)),
+        Layout.packed(case.shape),
         (case.axis,),
         case.k,
         Order.MAXIMUM if argmax else Order.DESCENDING,
