@@ -151,6 +151,11 @@ def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements from the first to the end of the last, where there are any."""
+    return 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+
+
 def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
     """The strides of another shape with the same elements, row-major; None where none do."""
     if not prod(shape):

@@ -140,12 +140,12 @@ class Context:
         raise known from error
 
     @contextmanager
-    def moving(self, doing: str) -> Iterator[None]:
-        """What moves data fails in wgpu's errors, and in wgpu-py's own: raises what they mean."""
+    def doing(self, what: str) -> Iterator[None]:
+        """What is done here fails in wgpu's errors, and in wgpu-py's own: raises what they mean."""
         try:
             yield
         except (wgpu.GPUError, RuntimeError, AttributeError) as error:
-            self.fail(error, doing)
+            self.fail(error, what)
 
     def probe(self, doing: str) -> Exception | None:
         """What is wrong with the device now, if anything is."""

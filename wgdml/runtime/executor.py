@@ -134,10 +134,8 @@ class Executor:
         if prepared is None:
             self.context.counters["plans"] += 1
             plan = make()
-            try:
+            with self.context.doing("preparing a plan"):
                 prepared = PreparedPlan(self, plan)
-            except wgpu.GPUError as error:
-                self.context.fail(error, "preparing a plan")
             self.kept.put(key, prepared)
         return prepared
 
@@ -161,10 +159,8 @@ class Executor:
 
         ``ValueError`` for an encoder that has ended, or that a pass has locked.
         """
-        try:
+        with self.context.doing("binding tensors"):
             steps = [step for prepared, resources in work for step in prepared.steps(resources)]
-        except wgpu.GPUError as error:
-            self.context.fail(error, "binding tensors")
         try:
             if isinstance(encoder, wgpu.GPUComputePassEncoder):
                 record_steps(encoder, steps)
@@ -190,8 +186,6 @@ class Executor:
     def run_and_read(self, prepared: PreparedPlan, resources: Resources, spans: Sequence[Span]) -> list[NDArray[Any]]:
         """Runs one plan and waits for arrays that it left in buffers."""
         self.context.check()
-        try:
+        with self.context.doing("running a plan"):
             encoder = self.encode(prepared, resources)
-        except wgpu.GPUError as error:
-            self.context.fail(error, "running a plan")
         return self.transfers.read(spans, encoder, "running a plan")

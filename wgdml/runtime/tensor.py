@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..arguments import as_dtype, as_int, as_ints, as_sizes, broadcasts, own_dtype
 from ..contract import DataType, TensorDesc, overlaps_itself
-from ..selection import Layout, packed_strides, reshaped_strides
+from ..selection import Layout, extent, packed_strides, reshaped_strides
 from .bindings import Range, Resources, aligned, check_overlap, fits_vectors
 from .buffers import Memory
 from .default import as_device
@@ -132,7 +132,7 @@ class Tensor(_Slots):
         check_buffer("buffer", buffer, device)
         device.context.check_alive(buffer=buffer)
         if prod(shape):
-            end = start + (1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))) * dtype.itemsize
+            end = start + extent(shape, steps) * dtype.itemsize
             whole = -(-end // 4) * 4  # shaders read whole words
             if whole > buffer.size:
                 raise ValueError(
@@ -254,9 +254,8 @@ class Tensor(_Slots):
         if not self._buffer.usage & wgpu.BufferUsage.COPY_SRC:
             raise ValueError("numpy() needs a buffer with usage COPY_SRC")
         check_alive("the tensor", self)
-        count = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
         start = self.offset // 4 * 4
-        return Span(self._buffer, start, (self.offset + count * self.dtype.itemsize - start,), _BYTES)
+        return Span(self._buffer, start, (bound(self).end - start,), _BYTES)
 
     def _elements(self, span: NDArray[np.uint8]) -> NDArray[Any]:
         """The array of the bytes of ``_span``. ``ValueError`` for shapes that NumPy has none of."""
@@ -374,7 +373,7 @@ def bound(tensor: Tensor) -> Bound:
     if found is None:
         item = tensor.dtype.itemsize
         start, rest = aligned(tensor.offset, item)
-        end = tensor.offset + (1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))) * item
+        end = tensor.offset + extent(tensor.shape, tensor.strides) * item
         vectors = fits_vectors(tensor._buffer, end)
         elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
         found = Bound(tensor._buffer, start, end, elements)

@@ -116,7 +116,7 @@ def uploads(context: Context, buffers: Buffers, size: int) -> Iterator[Callable[
 
     def upload(block: NDArray[Any]) -> Any:
         buffer = next(turns)
-        with context.moving(_WRITING):
+        with context.doing(_WRITING):
             ring.write(np.ascontiguousarray(block).reshape(-1).view(np.uint8), buffer, more=True)
         return buffer
 
@@ -124,7 +124,7 @@ def uploads(context: Context, buffers: Buffers, size: int) -> Iterator[Callable[
         try:
             yield upload
         finally:
-            with context.moving(_WRITING):
+            with context.doing(_WRITING):
                 ring.finish()
     finally:
         for buffer in made:
@@ -172,7 +172,7 @@ class Transfers:
         last = flat[whole:]
         if left:
             last = np.concatenate([last, np.zeros(4 - left, np.uint8)])
-        with self._context.moving(_WRITING):
+        with self._context.doing(_WRITING):
             if last.size:
                 self._context.gpu_device.queue.write_buffer(buffer, whole, last)
             if whole:
@@ -188,7 +188,7 @@ class Transfers:
         staging buffer holds the arrays.
         """
         self._context.check()
-        with self._context.moving(doing):
+        with self._context.doing(doing):
             download = _Download(spans, CHUNK)
             with self._staging(self._reading, _READ, download.sizes[:2]) as staging:
                 return self._read(download, staging, encoder or self._context.gpu_device.create_command_encoder())
