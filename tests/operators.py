@@ -40,6 +40,17 @@ class Memory:
         """The tensor's own, as a view of the bytes."""
         return strided(self.flat, self.desc.sizes, self.desc.element_strides)
 
+    def check(self, got: np.ndarray, answer: np.ndarray | None = None, case: object = "") -> None:
+        """The elements are the answer's, or as they were, and every other byte is as it was."""
+        before = self.bytes.copy()
+        if answer is not None:
+            self.bytes[:] = got
+            oracle.assert_same(self.elements, answer.astype(self.dtype), case)
+            self.bytes[:] = before
+            self.elements[...] = answer.astype(self.dtype)
+        assert np.array_equal(got, self.bytes), f"a byte that is no element's was written, {case}"
+        self.bytes[:] = before
+
 
 def hostile(rng: np.random.Generator, dtype: np.dtype[Any], count: int, size: int, k: int) -> np.ndarray:
     """Numbers about the edges of a sequence and of k, beyond both, and evenly spread ones."""
@@ -160,13 +171,5 @@ class Bench:
         """Every byte of every tensor is what it should be."""
         wanted = expected(self.desc, self.memory)
         for name, m in self.memory.items():
-            got = read(self.device, self.buffers[name])[self.starts[name] :][: m.bytes.size].copy()
-            before = m.bytes.copy()
-            if name in OUTPUTS:
-                m.bytes[:] = got
-                answer = wanted[name].astype(m.dtype)
-                oracle.assert_same(m.elements, answer, (name, case))
-                m.bytes[:] = before
-                m.elements[...] = answer
-            assert np.array_equal(got, m.bytes), f"{name}: a byte that is no element's was written, {case}"
-            m.bytes[:] = before
+            got = read(self.device, self.buffers[name])[self.starts[name] :][: m.bytes.size]
+            m.check(got, wanted.get(name), (name, case))

@@ -367,4 +367,11 @@ def test_the_helpers_see_a_stray_byte(device):
     assert memory.elements.shape == (2, 3) and memory.bytes.size == -(-(1 + desc.total_tensor_size_in_bytes + 4) // 4) * 4
     memory.elements[...] = 0
     assert (memory.bytes == GUARD).sum() == memory.bytes.size - 6
+    got, zeros = memory.bytes.copy(), np.zeros((2, 3), np.uint8)
+    memory.check(got, zeros)
+    for place in np.flatnonzero(got == GUARD):
+        got[place] = 0
+        with pytest.raises(AssertionError, match="no element's was written"):
+            memory.check(got, zeros)
+        got[place] = GUARD
     assert packed((2, 3)) == (3, 1)

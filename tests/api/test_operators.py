@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import data
 import numpy as np
 import oracle
 import pytest
 import wgpu
-from checks import buffer_of, extent, operator_of, packed, read, strided
+from checks import buffer_of, extent, operator_of, packed, read
+from operators import Memory, expected
 
 import wgdml
 from wgdml import AxisDirection, DataType, FeatureLevel, ReduceFunction, TensorDesc
@@ -23,62 +23,28 @@ ARG_INDICES = ("INT64", "INT32", "UINT64", "UINT32")
 # Helpers ------------------------------------------------------------------------------------------
 
 
-class Placed(NamedTuple):
-    """A tensor in a caller's buffer, `offset` elements in, with bytes around it not its own."""
+class Placed(Memory):
+    """A tensor in a caller's buffer, `offset` elements in, with `guard` bytes behind it."""
 
-    buffer: wgpu.GPUBuffer
-    before: np.ndarray
-    desc: TensorDesc
-    offset: int
+    def __init__(
+        self, device: wgdml.Device, desc: TensorDesc, offset: int = 0, kind: str = "random", seed: int = 0, guard: int = 64
+    ) -> None:
+        super().__init__(desc, offset, guard)
+        count = -(-self.bytes.size // self.dtype.itemsize)
+        self.bytes[:] = data.make(kind, self.dtype, count, seed).view(np.uint8)[: self.bytes.size]
+        self.buffer = buffer_of(device, self.bytes)
 
     def tensor(self, device: wgdml.Device) -> wgdml.Tensor:
-        return wgdml.Tensor.from_buffer(
-            self.buffer,
-            self.desc.data_type.numpy_dtype,
-            self.desc.sizes,
-            self.desc.element_strides,
-            self.offset * self.desc.data_type.itemsize,
-            device=device,
-        )
+        desc = self.desc
+        return wgdml.Tensor.from_buffer(self.buffer, desc.data_type, desc.sizes, desc.element_strides, self.start, device=device)
 
-    def view(self, host: np.ndarray) -> np.ndarray:
-        elements = host.view(self.desc.data_type.numpy_dtype)
-        return strided(elements, self.desc.sizes, self.desc.element_strides, self.offset)
-
-    def value(self) -> np.ndarray:
-        """What lies there before any operator runs."""
-        return self.view(self.before).copy()
-
-    def assert_holds(self, device: wgdml.Device, expected: np.ndarray, case: object = "") -> None:
-        """The tensor's elements are `expected`, and every other byte of the buffer is as it was."""
-        after = read(device, self.buffer)
-        oracle.assert_same(self.view(after.copy()), expected.astype(self.desc.data_type.numpy_dtype), case)
-        allowed = self.before.copy()
-        oracle_view = self.view(allowed)
-        oracle_view.view(f"u{oracle_view.itemsize}")[...] = oracle.bits(self.view(after.copy()))
-        stray = np.flatnonzero(after != allowed)
-        assert stray.size == 0, f"{case}: bytes {stray[:8]} outside the output's elements were written"
-
-    def assert_unchanged(self, device: wgdml.Device, case: object = "") -> None:
-        assert np.array_equal(read(device, self.buffer), self.before), f"{case}: the input was written"
+    def assert_holds(self, device: wgdml.Device, expected: np.ndarray | None = None, case: object = "") -> None:
+        """The elements are `expected`, and all other bytes as they were; all bytes, for None."""
+        self.check(read(device, self.buffer), expected, case)
 
 
-def place(
-    device: wgdml.Device,
-    data_type: DataType,
-    sizes: tuple[int, ...],
-    strides: tuple[int, ...] | None = None,
-    offset: int = 0,
-    kind: str = "random",
-    seed: int = 0,
-    guard: int = 64,
-) -> Placed:
-    """A tensor in a buffer filled with data of `kind`, with `guard` more bytes behind it."""
-    desc = TensorDesc(data_type, sizes, strides)
-    itemsize = data_type.itemsize
-    count = math.ceil((offset * itemsize + desc.total_tensor_size_in_bytes + guard) / 8) * 8 // itemsize
-    before = data.make(kind, data_type.numpy_dtype, count, seed).view(np.uint8)
-    return Placed(buffer_of(device, before), before, desc, offset)
+def place(device: wgdml.Device, data_type: DataType, sizes: Any, strides: Any = None, offset: int = 0, **how: Any) -> Placed:
+    return Placed(device, TensorDesc(data_type, sizes, strides), offset, **how)
 
 
 def submit(device: wgdml.Device, *encoders: wgpu.GPUCommandEncoder) -> None:
@@ -107,12 +73,16 @@ def top_k_desc(operator: str, x: TensorDesc, values: TensorDesc, indices: Tensor
     return wgdml.TopK1OperatorDesc(x, values, indices, axis, k, direction)
 
 
-def expected_arg(operator: str, x: np.ndarray, axes: Any, direction: Any = INCREASING) -> np.ndarray:
-    return oracle.arg_reduce(x, tuple(axes), keepdims=True, select_last=direction == DECREASING, largest=operator.endswith("MAX"))
-
-
 def with_size(sizes: tuple[int, ...], axes: Any, size: int) -> tuple[int, ...]:
     return tuple(size if d in axes else n for d, n in enumerate(sizes))
+
+
+def run_placed(device: wgdml.Device, desc: Any, tensors: dict[str, Placed], case: object) -> None:
+    """Runs one operator; compares outputs with the oracle's, other bytes with those before."""
+    run(device, desc, **{name: placed.tensor(device) for name, placed in tensors.items()})
+    wanted = expected(desc, tensors)
+    for name, placed in tensors.items():
+        placed.assert_holds(device, wanted.get(name), (name, case))
 
 
 def run_top_k(
@@ -128,22 +98,12 @@ def run_top_k(
     indices: Placed | None = None,
     case: object = "",
 ) -> None:
-    """Record one top-k in an encoder of ours, submit; compare both outputs and all bytes around."""
     sizes = with_size(x.desc.sizes, (axis,), k)
     values = values or place(device, x.desc.data_type, sizes, seed=1)
     indices = indices or place(device, index_type, sizes, seed=2)
     desc = top_k_desc(operator, x.desc, values.desc, indices.desc, axis, k, direction)
-    run(
-        device,
-        desc,
-        input_tensor=x.tensor(device),
-        output_value_tensor=values.tensor(device),
-        output_index_tensor=indices.tensor(device),
-    )
-    want_values, want_indices = oracle.top_k(x.value(), k, axis, direction == DECREASING)
-    values.assert_holds(device, want_values, f"{case}: values")
-    indices.assert_holds(device, want_indices, f"{case}: indices")
-    x.assert_unchanged(device, case)
+    tensors = {"input_tensor": x, "output_value_tensor": values, "output_index_tensor": indices}
+    run_placed(device, desc, tensors, case)
 
 
 def run_arg(
@@ -159,16 +119,14 @@ def run_arg(
 ) -> None:
     output = output or place(device, index_type, with_size(x.desc.sizes, axes, 1), seed=1)
     desc = arg_desc(operator, x.desc, output.desc, axes, direction)
-    run(device, desc, input_tensor=x.tensor(device), output_tensor=output.tensor(device))
-    output.assert_holds(device, expected_arg(operator, x.value(), axes, direction), case)
-    x.assert_unchanged(device, case)
+    run_placed(device, desc, {"input_tensor": x, "output_tensor": output}, case)
 
 
 def upload(device: wgdml.Device, x: np.ndarray) -> Placed:
-    desc = TensorDesc(DataType.from_dtype(x.dtype), x.shape)
-    before = np.zeros(math.ceil(x.nbytes / 8) * 8, np.uint8)
-    before[: x.nbytes] = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
-    return Placed(buffer_of(device, before), before, desc, 0)
+    placed = place(device, DataType.from_dtype(x.dtype), x.shape)
+    placed.elements[...] = x
+    placed.buffer = buffer_of(device, placed.bytes)
+    return placed
 
 
 # The documents' examples --------------------------------------------------------------------------
@@ -436,31 +394,17 @@ def test_a_buffer_of_exactly_the_tensors_size(device, data_type):
     value_type = DataType[data_type]
     for size in (1, 2, 3, 5, 63, 257, 4_097):
         k = min(3, size)
-        x = place(device, value_type, (1, size), guard=0)
-        x = x._replace(
-            buffer=buffer_of(device, x.before[: x.desc.total_tensor_size_in_bytes]),
-            before=x.before[: x.desc.total_tensor_size_in_bytes],
-        )
-        sizes = (1, k)
-        values = TensorDesc(value_type, sizes)
-        indices = TensorDesc(DataType.UINT32, sizes)
-        zeros = [np.zeros(d.total_tensor_size_in_bytes, np.uint8) for d in (values, indices)]
-        run_top_k(
-            device,
-            x,
-            1,
-            k,
-            values=Placed(buffer_of(device, zeros[0]), zeros[0], values, 0),
-            indices=Placed(buffer_of(device, zeros[1]), zeros[1], indices, 0),
-            case=(data_type, size),
-        )
+        x, values = (place(device, value_type, (1, n), guard=0) for n in (size, k))
+        indices = place(device, DataType.UINT32, (1, k), guard=0)
+        assert x.buffer.size == x.desc.total_tensor_size_in_bytes
+        run_top_k(device, x, 1, k, values=values, indices=indices, case=(data_type, size))
 
 
 def test_a_total_size_larger_than_the_minimum(device):
     x = place(device, DataType.FLOAT32, (4, 20), guard=1024)
-    roomy = TensorDesc(DataType.FLOAT32, (4, 20), None, x.desc.total_tensor_size_in_bytes + 1000, 4)
-    run_top_k(device, x._replace(desc=roomy), 1, 4)
-    run_arg(device, x._replace(desc=roomy), (0, 1))
+    x.desc = TensorDesc(DataType.FLOAT32, (4, 20), None, x.desc.total_tensor_size_in_bytes + 1000, 4)
+    run_top_k(device, x, 1, 4)
+    run_arg(device, x, (0, 1))
 
 
 # Recording ----------------------------------------------------------------------------------------
@@ -487,12 +431,11 @@ def record_chain(device, encoder, x, values, indices, answer, first, second):
     second.record(encoder, input_tensor=values.buffer, output_tensor=answer.buffer)
 
 
-def assert_chain(device, x, values, indices, answer, first, second, host=None):
-    host = x.value() if host is None else host
-    want_values, want_indices = oracle.top_k(host, values.desc.sizes[1], 1, largest=False)
+def assert_chain(device, x, values, indices, answer, first, second):
+    want_values, want_indices = oracle.top_k(x.elements, values.desc.sizes[1], 1, largest=False)
     values.assert_holds(device, want_values)
     indices.assert_holds(device, want_indices)
-    answer.assert_holds(device, expected_arg("ARGMAX", want_values, (0,), DECREASING))
+    answer.assert_holds(device, oracle.arg_reduce(want_values, (0,), keepdims=True, select_last=True))
 
 
 @pytest.mark.parametrize("size", [500, 30_000])
@@ -510,27 +453,28 @@ def test_recording_only_records(device, size):
     encoder = device.gpu_device.create_command_encoder()
     record_chain(device, encoder, *parts)
     for output in (values, indices, answer):
-        output.assert_unchanged(device)
+        output.assert_holds(device)
     # What lies in the input when the encoder is submitted counts, not what lay there at recording.
-    later = data.make("random", "float32", x.before.size // 4, seed=9)
-    device.gpu_device.queue.write_buffer(x.buffer, 0, later)
+    x.bytes[:] = data.make("random", "float32", x.bytes.size // 4, seed=9).view(np.uint8)
+    device.gpu_device.queue.write_buffer(x.buffer, 0, x.bytes)
     for name in ("float32", "uint8"):  # work of others in between, with the same scratch
         other = data.make("random", name, (2, 50_000))
         oracle.assert_same(wgdml.sort(other, device=device), oracle.sort(other))
     submit(device, encoder)
-    assert_chain(device, *parts, host=x.view(later.view(np.uint8)))
+    assert_chain(device, *parts)
 
 
 def test_among_the_caller_s_own_commands(device):
     parts = x, _, _, answer, *_ = chain(device)
-    source = buffer_of(device, data.make("random", "float32", x.before.size // 4, seed=5))
-    copy = buffer_of(device, answer.before)
+    source = buffer_of(device, data.make("random", "float32", x.bytes.size // 4, seed=5))
+    copy = buffer_of(device, answer.bytes)
     encoder = device.gpu_device.create_command_encoder()
     encoder.copy_buffer_to_buffer(source, 0, x.buffer, 0, x.buffer.size)
     record_chain(device, encoder, *parts)
     encoder.copy_buffer_to_buffer(answer.buffer, 0, copy, 0, copy.size)
     submit(device, encoder)
-    assert_chain(device, *parts, host=x.view(read(device, source).copy()))
+    x.bytes[:] = read(device, source)
+    assert_chain(device, *parts)
     assert np.array_equal(read(device, copy), read(device, answer.buffer))
 
 
@@ -562,7 +506,7 @@ def test_one_operator_recorded_many_times(device, size):
     submit(device, encoders[2])
     submit(device, encoders[0], encoders[1])
     for number, (x, values, indices) in enumerate(runs):
-        want_values, want_indices = oracle.top_k(x.value(), k, 1)
+        want_values, want_indices = oracle.top_k(x.elements, k, 1)
         values.assert_holds(device, want_values, number)
         indices.assert_holds(device, want_indices, number)
 
@@ -586,7 +530,7 @@ def test_scratch_outlives_the_recording(device):
         runs.append((x, values, indices))
     submit(device, *reversed(encoders))
     for x, values, indices in runs:
-        want_values, want_indices = oracle.top_k(x.value(), x.desc.sizes[1], 1, largest=False)
+        want_values, want_indices = oracle.top_k(x.elements, x.desc.sizes[1], 1, largest=False)
         values.assert_holds(device, want_values, x.desc.sizes)
         indices.assert_holds(device, want_indices, x.desc.sizes)
 
@@ -594,24 +538,20 @@ def test_scratch_outlives_the_recording(device):
 def test_several_tensors_in_one_buffer(device):
     # Values and indices side by side in one buffer, aligned as WebGPU wants its bindings.
     x = place(device, DataType.FLOAT32, (1, 100))
-    before = data.make("random", "uint32", 512).view(np.uint8)
-    shared = buffer_of(device, before)
-    values = Placed(shared, before, TensorDesc(DataType.FLOAT32, (1, 4)), 64)
-    indices = Placed(shared, before, TensorDesc(DataType.UINT32, (1, 4)), 256)
-    desc = wgdml.TopK1OperatorDesc(x.desc, values.desc, indices.desc, 1, 4, DECREASING)
+    before = data.make("random", "uint32", 512)
+    shared, output = buffer_of(device, before), TensorDesc(DataType.FLOAT32, (1, 4))
+    desc = wgdml.TopK1OperatorDesc(x.desc, output, TensorDesc(DataType.UINT32, (1, 4)), 1, 4, DECREASING)
     run(
         device,
         desc,
         input_tensor=x.tensor(device),
-        output_value_tensor=values.tensor(device),
-        output_index_tensor=indices.tensor(device),
+        output_value_tensor=wgdml.Tensor.from_buffer(shared, "float32", (1, 4), offset=256, device=device),
+        output_index_tensor=wgdml.Tensor.from_buffer(shared, "uint32", (1, 4), offset=1024, device=device),
     )
-    want_values, want_indices = oracle.top_k(x.value(), 4, 1)
-    after = read(device, shared)
-    allowed = before.copy()
-    values.view(allowed)[...] = want_values
-    indices.view(allowed)[...] = want_indices
-    assert np.array_equal(after, allowed)
+    values, indices = oracle.top_k(x.elements, 4, 1)
+    before[64:68] = values.view(np.uint32)
+    before[256:260] = indices
+    assert np.array_equal(read(device, shared).view(np.uint32), before)
 
 
 # Devices ------------------------------------------------------------------------------------------
