@@ -18,7 +18,6 @@ import pytest
 
 import wgdml
 import wgdml.dask
-from wgdml.runtime import adapter as adapters
 
 X = np.random.default_rng(0).integers(0, 5, (12, 9, 7)).astype(np.float32)
 X[::5, 2, ::3] = np.nan
@@ -194,20 +193,6 @@ def test_a_worker_takes_the_adapter_of_its_number(monkeypatch):
     assert made == ["first", "second"]
     monkeypatch.setenv("WGDML_ADAPTER", "0")
     assert wgdml.dask.worker_device() == "default"
-
-
-def test_the_environment_chooses_the_adapter(device, monkeypatch):
-    every = wgdml.adapters()
-    monkeypatch.setenv("WGDML_ADAPTER", str(len(every) - 1))
-    found, reason = adapters.choose_adapter()
-    assert found.info["device"] == every[-1]["name"] and found.info["backend_type"] == every[-1]["backend"]
-    assert reason == f"WGDML_ADAPTER={len(every) - 1}"
-    monkeypatch.setenv("WGDML_ADAPTER", device.adapter_info["device"][:5].upper())
-    assert adapters.choose_adapter()[0].info["device"] == device.adapter_info["device"]
-    for wrong in (str(len(every)), "no such adapter"):
-        monkeypatch.setenv("WGDML_ADAPTER", wrong)
-        with pytest.raises(wgdml.NoAdapterError, match=f"WGDML_ADAPTER={wrong}.*there are"):
-            adapters.choose_adapter()
 
 
 # Worker processes ---------------------------------------------------------------------------------

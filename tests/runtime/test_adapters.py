@@ -15,8 +15,8 @@ from wgdml.runtime import adapter, c_types
 
 def of(kind: str, backend: str) -> SimpleNamespace:
     """An adapter of wgpu's, as far as a choice looks at it."""
-    info = {"device": f"{kind} by {backend}", "adapter_type": kind, "backend_type": backend}
-    return SimpleNamespace(info=info, summary=info["device"])
+    info = {"device": f"{kind} by {backend}", "adapter_type": kind, "backend_type": backend, "description": ""}
+    return SimpleNamespace(info=info, summary=info["device"], features=(), limits={})
 
 
 @pytest.fixture
@@ -69,13 +69,17 @@ def test_opengl_alone(machine, native):
 
 def test_a_variable_chooses_among_all(machine, monkeypatch):
     machine(SOFTWARE, GPU, GPU_GL)
-    for name, value in (("WGDML_ADAPTER", "1"), ("WGPU_BACKEND_TYPE", "opengl"), ("WGPUPY_WGPU_ADAPTER_NAME", "GPU by Open")):
+    assert wgdml.adapters()[1]["name"] == GPU_GL.info["device"]  # as WGDML_ADAPTER counts
+    names = [("WGDML_ADAPTER", "1"), ("WGDML_ADAPTER", "gpu BY Open")]
+    for name, value in (*names, ("WGPU_BACKEND_TYPE", "opengl"), ("WGPUPY_WGPU_ADAPTER_NAME", "GPU by Open")):
         with monkeypatch.context() as patch:
             patch.setenv(name, value)
             assert adapter.choose_adapter() == (GPU_GL, f"{name}={value}")
-    monkeypatch.setenv("WGPU_BACKEND_TYPE", "Metal")
-    with pytest.raises(wgdml.NoAdapterError, match=r"WGPU_BACKEND_TYPE=Metal; there are: .*DiscreteGPU.*OpenGL"):
-        adapter.choose_adapter()
+    for name, value in (("WGDML_ADAPTER", "3"), ("WGDML_ADAPTER", "no such adapter"), ("WGPU_BACKEND_TYPE", "Metal")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            with pytest.raises(wgdml.NoAdapterError, match=rf"{name}={value}; there are: .*DiscreteGPU.*OpenGL"):
+                adapter.choose_adapter()
 
 
 def test_no_adapter(machine):
