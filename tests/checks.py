@@ -164,12 +164,13 @@ def check_arguments(function: Callable[..., Any], x: Any) -> None:
                 assert "a device was opened" in str(error), (name, odd, error)
 
 
-def check_ragged(x, k, lengths, device) -> None:
-    """The first of the largest in rows of integers, and -1 for ranks that a row has no item for."""
-    indices = np.asarray(wgdml.top_k(x, k, lengths=lengths, device=device).indices)
-    for row, length, found in zip(x, lengths, indices, strict=True):
-        first = np.argsort(-row[:length].astype(np.int64), kind="stable")[:k]
-        assert found.tolist() == [*first, *[-1] * (k - len(first))]
+def check_ragged(x: np.ndarray, k: int, lengths: np.ndarray, device: wgdml.Device, axis: int = -1, mode: str = "largest") -> None:
+    """Compare top-k of sequences with lengths of their own with the oracle's answer."""
+    found = wgdml.top_k(x, k, axis=axis, mode=mode, lengths=lengths, device=device)
+    lines = np.moveaxis(x, axis, -1)
+    want = oracle.ragged_top_k(lines.reshape(-1, lines.shape[-1]), k, mode == "largest", lengths=np.ravel(lengths))
+    for part, own in zip(found, want, strict=True):
+        oracle.assert_same(part, np.moveaxis(own.reshape(*lines.shape[:-1], k), -1, axis))
 
 
 def python(script: str, timeout: float = 120) -> str:

@@ -6,9 +6,8 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check, read
+from checks import check, check_ragged, read
 from planning import Planned, params_of, planned_device, planner
-from test_select_digits import check_spans
 
 import wgdml
 from wgdml import shaders
@@ -96,7 +95,7 @@ def test_spans(samples):
     """Of a short span the sample may have fewer items than the rank that is asked of it."""
     device, planned = samples()
     x = data.make("eight_values", "float32", (6, N), 3)
-    check_spans(device, x, K, np.array([N, N // 2, K + 1, K - 1, 17, 0]))
+    check_ragged(x, K, np.array([N, N // 2, K + 1, K - 1, 17, 0]), device)
     assert planned.plans[-1].algorithms == ("sample_select",)
 
 
@@ -163,7 +162,7 @@ def test_nothing_is_left_behind(samples):
     x[1, sampled(split_of(planned), N)] += np.float32(100)
     check("top_k-largest", x, k=K, device=device)
     assert split_of(planned)["parts"] > 1
-    check_spans(device, x, K, np.array([N, K + 1, 17]))
+    check_ragged(x, K, np.array([N, K + 1, 17]), device)
     assert not read(device, device.buffers.scratch(1))[:MEETING_BYTES].any()
 
 

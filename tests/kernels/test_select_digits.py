@@ -4,7 +4,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check
+from checks import check, check_ragged
 from planning import params_of, planned_device
 from test_select_spans import check as check_segments
 from test_select_spans import edges, segments
@@ -61,20 +61,11 @@ def test_lists_in_scratch(digits):
     assert all(plan.algorithms == ("select_digits", "row_sort_radix") for plan in planned.plans)
 
 
-def check_spans(device, x, k, lengths):
-    values, indices = (found.numpy() for found in wgdml.top_k(wgdml.asarray(x, device=device), k, lengths=lengths))
-    for row, length in enumerate(lengths):
-        order = np.argsort(-x[row, :length], kind="stable")[:k]
-        assert np.array_equal(indices[row, : len(order)], order)
-        assert np.array_equal(values[row, : len(order)], x[row, order])
-        assert (indices[row, len(order) :] == -1).all()
-
-
 def test_lists_in_scratch_of_spans(digits):
     """Items without a part fill a list up to k, behind all others and by their places."""
     device, planned = digits(1, max_compute_workgroup_storage_size=16 << 10)
     x, lengths = data.make("eight_values", "float32", (4, 5000), 3), np.array([5000, 2501, 17, 0])
-    check_spans(device, x, 2500, lengths)
+    check_ragged(x, 2500, lengths, device)
     assert planned.plans[-1].algorithms == ("select_digits", "row_sort_radix")
 
 
@@ -139,7 +130,7 @@ def test_samples_of_spans(digits):
     """Of a short span a sample may have fewer items than the rank that is asked of it."""
     device, planned = digits()
     x, lengths = data.make("eight_values", "float32", (5, SAMPLED), 3), np.array([SAMPLED, 901, 899, 17, 0])
-    check_spans(device, x, 900, lengths)
+    check_ragged(x, 900, lengths, device)
     assert params_of(planned.plans[-1].dispatches[-1])["every"] > 1
 
 
