@@ -11,6 +11,7 @@ from pathlib import Path
 import checks
 import pytest
 from click.testing import CliRunner
+from test_tune import TUNED
 
 import wgdml.cli
 
@@ -128,27 +129,8 @@ def test_a_run_of_the_benchmark_becomes_a_file(script, tmp_path, monkeypatch):
 
 def test_a_run_of_tune_becomes_a_file(script, tmp_path, monkeypatch, capsys):
     """Dropped into the folder as it is."""
-    document = {
-        "schema": 1,
-        "command": "tune",
-        "when": "2026-01-31T00:00:00Z",
-        "adapter": {"device": "A GPU (its chip)", "backend_type": "Vulkan", "description": "1.2"},
-        "timer": "timestamp queries",
-        "facts": {
-            "reads": {"4": {"8": 5e9}},
-            "empty_dispatch_us": 30.0,
-            "dependent_dispatch_us": 10.0,
-            "barrier_ns": 200.0,
-            "atomic_ns": 300.0,
-            "workgroups_at_once": 2,
-        },
-        "numbers": {"serial_select.slices": 16},
-        "default": {"serial_select.slices": 8},
-        "judged": {"problems": 9, "gain": 1.1},
-        "wrong": [],
-    }
     dropped = tmp_path / "mine.json"
-    dropped.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    dropped.write_text(json.dumps(TUNED, indent=1), encoding="utf-8")
     monkeypatch.setattr(script, "FOLDER", tmp_path)
     monkeypatch.setattr(script, "ROOT", tmp_path)
     monkeypatch.setattr(script, "PAGE", tmp_path / "page.md")
@@ -157,12 +139,12 @@ def test_a_run_of_tune_becomes_a_file(script, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["write_results.py", "--check"])
     assert script.main() == 1 and "mine.json is a run as wgdml wrote it" in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["write_results.py"])
-    assert script.main() == 0 and [p.name for p in tmp_path.glob("*.json")] == ["2026-01-31-tune-a-gpu.json"]
+    assert script.main() == 0 and [p.name for p in tmp_path.glob("*.json")] == ["2026-11-24-tune-a-gpu.json"]
     for line in ("| reads, GB/s | 5 |  |", "| serial_select.slices | 16 | 8 |", "| a barrier, ns | 200 |  |"):
         assert line in script.PAGE.read_text().splitlines()
     assert "9 problems that it was not tuned by are 1.10 times as fast" in script.PAGE.read_text().replace("\n", " ")
     with pytest.raises(ValueError, match="two plans had two answers: topk:9x9:k2"):
-        script.taken(document | {"wrong": ["topk:9x9:k2"]}, "0123abc")
+        script.taken(TUNED | {"wrong": ["topk:9x9:k2"]}, "0123abc")
 
 
 def test_the_page_begins_with_each_adapters_random_problems(script):

@@ -197,35 +197,39 @@ def test_a_short_run_says_what_it_found(device, kind):
 # The command -------------------------------------------------------------------------------------
 
 
+#: What ``tuned`` makes of a run.
+TUNED: dict[str, Any] = {
+    "schema": 1,
+    "command": "tune",
+    "when": "2026-11-24T00:00:00Z",
+    "adapter": {"device": "A GPU (its chip)", "adapter_type": "DiscreteGPU", "backend_type": "Vulkan", "description": "1.2"},
+    "timer": "none",
+    "facts": {
+        "reads": {"4": {"8": 5e9}},
+        "empty_dispatch_us": 30.0,
+        "dependent_dispatch_us": 10.0,
+        "barrier_ns": 200.0,
+        "atomic_ns": 300.0,
+        "workgroups_at_once": 2,
+        "subgroup_sizes": (8,),
+    },
+    "numbers": {"serial_select.slices": 16},
+    "default": {"serial_select.slices": 8},
+    "changes": [{"name": "serial_select.slices", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
+    "judged": {"problems": 9, "gain": 1.1, "worst": 0.99, "first_calls": 1.0, "ratios": {}},
+    "comparisons": 3,
+    "wrong": [],
+    "seconds": 1.0,
+}
+
+
 @pytest.fixture
 def found(monkeypatch, tmp_path, device):
     """What a run finds, without one; profiles are in an empty folder."""
     monkeypatch.delenv("WGDML_PROFILE", raising=False)
     monkeypatch.setenv("MESA_SHADER_CACHE_DISABLE", "false")
     monkeypatch.setattr(profile, "_folder", lambda: tmp_path / "profiles")
-    document = {
-        "schema": 1,
-        "command": "tune",
-        "when": "2026-11-24T00:00:00Z",
-        "adapter": {key: str(value) for key, value in device.adapter_info.items()},
-        "timer": "none",
-        "facts": {
-            "reads": {"4": {"8": 5e9}},
-            "empty_dispatch_us": 30.0,
-            "dependent_dispatch_us": 10.0,
-            "barrier_ns": 200.0,
-            "atomic_ns": 300.0,
-            "workgroups_at_once": 2,
-            "subgroup_sizes": (8,),
-        },
-        "numbers": {"serial_select.slices": 16},
-        "default": {"serial_select.slices": 8},
-        "changes": [{"name": "serial_select.slices", "before": 8, "after": 16, "gain": 0.2, "chance": 0.001, "problems": 7}],
-        "judged": {"problems": 9, "gain": 1.1, "worst": 0.99, "first_calls": 1.0, "ratios": {}},
-        "comparisons": 3,
-        "wrong": [],
-        "seconds": 1.0,
-    }
+    document = TUNED | {"adapter": {key: str(value) for key, value in device.adapter_info.items()}}
     monkeypatch.setattr(command, "tuned", lambda *_: document)
     return document
 
