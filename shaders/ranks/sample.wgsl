@@ -5,6 +5,7 @@
 // row, one has every params.parts-th run.
 //   SAMPLED   loads of an invocation
 //   HELD      keys that an invocation holds
+//   UNROLLED  1 where the time counts, as of many rows, and not what it takes to compile
 #import io/brackets
 #import workgroup/rank_rows
 
@@ -41,6 +42,17 @@ fn hold_sample(local: u32, part: u32, row: Row) {
 
 fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>) {
   let end = sampled_end();
+#if UNROLLED
+  // Registers have no numbers that a variable could give.
+#for u in SAMPLED
+  let v$u = load_sampled(local, part, $uu);
+  if ((v$u >= first_whole(row)) & (v$u < end)) {
+#for c in PER_LOAD
+    count_held(Pair(held[$[u * PER_LOAD + c]], index_in(row.span, v$u * PER_LOAD + $cu - row.skew)), digit, above);
+#endfor
+  }
+#endfor
+#else
   for (var u = 0u; u < SAMPLED; u++) {
     let v = load_sampled(local, part, u);
     if (v >= end) { return; }
@@ -49,6 +61,7 @@ fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>)
       count_held(Pair(held[u * PER_LOAD + c], index_in(row.span, v * PER_LOAD + c - row.skew)), digit, above);
     }
   }
+#endif
 }
 
 fn count_items(part: u32, local: u32, sequence: u32, digit: Digit) {

@@ -180,12 +180,8 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
             source=view,
             bind={"brackets": estimates, "sampled": brackets.sampled},
             constants=self.digits.searching(self.digits.slots(slots, workgroup, bins // slots))
-            | {
-                "BRACKETS": brackets.count,
-                "SAMPLED": max(1, held),
-                "HELD": _ROW_HELD // key_words,
-                "RUN": sample.run // view.per_load,
-            },
+            | {"BRACKETS": brackets.count, "SAMPLED": max(1, held), "HELD": _ROW_HELD // key_words}
+            | {"RUN": sample.run // view.per_load, "UNROLLED": int(not many)},
             params={"parts": sample.samples, "every": sample.every, "slack": slack},
         )
         if many:
