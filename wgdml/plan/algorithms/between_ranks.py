@@ -14,6 +14,7 @@ from .digit_ranks import DigitRanks
 from .rank_table import Brackets, Sample, Search, bound_pairs
 
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
+# benchmarks/LOG.md#narrower-brackets-2026-11-29-bc564c1
 _SAMPLES, _LEFT_OUT = 128, 48  # of a long row, and how many of them a bracket leaves out at an end
 _SPREAD = 0.25  # standard deviations of one of them that the others then lie apart
 _EVERY = 16  # one load in so many, or fewer, is in any of them
