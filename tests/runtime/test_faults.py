@@ -338,6 +338,32 @@ def test_ctrl_c_ends_a_program():
 # Two devices, and shaders ------------------------------------------------------------------------
 
 
+def test_python_ends_while_threads_select():
+    """Daemon threads go on until the end. What wgdml is asked for as the program ends works."""
+    script = """
+        import atexit, threading, time
+        import numpy as np
+
+        atexit.register(lambda: print(wgdml.argmax(x[0])))  # comes after what wgdml does at the end
+        import wgdml
+
+        x = np.random.default_rng(0).standard_normal((64, 5000)).astype(np.float32)
+        t = wgdml.asarray(x)
+
+        def select(given):
+            while True:
+                wgdml.top_k(given, 5)
+
+        for given in (x, x, t):
+            threading.Thread(target=select, args=(given,), daemon=True).start()
+        time.sleep(0.5)
+        print(int(x[0].argmax()))
+    """
+    for _ in range(4):
+        expected, found = python(script).split()
+        assert found == expected
+
+
 def test_two_devices_at_once(device):
     other = wgdml.Device()
     here, there = wgdml.asarray(X, device=device), wgdml.asarray(-X, device=other)

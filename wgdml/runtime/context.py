@@ -12,7 +12,7 @@ import wgpu
 
 from ..plan import Machine
 from .errors import DeviceLostError, translated
-from .process import FORKED, locked
+from .process import FORKED, before_callbacks, locked
 
 #: Makers by their PCI numbers: what Vulkan says of a maker is the name of its driver.
 _VENDORS = {0x1002: "amd", 0x106B: "apple", 0x10DE: "nvidia", 0x1010: "img-tec", 0x13B5: "arm", 0x5143: "qualcomm", 0x8086: "intel"}
@@ -97,6 +97,11 @@ class Context:
             vendor=_VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower(),
             subgroups="subgroup" in self.features,
         )
+
+    def submit(self, encoder: Any) -> None:
+        """Submits an encoder's commands. ``wgpu.GPUError`` as it comes."""
+        before_callbacks()
+        self.gpu_device.queue.submit([encoder.finish()])
 
     # -- when things go wrong --
 

@@ -179,7 +179,7 @@ class Executor:
         if context.gone is not None:
             context.check()
         try:
-            context.gpu_device.queue.submit([self.encode(prepared, resources).finish()])
+            context.submit(self.encode(prepared, resources))
         except wgpu.GPUError as error:
             context.fail(error, "running a plan")
 

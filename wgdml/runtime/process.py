@@ -1,4 +1,4 @@
-"""What belongs to the process and not to a device: signals, and forks.
+"""What belongs to the process and not to a device: signals, forks, and its end.
 
 Ctrl-C, and other signals whose handlers raise, as those of timeouts do, leave locks as they were
 and are not lost.
@@ -11,15 +11,21 @@ device by ``threading.Event``, which holds such a condition: every later wait wo
 code, as when a device or an adapter arrives, is printed and dropped.
 
 A forked child has its parent's GPU handles, but none of the threads of wgpu and of the driver.
+
+Daemon threads go on until Python ends, which then unwinds each that comes back to it (before 3.14).
+Where wgpu's native code has called Python back, as it does while it submits, that is a panic.
 """
 
 from __future__ import annotations
 
 # signal without its enumerations, which would cost 13 of 14 us.
 import _signal  # type: ignore[import-not-found]
+import atexit
 import ctypes
 import os
+import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -65,6 +71,7 @@ def interruptible(call: Callable[..., _T], *arguments: object) -> _T:
 
 def _guarded(waits: bool, call: Callable[..., _T], arguments: tuple[object, ...]) -> _T:
     if threading.get_ident() != threading.main_thread().ident:
+        before_callbacks()
         return call(*arguments)  # Python runs handlers in the main thread alone
     handlers: dict[int, Any] = {number: handler for number in _SIGNALS if callable(handler := _signal.getsignal(number))}
     held: list[int] = []
@@ -165,3 +172,35 @@ def _after_fork_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+_PATIENCE = 2.0  # seconds that the end of Python waits for other threads' work on a GPU
+_ending = False
+
+
+def before_callbacks() -> None:
+    """Comes before native code that may call Python: other threads go no further at its end."""
+    if _ending and threading.get_ident() != threading.main_thread().ident:
+        threading.Event().wait()
+
+
+def _end() -> None:
+    global _ending
+    _ending = True
+    own, deadline = threading.get_ident(), time.monotonic() + _PATIENCE
+    while any(_is_in_wgpu(frame) for thread, frame in sys._current_frames().items() if thread != own):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.001)
+
+
+def _is_in_wgpu(frame: FrameType | None) -> bool:
+    """Has a function of this package called one of wgpu's, and does it not wait for the end?"""
+    packages = set()
+    while frame is not None and frame.f_code is not before_callbacks.__code__:
+        packages.add(frame.f_globals.get("__name__", "").partition(".")[0])
+        frame = frame.f_back
+    return frame is None and packages >= {"wgpu", __name__.partition(".")[0]}
+
+
+atexit.register(_end)

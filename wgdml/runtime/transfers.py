@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .buffers import Buffers, Pool
 from .context import Context
-from .process import interruptible, uninterrupted
+from .process import before_callbacks, interruptible, uninterrupted
 from .promises import on_either, outliving
 
 CHUNK = 16 << 20  # bytes of the largest staging buffer
@@ -62,7 +62,7 @@ class _UploadRing:
     """Writes through two staging buffers: the device empties one while the host fills the other."""
 
     def __init__(self, context: Context, staging: Sequence[Any]) -> None:
-        self._gpu = context.gpu_device
+        self._context = context
         self._staging = staging
         self._mapping: list[Any] = [None] * len(staging)
         self._turn = 0
@@ -92,10 +92,10 @@ class _UploadRing:
             staging.write_mapped(part, 0)
             staging.unmap()
             self._mapping[turn] = None
-            encoder = self._gpu.create_command_encoder()
+            encoder = self._context.gpu_device.create_command_encoder()
             encoder.copy_buffer_to_buffer(staging, 0, target, start, -(-part.size // 4) * 4)
             # It may call wgpu-py back for the other buffer, and cffi drops what is raised there.
-            uninterrupted(self._gpu.queue.submit, [encoder.finish()])
+            uninterrupted(self._context.submit, encoder)
 
     def finish(self) -> None:
         for turn in range(len(self._staging)):
@@ -194,17 +194,16 @@ class Transfers:
                 return self._read(download, staging, encoder or self._context.gpu_device.create_command_encoder())
 
     def _read(self, download: _Download, staging: Sequence[Any], encoder: Any) -> list[NDArray[Any]]:
-        gpu = self._context.gpu_device
         download.copy(0, staging[0], encoder)
-        gpu.queue.submit([encoder.finish()])
+        self._context.submit(encoder)
         for number, size in enumerate(download.sizes):
             buffer = staging[number % 2]
             mapped = self.map(buffer, size)
             if number + 1 < len(download.sizes):
                 # Only now, as mapping waits for everything that was submitted before.
-                encoder = gpu.create_command_encoder()
+                encoder = self._context.gpu_device.create_command_encoder()
                 download.copy(number + 1, staging[1 - number % 2], encoder)
-                gpu.queue.submit([encoder.finish()])
+                self._context.submit(encoder)
             download.take(number, mapped)
             buffer.unmap()
         return download.arrays
@@ -233,7 +232,7 @@ class Transfers:
             for number, size in enumerate(download.sizes):
                 reading.staging.append(self._take(self._reading, _READ, size))
                 download.copy(number, reading.staging[-1], encoder)
-            self._context.gpu_device.queue.submit([encoder.finish()])
+            self._context.submit(encoder)
             reading.ask()
         except Exception as error:
             reading.fail(error)
@@ -250,6 +249,7 @@ def _poll_at_the_end(gpu_device: Any, under_way: weakref.WeakSet[_Reading]) -> N
         poller.join()
         left = found()
         if left is not None and under_way:
+            before_callbacks()
             left._poll(True)
 
     threading.Thread(target=poll, name="wgdml", daemon=True).start()
