@@ -416,8 +416,9 @@ def _on_one_device(tensors: Mapping[str, Any], device: Executor | None) -> Execu
 def _is_long(x: Any) -> bool:
     """Is it more than is read at once without need?"""
     if isinstance(x, np.ndarray):
-        # Repeated elements make any size, which nobody can have meant to read to its end.
-        return x.nbytes > _LONG and 0 not in x.strides
+        # Repeated elements make any size, which nobody can have meant to read to its end. A new
+        # axis, whose stride is 0 too, repeats none.
+        return x.nbytes > _LONG and not any(n > 1 and step == 0 for n, step in zip(x.shape, x.strides, strict=True))
     chunked = hasattr(type(x), "chunks") and hasattr(x, "dtype")  # HDF5's and Zarr's data sets
     return chunked and bool(prod(x.shape) * x.dtype.itemsize > _LONG)
 

@@ -367,6 +367,14 @@ def test_bad_input(device):
         outofcore.argmax(Short(x), device=device)
 
 
+def test_new_axes_of_long_arrays(small_device, tmp_path):
+    """NumPy gives a new axis stride 0, as it gives one that repeats elements."""
+    x = file_of(tmp_path, (256 * MIB + 4,), np.uint8)
+    x[200 * MIB] = 3
+    assert wgdml.argmax(x[None], axis=1, device=small_device).tolist() == [200 * MIB]
+    assert wgdml.top_k(x[:, None], 1, axis=0, device=small_device).indices.tolist() == [[200 * MIB]]
+
+
 def test_masked_elements_are_refused(device):
     x = np.ma.masked_array(np.arange(3000.0), mask=np.arange(3000) == 2500)
     with pytest.raises(TypeError, match="x has masked elements"):
