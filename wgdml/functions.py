@@ -666,10 +666,11 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     x = x if isinstance(x, Tensor) else as_numpy(x)
     check_size(x.shape)
     request = request._replace(positions=given.keys().isdisjoint(("indices", "payload")))
+    problem = request.problem()
     if not x.shape:  # one sequence of one item, whose result has no dimension
         x = x.reshape(1)
         request = request._replace(elements=Elements(x.dtype, (1,)), axis=0, keepdims=False)
-    problem = request.problem()
+        problem = request.problem()
     beside = check_besides(x.shape, problem.axes, problem.k, given)
     shape, axes, tensors, longest = beside
     request = request._replace(

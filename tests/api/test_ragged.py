@@ -317,6 +317,20 @@ def test_spans_of_a_single_number(device):
                 assert found.shape == () and wgdml.to_numpy(found)[0] == want
 
 
+def test_a_single_number_has_no_axis(no_device):
+    for call in (
+        lambda x: wgdml.top_k(x, 2, lengths=1),
+        lambda x: wgdml.top_k(x, 1, indices=np.int32(7)),
+        lambda x: wgdml.sort(x, lengths=1),
+        lambda x: wgdml.argsort(x, lengths=1),
+        lambda x: wgdml.sort(x, np.int32(7)),
+    ):
+        with pytest.raises(ValueError, match="x must have at least one dimension"):
+            call(np.float32(3))
+    with pytest.raises(ValueError, match=re.escape("axis must be None or () for x without dimensions, not 0")):
+        wgdml.argmax(np.float32(3), axis=0, lengths=1)
+
+
 def test_segments_of_many_dimensions(device):
     x, lengths = np.arange(5.0), np.full((1,) * 40 + (2,), 3)
     values, _ = wgdml.top_k(x, 1, lengths=lengths, starts=np.array([0, 2]), device=device)
