@@ -35,9 +35,10 @@ from .plan.algorithms.rank_table import Ranks
 from .plan.ranks import MOST_PARTED, numbers_plan, own_ranks, partition_plan, rank_words, ranks_plan
 from .quantiles import middle, places
 from .results import TopKResult
+from .runtime.buffers import Memory
 from .runtime.device import Device
 from .runtime.executor import Executor
-from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, native_array, packed_tensor, resources_of
+from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, native_array, new_tensor, packed_tensor, resources_of
 from .selection import FORMATS, Layout, Order, Selection, make_selection
 
 _Array = NDArray[Any]
@@ -245,12 +246,16 @@ def _words(
     row = (*ranks.tolist(), *([selection.length - 1] if propagates else []))
     options = {"propagates": propagates, "positions": positions, "vectors": vectors}
     key = "ranks", row, selection, *options.values()
-    kept: tuple[Tensor, Ranks] | None = device.kept.get(key)
+    # Not the Tensor: a device that keeps it would keep itself.
+    kept: tuple[Memory, int, Ranks] | None = device.kept.get(key)
     if kept is None:
         words, known = rank_words(device.planner, selection, row, **options)
-        kept = asarray(np.array(words, np.uint32), device=device), known
+        memory = device.buffers.allocate("the ranks", 4 * len(words))
+        device.transfers.write(np.array(words, np.uint32), memory.buffer)
+        kept = memory, len(words), known
         device.kept.put(key, kept)
-    return kept
+    memory, count, known = kept
+    return new_tensor(device, memory.buffer, np.dtype(np.uint32), (count,), (1,), memory=memory), known
 
 
 def _run(x: Tensor, selection: Selection, make: Callable[..., Plan], options: tuple[Any, ...], **others: Tensor) -> None:

@@ -319,6 +319,7 @@ def test_a_device_goes_with_its_last_user(device):
         own = wgdml.Device(device.gpu_device)
         x = np.arange(100, dtype=np.float32)
         wgdml.top_k(x, 3, device=own)
+        assert wgdml.median(x, device=own) == 49.5 and wgdml.argpartition(x, 50, device=own)[50] == 50
         desc = wgdml.ArgmaxOperatorDesc(wgdml.TensorDesc(DataType.FLOAT32, (100,)), wgdml.TensorDesc(DataType.UINT32, (1,)), (0,))
         compiled = operator_of(own, desc)
         assert compiled(wgdml.asarray(x, device=own))["output_tensor"].numpy().tolist() == [99]
