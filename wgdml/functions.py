@@ -60,7 +60,7 @@ from .runtime.tensor import (
 from .runtime.transfers import Span
 from .selection import SPANS, Layout, Order, make_selection, packed_strides, take_selection
 
-#: Bytes: WebGPU's least max-buffer-size, and the most of a file that are worth a device's memory.
+#: Bytes: the most of a file that are worth a device's memory.
 _LONG = 256 << 20
 
 
@@ -416,15 +416,19 @@ def _on_one_device(tensors: Mapping[str, Any], device: Executor | None) -> Execu
 def _is_long(x: Any) -> bool:
     """Is it more than is read at once without need?"""
     if isinstance(x, np.ndarray):
-        # Repeated elements make any size, which nobody can have meant to read to its end. A new
-        # axis, whose stride is 0 too, repeats none.
-        return x.nbytes > _LONG and not any(n > 1 and step == 0 for n, step in zip(x.shape, x.strides, strict=True))
+        return x.nbytes > _LONG and not _repeats(x)
     chunked = hasattr(type(x), "chunks") and hasattr(x, "dtype")  # HDF5's and Zarr's data sets
     return chunked and bool(prod(x.shape) * x.dtype.itemsize > _LONG)
 
 
+def _repeats(x: Any) -> bool:
+    """Does an array repeat elements? They make any size, which nobody can have meant to read."""
+    # A new axis, whose stride is 0 too, repeats none.
+    return isinstance(x, np.ndarray) and any(n > 1 and step == 0 for n, step in zip(x.shape, x.strides, strict=True))
+
+
 def _streams(x: Any, device: Executor) -> bool:
-    """Must the long array go through the device block by block? (``wgdml.outofcore``)"""
+    """Must the array go through the device block by block? (``wgdml.outofcore``)"""
     in_memory = isinstance(x, np.ndarray) and not isinstance(x, np.memmap)
     return not in_memory or x.nbytes > device.context.limits["max-buffer-size"]
 
@@ -571,7 +575,7 @@ def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[A
     else:
         wanted = device if device is not None or out is None else _device_of(out)
         executor = as_device(wanted, _check, x, request, out)  # bad input opens none
-        if type(x) is not np.ndarray or x.nbytes > _LONG:
+        if type(x) is not np.ndarray or x.nbytes > executor.context.limits["max-buffer-size"]:
             if _in_blocks(x, request, out) and _streams(x, executor):
                 return _run_in_blocks(x, executor, request)
             x = as_numpy(x)
@@ -590,7 +594,7 @@ def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[A
 
 def _in_blocks(x: Any, request: _Request, out: Any) -> bool:
     """May the array go through the device block by block? A sort needs all of it."""
-    return out is None and request.k is not None and request.axis != () and _is_long(x)
+    return out is None and request.k is not None and request.axis != () and not _repeats(x)
 
 
 def _check(x: Any, request: _Request, out: Any) -> None:

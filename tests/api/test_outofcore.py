@@ -375,6 +375,21 @@ def test_new_axes_of_long_arrays(small_device, tmp_path):
     assert wgdml.top_k(x[:, None], 1, axis=0, device=small_device).indices.tolist() == [[200 * MIB]]
 
 
+def test_arrays_over_a_buffer_of_less_than_webgpu_promises(device, tmp_path):
+    limits = {"max-buffer-size": 1 << 20, "max-storage-buffer-binding-size": 1 << 20}
+    own = wgdml.Device(device.gpu_device.adapter.request_device_sync(required_limits=limits))
+    x = np.random.default_rng(11).integers(0, 1 << 20, (3, 1 << 17)).astype(np.int32)
+    np.save(tmp_path / "x.npy", x)
+    for source in (x, x[:, None], np.load(tmp_path / "x.npy", mmap_mode="r")):
+        assert wgdml.argmax(source, device=own) == x.argmax()
+        indices = wgdml.top_k(source, 3, device=own).indices
+        oracle.assert_same(indices.reshape(3, 3), oracle.top_k(x, 3)[1])
+    with pytest.raises(MemoryError, match="x of 1572864 bytes is over this device's largest buffer"):
+        wgdml.sort(x, device=own)
+    with pytest.raises(MemoryError, match="x of 1572864 bytes is over this device's largest buffer"):
+        wgdml.argmax(np.broadcast_to(np.int32(1), x.shape), device=own)
+
+
 def test_masked_elements_are_refused(device):
     x = np.ma.masked_array(np.arange(3000.0), mask=np.arange(3000) == 2500)
     with pytest.raises(TypeError, match="x has masked elements"):
