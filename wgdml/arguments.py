@@ -21,7 +21,8 @@ Nan = Literal["greatest", "last"]
 #: One axis, several, or all.
 Axes = SupportsIndex | Sequence[SupportsIndex] | None
 
-_LARGEST = 2**32 - 1  # elements, by the contract
+#: Of a tensor, by the contract.
+MOST_ELEMENTS = 2**32 - 1
 
 
 def as_int(name: str, value: SupportsIndex) -> int:
@@ -181,8 +182,8 @@ def check_indices(indices: NDArray[Any], size: int) -> None:
 
 def check_size(shape: Sequence[int]) -> None:
     """``ValueError`` for an x of more elements than a tensor may have."""
-    if prod(shape) > _LARGEST:
-        raise ValueError(f"x has {prod(shape)} elements; a tensor has at most {_LARGEST}")
+    if prod(shape) > MOST_ELEMENTS:
+        raise ValueError(f"x has {prod(shape)} elements; a tensor has at most {MOST_ELEMENTS}")
 
 
 def check_block(block: NDArray[Any], dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:

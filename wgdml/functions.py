@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from .arguments import (
+    MOST_ELEMENTS,
     Axes,
     Nan,
     as_axes,
@@ -430,7 +431,7 @@ def _repeats(x: Any) -> bool:
 def _streams(x: Any, device: Executor) -> bool:
     """Must the array go through the device block by block? (``wgdml.outofcore``)"""
     in_memory = isinstance(x, np.ndarray) and not isinstance(x, np.memmap)
-    return not in_memory or x.nbytes > device.context.limits["max-buffer-size"]
+    return not in_memory or x.nbytes > device.context.limits["max-buffer-size"] or x.size > MOST_ELEMENTS
 
 
 @dataclass(frozen=True)
@@ -575,9 +576,9 @@ def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[A
     else:
         wanted = device if device is not None or out is None else _device_of(out)
         executor = as_device(wanted, _check, x, request, out)  # bad input opens none
-        if type(x) is not np.ndarray or x.nbytes > executor.context.limits["max-buffer-size"]:
-            if _in_blocks(x, request, out) and _streams(x, executor):
-                return _run_in_blocks(x, executor, request)
+        if _streams(x, executor) and _in_blocks(x, request, out):
+            return _run_in_blocks(x, executor, request)
+        if type(x) is not np.ndarray:
             x = as_numpy(x)
     context = executor.context
     if context.gone is not None:

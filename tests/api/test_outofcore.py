@@ -390,6 +390,19 @@ def test_arrays_over_a_buffer_of_less_than_webgpu_promises(device, tmp_path):
         wgdml.argmax(np.broadcast_to(np.int32(1), x.shape), device=own)
 
 
+def test_arrays_in_memory_of_more_elements_than_a_tensor(device, monkeypatch):
+    """Where the largest buffer would hold them, as some GPUs' does."""
+    own = wgdml.Device(device.gpu_device)
+    own.context.limits["max-buffer-size"] = 1 << 52
+    for name in ("arguments", "functions"):
+        monkeypatch.setattr(getattr(wgdml, name), "MOST_ELEMENTS", 1000)
+    x = np.random.default_rng(12).integers(0, 200, (3, 1000)).astype(np.uint8)
+    oracle.assert_same(wgdml.argmax(x, axis=1, device=own), x.argmax(1))
+    oracle.assert_same(wgdml.top_k(x, 3, mode="smallest", device=own).indices, oracle.top_k(x, 3, 1, False)[1])
+    with pytest.raises(ValueError, match="x has 3000 elements; a tensor has at most 1000"):
+        wgdml.sort(x, device=own)
+
+
 def test_masked_elements_are_refused(device):
     x = np.ma.masked_array(np.arange(3000.0), mask=np.arange(3000) == 2500)
     with pytest.raises(TypeError, match="x has masked elements"):
