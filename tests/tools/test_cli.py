@@ -315,6 +315,7 @@ def test_an_option_given_twice_is_refused(save) -> None:
         (npy(np.zeros(3, "M8[s]")), "data type datetime64[s]"),
         (npy(np.zeros(3, "V2")), "data type |V2"),
         (npy(np.array([{}, 1])), "Python objects"),
+        (npy(np.zeros(3, [(f"number {n}", "f4") for n in range(1000)])), "a header too long for an array of plain numbers"),
     ],
 )
 @pytest.mark.parametrize("where", ["file", "pipe"])

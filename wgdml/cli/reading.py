@@ -72,6 +72,8 @@ def _parse(name: str, head: bytes, stream: Any, mapped: str | None = None) -> Ar
             else:
                 array = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, EOFError, SyntaxError, TypeError, OverflowError, RecursionError, TokenError) as problem:
+        if "max_header_size" in str(problem):  # NumPy would have it read by allow_pickle
+            raise click.UsageError(f"{name} has a header too long for an array of plain numbers") from None
         if "allow_pickle" in str(problem):
             raise click.UsageError(f"{name} holds Python objects; only plain numbers are read (no pickles)") from None
         raise click.UsageError(f"{name} is not a valid .npy file: {problem}") from None
