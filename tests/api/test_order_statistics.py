@@ -189,6 +189,17 @@ def test_quantiles_of_few_bits_are_ranks_that_there_are(device, length, q):
         assert np.ravel(found)[-1] == x[-1]
 
 
+@pytest.mark.parametrize("name", ["float16", "float32", "int32"])
+def test_the_type_of_quantiles_does_not_depend_on_the_length(device, name):
+    """NumPy gives NaN, or fails, where float16 does not hold the number of elements."""
+    x = (np.arange(70_000) % 60_000).astype(name)
+    for method in ("linear", "hazen", "midpoint", "lower"):
+        for q in (np.float16(0.25), np.float16([0, 0.5, 1])):
+            found = wgdml.quantile(x, q, method=method, device=device)
+            assert found.dtype == np.quantile(x[:9], q, method=method).dtype
+            np.testing.assert_allclose(found, np.quantile(x.astype(float), q.astype(float), method=method), rtol=1e-3)
+
+
 @pytest.mark.parametrize(("name", "sizes"), [("float32", (2, 8, 8, 8, 8, 8, 8, 4)), ("uint8", (1, 8, 8, 8, 8, 8, 8, 18))])
 def test_medians_over_many_axes(device, name, sizes):
     """To find an element takes a loop for each axis: lavapipe ends loops that are long.
