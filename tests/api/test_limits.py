@@ -101,6 +101,18 @@ def test_the_largest_buffer(device, most):
         buffer.destroy()
 
 
+@pytest.mark.parametrize("most", [3 << 20, (1 << 20) + 4])
+def test_what_fits_a_small_largest_buffer_goes_in_and_out(device, most):
+    """Also several results at once, which are more bytes than the largest buffer has."""
+    limits = {"max-buffer-size": most, "max-storage-buffer-binding-size": 1 << 20}
+    own = wgdml.Device(device.gpu_device.adapter.request_device_sync(required_limits=limits))
+    x = np.random.default_rng(most).integers(0, 1000, most // 4).astype(np.int32)
+    assert wgdml.argmax(x, device=own) == x.argmax()
+    tensor = wgdml.asarray(x, device=own)
+    for found in wgdml.to_numpy(tensor, tensor, tensor):
+        oracle.assert_same(found, x)
+
+
 def test_over_the_largest_buffer(device):
     most = device.limits["max-buffer-size"]
     wide = np.broadcast_to(np.uint8(1), (1, most + 4))  # a byte of host memory

@@ -137,6 +137,8 @@ class Transfers:
     def __init__(self, context: Context, buffers: Buffers) -> None:
         self._context = context
         self._buffers = buffers
+        #: Bytes of the largest staging buffer, by eights, as wgpu-py maps.
+        self._chunk = min(CHUNK, context.limits["max-buffer-size"] // 8 * 8)
         self._reading = buffers.new_pool(_KEPT_BYTES)
         self._writing = buffers.new_pool(_KEPT_BYTES)
         self._under_way: weakref.WeakSet[_Reading] = weakref.WeakSet()
@@ -158,7 +160,7 @@ class Transfers:
             pool.give(buffer.size, buffer)
 
     def _take(self, pool: Pool, usage: int, size: int) -> Any:
-        rounded = min(CHUNK, 1 << max(12, (size - 1).bit_length()))
+        rounded = min(self._chunk, 1 << max(12, (size - 1).bit_length()))
         return pool.take(rounded) or self._buffers.create(rounded, usage)
 
     # -- to the device --
@@ -176,7 +178,7 @@ class Transfers:
             if last.size:
                 self._context.gpu_device.queue.write_buffer(buffer, whole, last)
             if whole:
-                with self._staging(self._writing, _WRITE, [whole] if whole <= CHUNK else [CHUNK, CHUNK]) as staging:
+                with self._staging(self._writing, _WRITE, [whole] if whole <= self._chunk else [self._chunk] * 2) as staging:
                     _UploadRing(self._context, staging).write(flat[:whole], buffer)
 
     # -- from the device --
@@ -189,7 +191,7 @@ class Transfers:
         """
         self._context.check()
         with self._context.doing(doing):
-            download = _Download(spans, CHUNK)
+            download = _Download(spans, self._chunk)
             with self._staging(self._reading, _READ, download.sizes[:2]) as staging:
                 return self._read(download, staging, encoder or self._context.gpu_device.create_command_encoder())
 
@@ -221,7 +223,7 @@ class Transfers:
 
         The arrays are as they are after the work that is submitted by now.
         """
-        download = _Download(spans, _PART)
+        download = _Download(spans, min(_PART, self._chunk))
         reading = _Reading(self._context, self._reading, download, arrived, failed)
         try:
             if not self._polled:
