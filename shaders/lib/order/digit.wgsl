@@ -15,16 +15,16 @@ fn part_pair(sequence: u32, number: u32) -> Pair {
 }
 
 // A search through up to 127 pairs. It is no loop: lavapipe ends an invocation's after 65,535
-// iterations in all.
+// iterations in all. Short circuits would take SwiftShader over 8 GB (docs/driver-bugs.md).
 fn digit_of(sequence: u32, pair: Pair) -> u32 {
   var earlier = 0u;
 #for s in 7
   {
     let next = earlier + (64u >> $su);
-    earlier = select(earlier, next, next <= params.parted && before(part_pair(sequence, next - 1u), pair));
+    earlier = select(earlier, next, (next <= params.parted) & before(part_pair(sequence, next - 1u), pair));
   }
 #endfor
-  let equal = earlier < params.parted && !before(pair, part_pair(sequence, earlier));
+  let equal = (earlier < params.parted) & !before(pair, part_pair(sequence, earlier));
   return 2u * earlier + select(0u, 1u, equal);
 }
 
