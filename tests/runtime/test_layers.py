@@ -85,7 +85,7 @@ def test_no_private_name_of_another_file():
         own |= {n.target.id for n in nodes if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
         stored = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
         own |= {n.attr for n in stored if isinstance(n.value, ast.Name) and n.value.id == "self"}
-        public = OF_WGPU | {"_replace", "_current_frames"}  # named tuples', sys's: by these names alone
+        public = OF_WGPU | {"_replace", "_current_frames"}  # named tuples' and sys's only names
         assert attributes <= own | public, f"{name} uses {attributes - own - public}"
 
 
