@@ -319,9 +319,9 @@ def _keys(keys: Sequence[ArrayLike | Tensor] | ArrayLike) -> list[Any]:
 
 
 def take_along_axis(
-    x: ArrayLike | Tensor, indices: ArrayLike | Tensor, /, axis: SupportsIndex = -1, *, device: Device | None = None
+    x: ArrayLike | Tensor, indices: ArrayLike | Tensor, /, axis: SupportsIndex | None = -1, *, device: Device | None = None
 ) -> Any:
-    """The elements of x at ``indices`` along an axis, bit for bit.
+    """The elements of x at ``indices`` along an axis, bit for bit; ``axis=None``: of all in a row.
 
     ``take_along_axis(x, argsort(x), -1)`` is ``sort(x)``. ``indices`` (any integers in an array;
     int64, int32, uint64 or uint32 in a Tensor) have as many dimensions as x; sizes other than the
@@ -329,10 +329,13 @@ def take_along_axis(
     be complex64 or complex128 where both are arrays. It is then an array, else a Tensor, and
     nothing comes back from the device. The signature is NumPy's and the array API standard's.
 
-    Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, and for indices
-    out of range in an array. Indices in a Tensor are not looked at: those out of range take the
+    Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, with
+    ``axis=None`` for a Tensor that needs a copy, as a transposed one, and for indices out of range
+    in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
+    if axis is None:
+        x, axis = (x if isinstance(x, Tensor | np.ndarray) else as_numpy(x)).reshape(-1), 0
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
     if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
         return _take_complex(native_array(x), _places(indices), axis, device)

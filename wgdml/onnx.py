@@ -133,8 +133,9 @@ class Backend(base.Backend):
         """A model ready to run. ``ValueError`` names every operator that is not among the three."""
         _check_device(device)
         _check_model(model)
-        versions = [imported.version for imported in model.opset_import if imported.domain in _DOMAINS]
-        return BackendRep(model.graph, versions[0], wgdml_device if wgdml_device is not None else default_device())
+        # A model without nodes may import none of the operators.
+        opset = next((own.version for own in model.opset_import if own.domain in _DOMAINS), defs.onnx_opset_version())
+        return BackendRep(model.graph, opset, wgdml_device if wgdml_device is not None else default_device())
 
     @classmethod
     def run_node(

@@ -354,6 +354,19 @@ def test_take_along_axis_broadcasts_as_numpy(device):
     assert wgdml.take_along_axis([1, 2], [1], 0, device=device).tolist() == [2]
 
 
+def test_take_along_axis_of_all_elements(device):
+    x, indices = hostile("float32", (4, 5)), np.array([19, 3, -20, 7])
+    for given in (x, x.T, x.astype("complex64"), wgdml.asarray(x, device=device), x.tolist()):
+        got = wgdml.take_along_axis(given, indices, None, device=device)
+        if isinstance(given, wgdml.Tensor):
+            got, given = got.numpy(), x
+        oracle.assert_same(got.real, np.take_along_axis(np.asarray(given), indices, None).real.astype(got.real.dtype))
+    with pytest.raises(ValueError, match="indices must have x's 1 dimensions"):
+        wgdml.take_along_axis(x, np.zeros((4, 1), int), None, device=device)
+    with pytest.raises(ValueError, match="needs a copy"):
+        wgdml.take_along_axis(wgdml.asarray(x, device=device).T, indices, axis=None)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 def test_take_along_axis_of_every_integer(device, dtype):
     x = hostile("float32", (2, 200))

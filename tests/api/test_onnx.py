@@ -166,6 +166,11 @@ def test_a_model_of_several_nodes(device):
         prepared.run({"y": X})
 
 
+def test_a_model_without_nodes(device):
+    model = helper.make_model(helper.make_graph([], "none", [], []), opset_imports=[helper.make_opsetid("other", 1)])
+    assert backend.is_compatible(model) and backend.prepare(model, wgdml_device=device).run([]) == ()
+
+
 def test_what_is_refused():
     nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Softmax", ["a"], ["b"])]
     nodes.append(helper.make_node("ArgMax", ["b"], ["best"]))

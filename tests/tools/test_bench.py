@@ -139,6 +139,9 @@ def test_names_are_cases() -> None:
         "sort:64x1024",
         "topk:7x9:k2",
     ]
+    for nothing in ("", " , "):
+        with pytest.raises(ValueError, match=f"must name a case, not '{nothing}'"):
+            cases.choose(table, nothing)
 
 
 @pytest.mark.parametrize(

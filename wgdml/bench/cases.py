@@ -168,12 +168,15 @@ def with_dtypes(cases: Iterable[Case], dtypes: Iterable[str]) -> list[Case]:
 def choose(cases: Iterable[Case], patterns: str | None) -> list[Case]:
     """The cases whose names match a pattern; then patterns that match none and are names.
 
-    Patterns are comma-separated, with ``*`` and ``?``, or parts of a name. Others: ``ValueError``.
+    Patterns are comma-separated, with ``*`` and ``?``, or parts of a name; all cases for None.
+    ``ValueError`` for others, and for none.
     """
     cases = list(cases)
-    wanted = [p.strip() for p in (patterns or "").split(",") if p.strip()]
-    if not wanted:
+    if patterns is None:
         return cases
+    wanted = [p.strip() for p in patterns.split(",") if p.strip()]
+    if not wanted:
+        raise ValueError(f"must name a case, not {patterns!r}")
     own = [parse(p) for p in dict.fromkeys(wanted) if not any(_matches(c.name, p) for c in cases)]
     return [c for c in cases if any(_matches(c.name, p) for p in wanted)] + own
 
