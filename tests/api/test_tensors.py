@@ -199,6 +199,8 @@ def test_attributes_cannot_be_set(device):
     for name, value in {"shape": (3,), "dtype": np.dtype(np.int32), "strides": (1, 0), "offset": 4, "T": x, "other": 1}.items():
         with pytest.raises(AttributeError, match=f"{name} of a wgdml.Tensor cannot be set: reshape"):
             setattr(tensor, name, value)
+    with pytest.raises(AttributeError, match=r"dtype of a wgdml\.Tensor cannot be deleted"):
+        del tensor.dtype
     oracle.assert_same(wgdml.sort(tensor).numpy(), np.sort(x))
 
 

@@ -94,6 +94,9 @@ class Tensor(_Slots):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} of a wgdml.Tensor cannot be set: reshape and the other views make new Tensors")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name} of a wgdml.Tensor cannot be deleted")
+
     @classmethod
     def from_buffer(
         cls,
