@@ -32,7 +32,7 @@ fn column_offsets(at: Columns) -> vec3<u32> {
 }
 
 // Does a load have the column that lies so many further along?
-fn has_column(at: Columns, further: u32) -> bool { return at.live && at.column + further < params.batch[0].x; }
+fn has_column(at: Columns, further: u32) -> bool { return at.live & (at.column + further < params.batch[0].x); }
 
 #if LOADS_WHOLE
 fn load(offset: u32) -> InputLoad { return input[offset / PER_LOAD]; }

@@ -62,7 +62,7 @@ fn place_of(index: u32) -> Place {
     let dim = params.axes[d];
     let local = (index / dim.z) % dim.w - (params.first_index / dim.z) % dim.w;
     place.offset += local * dim.y;
-    place.inside = place.inside && local < dim.x;
+    place.inside = place.inside & (local < dim.x);
   }
   return place;
 #endif

@@ -70,7 +70,7 @@ fn position_in(span: Span, index: u32) -> u32 {
 fn pair_in(span: Span, position: u32, step: u32, key: Key) -> Pair {
   let real = position < span.real;
   return Pair(select(LAST_OF_ELEMENTS, key, real),
-              select(NO_INDEX, index_in(span, position) ^ params.index_flip, real || params.index_flip == 0u));
+              select(NO_INDEX, index_in(span, position) ^ params.index_flip, real | (params.index_flip == 0u)));
 }
 
 #endif

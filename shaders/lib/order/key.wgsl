@@ -54,7 +54,7 @@ fn bits_from(key: Key) -> Key {
 
 fn is_nan(key: Key) -> bool { return key_equal(key, Key(params.nan_key)); }
 
-fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) && !key_equal(bits, Key(0u)); }
+fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) & !key_equal(bits, Key(0u)); }
 
 #else
 

@@ -28,7 +28,7 @@ fn part_of(sequence: u32, size: u32, lane: u32, live: bool) -> Part {
 // The place of an item of the load numbered `l` among the part's.
 fn place_in(part: Part, l: u32, c: u32) -> u32 { return (l * part.size + part.lane) * PER_LOAD + c; }
 
-fn is_inside(part: Part, place: u32) -> bool { return place >= part.row.skew && place < part.end; }
+fn is_inside(part: Part, place: u32) -> bool { return (place >= part.row.skew) & (place < part.end); }
 
 fn is_whole(part: Part, l: u32) -> bool { return l * part.size + part.lane < part.whole; }
 
