@@ -335,7 +335,7 @@ def test_ctrl_c_ends_a_program():
     assert "KeyboardInterrupt" in errors
 
 
-# Two devices, and shaders ------------------------------------------------------------------------
+# The end of Python -------------------------------------------------------------------------------
 
 
 def test_python_ends_while_threads_select():
@@ -362,6 +362,38 @@ def test_python_ends_while_threads_select():
     for _ in range(4):
         expected, found = python(script).split()
         assert found == expected
+
+
+def test_python_ends_where_its_end_waits_for_a_thread():
+    """Also by a handler that comes after wgdml's own, and for a lock that the thread has."""
+    script = """
+        import atexit, threading, time
+
+        lock, stop = threading.Lock(), threading.Event()
+
+        def end():
+            stop.set()
+            with lock:
+                print("free")
+            thread.join()
+            print("ended")
+
+        atexit.register(end)
+        import wgdml
+
+        def select():
+            while not stop.is_set():
+                with lock:
+                    wgdml.top_k([[1.0, 9.0, 2.0]], 2)
+
+        thread = threading.Thread(target=select, daemon=True)
+        thread.start()
+        time.sleep(0.5)
+    """
+    assert python(script, timeout=30).split() == ["free", "ended"]
+
+
+# Two devices, and shaders ------------------------------------------------------------------------
 
 
 def test_two_devices_at_once(device):

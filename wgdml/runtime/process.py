@@ -174,20 +174,24 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
-_PATIENCE = 2.0  # seconds that the end of Python waits for other threads' work on a GPU
-_ending = False
+_PATIENCE = 2.0  # seconds that the end of Python and other threads wait for each other
+_ender: int | None = None  # the thread that ends Python, from then on
 
 
 def before_callbacks() -> None:
-    """Comes before native code that may call Python: other threads go no further at its end."""
-    if _ending and threading.get_ident() != threading.main_thread().ident:
-        threading.Event().wait()
+    """Comes before native code that may call Python: other threads go no further at its end.
+
+    The end may wait for them, as by ``join`` or for a lock. So they end too, after a while.
+    """
+    if _ender is not None and threading.get_ident() != _ender:
+        time.sleep(_PATIENCE)
+        raise SystemExit
 
 
 def _end() -> None:
-    global _ending
-    _ending = True
+    global _ender
     own, deadline = threading.get_ident(), time.monotonic() + _PATIENCE
+    _ender = own
     while any(_is_in_wgpu(frame) for thread, frame in sys._current_frames().items() if thread != own):
         if time.monotonic() > deadline:
             return
