@@ -334,12 +334,14 @@ def take_along_axis(
     in an array. Indices in a Tensor are not looked at: those out of range take the
     last element. Raises ``TypeError`` for other data types.
     """
+    places = _places(indices)
     if axis is None:
+        if len(places.shape) != 1:
+            raise ValueError(f"indices must have one dimension with axis=None, not shape {places.shape}")
         x, axis = (x if isinstance(x, Tensor | np.ndarray) else as_numpy(x)).reshape(-1), 0
     tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
     if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
-        return _take_complex(native_array(x), _places(indices), axis, device)
-    places = _places(indices)
+        return _take_complex(native_array(x), places, axis, device)
     given = x if isinstance(x, Tensor) else as_numpy(x)
     check_size(given.shape)
     along = as_axis(axis, len(given.shape))
