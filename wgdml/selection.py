@@ -151,9 +151,9 @@ def packed_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Elements from the first to the end of the last, where there are any."""
-    return 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+def extent(dims: Iterable[tuple[int, int]]) -> int:
+    """Elements from the first to the end of the last along dimensions (size, stride), if any."""
+    return 1 + sum((size - 1) * stride for size, stride in dims)
 
 
 def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:

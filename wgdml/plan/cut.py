@@ -104,7 +104,7 @@ def _fit(dims: list[tuple[int, int]], limit: int) -> list[int]:
     """Sizes of pieces of each (size, stride) dimension that span at most ``limit`` elements."""
     sizes = [size for size, _ in dims]
     for d in sorted(range(len(dims)), key=lambda d: -dims[d][1]):
-        span = extent(sizes, [stride for _, stride in dims])
+        span = extent((n, stride) for n, (_, stride) in zip(sizes, dims, strict=True))
         if span <= limit:
             break
         others = span - (sizes[d] - 1) * dims[d][1]

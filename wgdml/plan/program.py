@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import shaders
-from ..selection import SPANS, BatchDim, Beside, Selection
+from ..selection import SPANS, BatchDim, Beside, Selection, extent
 from .machine import Machine, ceil_div
 from .problem import Problem, Unserved
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, TooLargeError, View, loads_again
@@ -442,8 +442,7 @@ def _window(offset: int, span: int, element_bytes: int, unit: int, resource: str
 
 def _placed(resource: str, offset: int, dims: Iterable[tuple[int, int]], element_bytes: int) -> tuple[Region, int]:
     """Where elements along dimensions (size, stride) are bound, and the place of the first."""
-    span = 1 + sum((size - 1) * stride for size, stride in dims)
-    region = _window(offset, span, element_bytes, 4, resource)
+    region = _window(offset, extent(dims), element_bytes, 4, resource)
     return region, offset - region.offset // element_bytes
 
 

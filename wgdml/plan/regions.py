@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ..selection import AxisDim, Selection, packed_strides
+from ..selection import AxisDim, Selection, extent, packed_strides
 from .machine import ceil_div
 
 #: Bytes: the strictest alignment of a binding's offset.
@@ -97,8 +97,9 @@ class View:
     @property
     def span(self) -> int:
         """Elements from the view's first to its last, inclusive."""
-        axes = sum((n - 1) * a.stride for n, a in zip(self.sizes, self.selection.axes, strict=True))
-        return 1 + axes + sum((d.size - 1) * d.input_stride for d in self.selection.batch)
+        s = self.selection
+        axes = ((n, axis.stride) for n, axis in zip(self.sizes, s.axes, strict=True))
+        return extent([*axes, *((d.size, d.input_stride) for d in s.batch)])
 
     def sample(self, axes: Sequence[AxisDim], steps: Sequence[int]) -> View:
         """Some items: those along ``axes`` from the first one on, with their steps of the index."""

@@ -135,7 +135,7 @@ class Tensor(_Slots):
         check_buffer("buffer", buffer, device)
         device.context.check_alive(buffer=buffer)
         if prod(shape):
-            end = start + extent(shape, steps) * dtype.itemsize
+            end = start + extent(zip(shape, steps, strict=True)) * dtype.itemsize
             whole = -(-end // 4) * 4  # shaders read whole words
             if whole > buffer.size:
                 raise ValueError(
@@ -376,7 +376,7 @@ def bound(tensor: Tensor) -> Bound:
     if found is None:
         item = tensor.dtype.itemsize
         start, rest = aligned(tensor.offset, item)
-        end = tensor.offset + extent(tensor.shape, tensor.strides) * item
+        end = tensor.offset + extent(zip(tensor.shape, tensor.strides, strict=True)) * item
         vectors = fits_vectors(tensor._buffer, end)
         elements = Elements(tensor.dtype, tensor.shape, tensor.strides, rest, vectors)
         found = Bound(tensor._buffer, start, end, elements)

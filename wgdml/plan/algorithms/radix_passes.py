@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...selection import extent
 from ..problem import Problem
 from ..program import Program
 from ..regions import Outputs, Pairs, Region, Sink, Source, View
@@ -141,9 +142,9 @@ def _runs_of_outputs(sink: Sink | None, sequences: int, n: int) -> tuple[bool, b
     if not isinstance(sink, Outputs):
         return False, False
     sel = sink.view.selection
-    values_span = (n - 1) * sel.value_step + sum((d.size - 1) * d.value_stride for d in sel.batch)
-    indices_span = (n - 1) * sel.index_step + sum((d.size - 1) * d.index_stride for d in sel.batch)
+    values = extent([(n, sel.value_step), *((d.size, d.value_stride) for d in sel.batch)])
+    indices = extent([(n, sel.index_step), *((d.size, d.index_stride) for d in sel.batch)])
     return (
-        sel.has_values and sel.format.bytes >= 4 and not sel.value_offset and values_span == sequences * n - 1,
-        sel.has_indices and not sel.index_offset and indices_span == sequences * n - 1,
+        sel.has_values and sel.format.bytes >= 4 and not sel.value_offset and values == sequences * n,
+        sel.has_indices and not sel.index_offset and indices == sequences * n,
     )
