@@ -38,7 +38,7 @@ from .results import TopKResult
 from .runtime.buffers import Memory
 from .runtime.device import Device
 from .runtime.executor import Executor
-from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, native_array, new_tensor, packed_tensor, resources_of
+from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, native_array, packed_tensor, resources_of
 from .selection import FORMATS, Layout, Order, Selection, make_selection
 
 _Array = NDArray[Any]
@@ -234,37 +234,49 @@ def _in_float(x: Tensor, compute: Callable[[_Array, _Array], _Array], a: _Array,
 
 def _words(
     x: Tensor, selection: Selection, ranks: NDArray[np.int64], *, propagates: bool = False, positions: bool = True
-) -> tuple[Tensor, Ranks]:
+) -> tuple[Memory, Ranks]:
     """Ascending ranks on the device, one row of them or one a sequence, and what a plan knows.
 
-    One row is kept. ``propagates``: with the last element, whose NaN is the result. ``positions``:
-    which of equal elements they are counts.
+    One row is kept, not as a Tensor: a device that keeps one would keep itself. ``propagates``:
+    with the last element, whose NaN is the result. ``positions``: which of equal elements they are
+    counts.
     """
     device, vectors = x.device, bound(x).elements.vectors
     if ranks.ndim > 1:
-        return asarray(ranks.astype(np.uint32), device=device), own_ranks(device.planner, selection)
+        return _uploaded(device, ranks), own_ranks(device.planner, selection)
     row = (*ranks.tolist(), *([selection.length - 1] if propagates else []))
     options = {"propagates": propagates, "positions": positions, "vectors": vectors}
     key = "ranks", row, selection, *options.values()
-    # Not the Tensor: a device that keeps it would keep itself.
-    kept: tuple[Memory, int, Ranks] | None = device.kept.get(key)
+    kept: tuple[Memory, Ranks] | None = device.kept.get(key)
     if kept is None:
         words, known = rank_words(device.planner, selection, row, **options)
-        memory = device.buffers.allocate("the ranks", 4 * len(words))
-        device.transfers.write(np.array(words, np.uint32), memory.buffer)
-        kept = memory, len(words), known
+        kept = _uploaded(device, words), known
         device.kept.put(key, kept)
-    memory, count, known = kept
-    return new_tensor(device, memory.buffer, np.dtype(np.uint32), (count,), (1,), memory=memory), known
+    return kept
 
 
-def _run(x: Tensor, selection: Selection, make: Callable[..., Plan], options: tuple[Any, ...], **others: Tensor) -> None:
-    """Runs a plan that ``make`` makes of a planner, a selection and options, on x and others."""
+def _uploaded(device: Executor, ranks: ArrayLike) -> Memory:
+    words = np.ascontiguousarray(ranks, np.uint32)
+    memory = device.buffers.allocate("the ranks", words.nbytes)
+    device.transfers.write(words, memory.buffer)
+    return memory
+
+
+def _run(
+    x: Tensor,
+    selection: Selection,
+    make: Callable[..., Plan],
+    options: tuple[Any, ...],
+    ranks: Memory | None = None,
+    **results: Tensor,
+) -> None:
+    """Runs a plan that ``make`` makes of a planner, a selection and options, on x, to results."""
     device, vectors = x.device, bound(x).elements.vectors
     check_alive("x", x)
     key = make, selection, options, vectors
     prepared = device.prepare_plan(key, lambda: make(device.planner, selection, *options, vectors=vectors))
-    device.run(prepared, resources_of({"input": x, **others}))
+    given = {} if ranks is None else {"ranks": (ranks.buffer, 0)}
+    device.run(prepared, {**resources_of({"input": x, **results}), **given})
 
 
 def _pairs(
