@@ -331,8 +331,8 @@ def take_along_axis(
 
     Raises ``ValueError`` for an axis out of range, shapes that cannot be broadcast, with
     ``axis=None`` for a Tensor that needs a copy, as a transposed one, and for indices out of range
-    in an array. Indices in a Tensor are not looked at: those out of range take the
-    last element. Raises ``TypeError`` for other data types.
+    in an array. Indices in a Tensor are not looked at: those out of range take the last element.
+    Raises ``TypeError`` for other data types.
     """
     places = _places(indices)
     if axis is None:
@@ -676,7 +676,7 @@ def _run_beside(x: Any, request: _Request, out: Any, device: Executor | None, gi
     x = x if isinstance(x, Tensor) else as_numpy(x)
     check_size(x.shape)
     request = request._replace(positions=given.keys().isdisjoint(("indices", "payload")))
-    problem = request.problem()
+    problem = request.problem()  # refuses a k and axes that x has not
     if not x.shape:  # one sequence of one item, whose result has no dimension
         x = x.reshape(1)
         request = request._replace(elements=Elements(x.dtype, (1,)), axis=0, keepdims=False)
