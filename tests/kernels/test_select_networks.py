@@ -43,7 +43,7 @@ def near(seed: int, shape: tuple[int, int], spread: int, shift: int = 0) -> np.n
 @pytest.mark.parametrize(("numbered", "team"), data.in_turn(product(enumerate(["uint8", "float16", "float32"]), (1, 2, 8))))
 def test_every_width_and_kind_of_data(forced, numbered, team):
     number, name = numbered
-    device, plans = forced(select_networks={"items": 256 // team}, occupancy={"invocations": 1})
+    device, plans = forced(select_networks={"items": 256 // team, "narrow_items": 256 // team}, occupancy={"invocations": 1})
     direction = DIRECTIONS[(number + team) % 2]
     for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
         check(direction, data.make(kind, name, (70, 235), seed), k=10, device=device, case=kind)

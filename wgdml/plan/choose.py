@@ -74,13 +74,20 @@ def _by_buckets(p: Problem, a: Algorithms) -> bool:
     return bool(a["row_sort_buckets"].prefers(p)) and a["row_sort_buckets"].serves(p) is None
 
 
+def _longest_for_networks(p: Problem, a: Algorithms) -> int:
+    """Items of a sequence that networks take less for than a threshold, which reads some twice."""
+    # benchmarks/LOG.md#narrow-rows-some-loads-at-a-time-2026-11-30-b101ed9
+    most: int = a["select_networks"].policy.max_length
+    return 2 * most if p.along and p.format.bytes < 4 else most
+
+
 def _select_rows(p: Problem, a: Algorithms) -> bool:
-    policy, networks = a["select_rows"].policy, a["select_networks"].policy
+    policy = a["select_rows"].policy
     fewest = 48 * p.k
-    if p.k <= networks.max_k:
+    if p.k <= a["select_networks"].policy.max_k:
         # Of what is too long for networks, teams' lists take twice as long, and histograms longer
         # (benchmarks/LOG.md#rows-and-columns-by-force-2026-11-29-e2b2eb6).
-        fewest = min(fewest, networks.max_length + 1)
+        fewest = min(fewest, _longest_for_networks(p, a) + 1)
     if p.key_words > 1:
         # No network serves these. Teams of 16 take less than a bisection, larger ones of long rows
         # (benchmarks/LOG.md#short-rows-of-64-bits-2026-11-27-7c54008).
@@ -94,7 +101,7 @@ def _select_networks(p: Problem, a: Algorithms) -> bool:
     policy = a["select_networks"].policy
     # Teams of long columns read few of those that share a line of memory, and far more lie between.
     near = p.along or (p.columns and (p.length <= 512 or _side_by_side(p, 4096)))
-    return near and p.k <= policy.max_k and p.k < p.length <= policy.max_length
+    return near and p.k <= policy.max_k and p.k < p.length <= _longest_for_networks(p, a)
 
 
 def _short(p: Problem) -> bool:
@@ -263,8 +270,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_rows",
         _select_rows,
-        "rows of 48 k items and more, k up to 42, and of over 1024 with k up to 31; of 64 bits over 32 items and 8 k for k up to "
-        "10, else 36 k; up to 8192, and to 1024 and 4 for each row",
+        "rows of 48 k items and more, k up to 42, and of over 1024 (8 and 16 bits: 2048) with k up to 31; of 64 bits over 32 "
+        "items and 8 k for k up to 10, else 36 k; up to 8192, and to 1024 and 4 for each row",
         "one dispatch, a threshold among the loads",
     ),
     Rule(
@@ -284,7 +291,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "select_networks",
         _select_networks,
-        "rows and columns of up to 1024 items, of up to 512 where over 4096 columns are side by side, k up to 31",
+        "rows and columns of up to 1024 items (rows of 8 and 16 bits: 2048), of up to 512 where over 4096 columns are side by "
+        "side, k up to 31",
         "registers and no branches",
     ),
     Rule(

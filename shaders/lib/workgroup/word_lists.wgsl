@@ -1,38 +1,18 @@
-// What teams do together with their lists of words: the first words of all, and their order.
+// What teams do together with their lists of words that may lack last bits of keys.
 //
 // The kernel's struct `Part` is what an invocation has to read: a `row`, its `lane` in the team,
-// and the team's `size`, a power of two. A team of one needs neither memory nor barriers.
+// and the team's `size`, a power of two.
 //   TEAM  invocations of the largest team
 #import io/pair_at
 #import thread/packed_words
-#import thread/word_list
+#import workgroup/merge_words
 
 #if TEAM > 1
 #import workgroup/any
-
-var<workgroup> exchange: array<u32, WORKGROUP * KEEP>;
-
-// The first of all the team's words, known to each of its invocations. `largest` is of any team.
-fn merge_team(words: ptr<function, Words>, local: u32, size: u32, largest: u32) {
-  for (var reach = 1u; reach < largest; reach *= 2u) {
-    workgroupBarrier();
-#for i in KEEP
-    exchange[$iu * WORKGROUP + local] = (*words)[$i];
-#endfor
-    workgroupBarrier();
-    if (reach < size) {
-#for i in KEEP
-      (*words)[$i] = min((*words)[$i], exchange[(KEEP - $[i + 1]u) * WORKGROUP + (local ^ reach)]);
-#endfor
-      sort_words(words);
-    }
-  }
-}
 #else
 
 fn begin_any(local: u32) {}
 fn any_of_all(local: u32, mine: bool) -> bool { return mine; }
-fn merge_team(words: ptr<function, Words>, local: u32, size: u32, largest: u32) {}
 #endif
 
 // Words like the last of the K may be more than are kept: the dropped bits then tell which to keep,

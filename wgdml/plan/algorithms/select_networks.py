@@ -1,4 +1,4 @@
-"""Whole short rows in registers, merged by networks of minima and maxima. One read."""
+"""Lists of a short row's first words in registers, by networks of minima and maxima. One read."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ class SelectNetworksPolicy:
     #: Networks serve k up to this: a list and the items share an invocation's registers
     #: (benchmarks/LOG.md#packed-words-in-registers-2026-11-21-8584e02).
     max_k: int = number(31, 2, 31)
-    #: An invocation has at most this many items (the same figures).
+    #: An invocation holds at most this many items of 32 bits in registers (the same figures).
     items: int = number(64, 4, 256)
-    #: Networks serve rows of up to this many items. Longer ones are faster by a threshold, which
-    #: reads twice what may matter (the same figures).
+    #: It reads at most this many of 8 and 16 bits, some at a time
+    #: (benchmarks/LOG.md#narrow-rows-some-loads-at-a-time-2026-11-30-b101ed9).
+    narrow_items: int = number(256, 4, 1024)
+    #: Networks serve rows of up to this many items, twice as many of 8 and 16 bits. Longer ones are
+    #: faster by a threshold, which reads twice what may matter (the same figures).
     max_length: int = number(1024, 3, 4096)
 
 
@@ -37,27 +40,28 @@ class SelectNetworks(Algorithm[SelectNetworksPolicy]):
     """An invocation a sequence, or as many as it needs or the machine has room for."""
 
     name = "select_networks"
-    summary = "short rows in registers, merged by networks of minima and maxima; one read"
+    summary = "lists of a short row's first in registers, by networks of minima and maxima; one read"
 
     def check(self, problem: Problem) -> tuple[int, dict[str, int]]:
         """The invocations of a team, and the constants of its register tile."""
         k, p = problem.k, self.policy
         source = problem.view
-        narrow = problem.key_words == 1
-        self.require(narrow and 1 < k <= LONGEST_LIST, f"takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}")
+        one_word = problem.key_words == 1
+        self.require(one_word and 1 < k <= LONGEST_LIST, f"takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}")
         self.require(k < source.length <= 4096, f"takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         self.check_first(problem)
         per_load = source.per_load
+        items = p.items if problem.format.bytes == 4 else p.narrow_items
         at_a_time = max(1, 4 // per_load)  # Tiles have few sizes.
         most, team = min(32, self.machine.workgroup), 1
         tile = class_tile(source, team, at_a_time, _TILE_SIZES)
         while team < most:
             spare = problem.sequences * team < self.occupancy.invocations and tile["LOADS"] // at_a_time >= 8
-            if tile["LOADS"] * per_load <= p.items and not spare:
+            if tile["LOADS"] * per_load <= items and not spare:
                 break
             team *= 2
             tile = class_tile(source, team, at_a_time, _TILE_SIZES)
-        self.require(tile["LOADS"] * per_load <= p.items, f"takes up to {most * p.items} items, not {source.length}")
+        self.require(tile["LOADS"] * per_load <= items, f"takes up to {most * items} items, not {source.length}")
         return team, tile
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
@@ -81,7 +85,7 @@ class SelectNetworks(Algorithm[SelectNetworksPolicy]):
                 "GROUPS": ceil_div(k, team),
                 "BATCHES": ceil_div(items, batch),
                 "FETCH": fetch,
-                "BATCHES_AGAIN": fetch * per_load // batch,
+                "FETCH_BATCHES": fetch * per_load // batch,
                 "PLACE_BITS": (team * items).bit_length(),
             },
             params={"k": problem.k, "least": k + 1},
