@@ -37,7 +37,8 @@ def main() -> None:
             continue
         x = make(library, ROW)
         values, indices = wgdml.top_k(x, 3)
-        print(f"{name:10} {type(x).__module__}.{type(x).__name__:12} {values.dtype.name:9} -> {values} at {indices}")
+        kind = f"{type(x).__module__}.{type(x).__name__}"
+        print(f"{name:10} {kind:28} {values.dtype.name:9} -> {values} at {indices}")
         assert indices.tolist() == [1, 3, 0]
 
     tensor = wgdml.sort(wgdml.asarray(ROW))

@@ -22,6 +22,7 @@ from rendercanvas.utils.asyncs import sleep
 
 import wgdml
 from wgdml import AxisDirection, DataType, TensorDesc
+from wgdml.demo.window import NoDisplayError, open_window
 
 SIZE = (960, 640)
 STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
@@ -141,9 +142,9 @@ class Nearest:
 
 def show(count: int, k: int) -> None:
     """In a window, until it is closed."""
-    from rendercanvas.auto import RenderCanvas, loop
+    canvas = open_window(SIZE, "wgdml and pygfx")
+    from rendercanvas.glfw import loop
 
-    canvas = RenderCanvas(size=SIZE, title="wgdml and pygfx", update_mode="continuous", max_fps=60)
     scene = Nearest(canvas, count, k)
 
     async def name_them() -> None:
@@ -173,6 +174,7 @@ async def picture(count: int, k: int, frames: int, path: Path | None) -> None:
         from PIL import Image
 
         Image.fromarray(image[..., :3]).save(path)
+        click.echo(f"wrote {path}")
 
 
 @click.command()
@@ -188,7 +190,10 @@ def main(count: int, k: int, offscreen: bool, frames: int, path: Path | None) ->
     if offscreen:
         asyncio.run(picture(count, k, frames, path))
     else:
-        show(count, k)
+        try:
+            show(count, k)
+        except NoDisplayError as problem:
+            raise click.ClickException(f"{problem}; --offscreen --picture OUT.png draws without one") from None
 
 
 if __name__ == "__main__":

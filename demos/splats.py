@@ -18,6 +18,7 @@ from rendercanvas.offscreen import RenderCanvas as OffscreenCanvas
 
 import wgdml
 from wgdml import AxisDirection, DataType, TensorDesc
+from wgdml.demo.window import NoDisplayError, open_window
 
 SIZE = (960, 640)
 _SHADERS = wgpu.ShaderStage
@@ -147,9 +148,9 @@ class Splats:
 
 def show(count: int) -> None:
     """In a window, until it is closed."""
-    from rendercanvas.auto import RenderCanvas, loop
+    canvas = open_window(SIZE, f"wgdml: {count:,} discs in order")
+    from rendercanvas.glfw import loop
 
-    canvas = RenderCanvas(size=SIZE, title=f"wgdml: {count:,} discs in order", update_mode="continuous", max_fps=60)
     splats = Splats(canvas, count)
     started = time.perf_counter()
 
@@ -175,6 +176,7 @@ def picture(count: int, frames: int, path: Path | None) -> None:
         from PIL import Image
 
         Image.fromarray(image[..., :3]).save(path)
+        click.echo(f"wrote {path}")
 
 
 @click.command()
@@ -187,7 +189,10 @@ def main(count: int, offscreen: bool, frames: int, path: Path | None) -> None:
     if offscreen:
         picture(count, frames, path)
     else:
-        show(count)
+        try:
+            show(count)
+        except NoDisplayError as problem:
+            raise click.ClickException(f"{problem}; --offscreen --picture OUT.png draws without one") from None
 
 
 if __name__ == "__main__":

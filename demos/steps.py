@@ -18,7 +18,8 @@ from PIL import Image
 
 import wgdml
 from wgdml.demo.colours import ACCENT, INK, MARK, MUTED, PAPER, ramp
-from wgdml.demo.stage import NoDisplayError, Stage, save_picture
+from wgdml.demo.stage import Stage, save_picture
+from wgdml.demo.window import NoDisplayError
 
 WINDOW = (1060, 736)
 _LINE = (0.27, 0.29, 0.34)
@@ -384,8 +385,10 @@ def main(diagram: str, picture: Path | None, step: int | None, animation: Path |
             raise click.UsageError(f"--step {step}: the last step of {diagram} is {len(images) - 1}")
         if picture is not None:
             save_picture(images[-1 if step is None else step], picture)
+            click.echo(f"wrote {picture}")
         if animation is not None:
             save_animation(images, animation)
+            click.echo(f"wrote {animation}")
     except NoDisplayError as problem:
         raise click.ClickException(f"{problem}; --picture OUT.png draws without one") from None
     except wgdml.NoAdapterError as problem:

@@ -44,6 +44,16 @@ def test_demo(device, name):
     assert expected in run.stdout
 
 
+@pytest.mark.parametrize("name", ["pygfx_nearest", "splats"])
+def test_a_window_without_a_display(name):
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    command = [sys.executable, str(ROOT / "demos" / f"{name}.py")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment | {"PYTHONPATH": str(ROOT)})
+    assert run.returncode == 1
+    assert run.stderr.startswith("Error: no window can be opened here (") and len(run.stderr.splitlines()) == 1
+    assert "; --offscreen --picture OUT.png draws without one" in run.stderr
+
+
 @pytest.mark.parametrize("size", ["0", "-1", "nan", "inf", "1e-9"])
 def test_a_size_that_no_file_has(size, capsys):
     main = runpy.run_path(str(ROOT / "demos/out_of_core.py"))["main"]

@@ -73,7 +73,8 @@ def demo_command(
     try:
         from .live import Live
         from .scene import Settings
-        from .stage import NoDisplayError, Stage, save_picture
+        from .stage import Stage, save_picture
+        from .window import NoDisplayError
     except ImportError as problem:
         raise click.ClickException(f"{_EXTRA} ({problem})") from None
 

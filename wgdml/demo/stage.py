@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import statistics
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,13 +27,10 @@ import wgdml
 from ..runtime.context import nanoseconds_a_tick
 from ..runtime.process import uninterrupted
 from .colours import ACCENT, INK, MUTED
+from .window import open_window
 
 _FONT_SIZE = 15.0
 _RECENT = 31  # frames that the times shown are the median of
-
-
-class NoDisplayError(RuntimeError):
-    """There is no display to open a window on."""
 
 
 class Show(Protocol):
@@ -111,23 +107,6 @@ class PassTimes:
         return {name: statistics.median(times) for name, times in self._recent.items() if times}
 
 
-def _glfw_canvas(size: tuple[int, int], title: str) -> Any:
-    reason = ""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # glfw warns of what get_error() tells
-        try:
-            import glfw
-            from rendercanvas.glfw import GlfwRenderCanvas
-
-            if glfw.init():
-                return GlfwRenderCanvas(size=size, title=title, update_mode="continuous", max_fps=60)
-            description = glfw.get_error()[1]
-            reason = description.decode() if isinstance(description, bytes) else str(description or "")
-        except (ImportError, RuntimeError) as problem:  # no glfw library for this display server
-            reason = str(problem)
-    raise NoDisplayError(f"no window can be opened here ({reason or 'is there a display?'})")
-
-
 class Stage:
     """A canvas of ``size`` logical pixels: a window, or memory with ``offscreen``.
 
@@ -136,7 +115,7 @@ class Stage:
 
     def __init__(self, size: tuple[int, int], title: str, *, offscreen: bool) -> None:
         self.offscreen = offscreen
-        self.canvas = OffscreenRenderCanvas(size=size) if offscreen else _glfw_canvas(size, title)
+        self.canvas = OffscreenRenderCanvas(size=size) if offscreen else open_window(size, title)
         self.device = self._open_device()
         context = self.canvas.get_wgpu_context()
         # Colours are written as they are to be seen, so the plain format and not the sRGB one.
