@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 try:
-    from onnx import GraphProto, ModelProto, NodeProto, checker, defs, helper, numpy_helper
+    from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto, checker, defs, helper, numpy_helper
     from onnx.backend import base
 except ImportError as missing:
     raise ImportError('wgdml.onnx needs the onnx package: pip install "wgdml[onnx]"') from missing
@@ -48,12 +48,27 @@ def _by_name(inputs: Any, names: Sequence[str]) -> dict[str, Any]:
     if not isinstance(inputs, dict):
         given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         if len(given) != len(names):
-            raise ValueError(f"inputs must be {len(names)} arrays ({', '.join(names)}), not {len(given)}")
+            arrays = "1 array" if len(names) == 1 else f"{len(names)} arrays"
+            raise ValueError(f"inputs must be {arrays} ({', '.join(names)}), not {len(given)}")
         return dict(zip(names, given, strict=True))
     missing = [name for name in names if name not in inputs]
     if missing:
         raise ValueError(f"inputs lack {', '.join(missing)}")
     return inputs
+
+
+def _as_declared(declared: ValueInfoProto, given: Any) -> Any:
+    """An input as an array or a Tensor, of the data type and the sizes that the model gives it."""
+    x = given if isinstance(given, Tensor) else as_numpy(given, declared.name)
+    tensor = declared.type.tensor_type
+    dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    if x.dtype != dtype:
+        raise TypeError(f"{declared.name} must have data type {dtype.name}, as the model declares it, not {x.dtype.name}")
+    sizes = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in tensor.shape.dim]
+    if len(sizes) != len(x.shape) or any(isinstance(n, int) and n != size for n, size in zip(sizes, x.shape, strict=True)):
+        shape = ", ".join(map(str, sizes)) + "," * (len(sizes) == 1)
+        raise ValueError(f"{declared.name} must have shape ({shape}), as the model declares it, not {x.shape}")
+    return x
 
 
 def _check_device(device: str) -> None:
@@ -96,12 +111,21 @@ class BackendRep(base.BackendRep):
         self._opset = opset
         self._nodes = list(graph.node)
         self._constants: dict[str, Any] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-        self._inputs = [i.name for i in graph.input if i.name not in self._constants]
+        self._inputs = {i.name: i for i in graph.input if i.name not in self._constants}
         self._outputs = [o.name for o in graph.output]
 
+    def __repr__(self) -> str:
+        nodes = ", ".join(node.op_type for node in self._nodes)
+        return f"<wgdml.onnx.BackendRep {nodes}: {', '.join(self._inputs)} -> {', '.join(self._outputs)}>"
+
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The outputs as NumPy arrays, by position and name, of arrays or of a dict by name."""
-        values = {**self._constants, **_by_name(inputs, self._inputs)}
+        """The outputs as NumPy arrays, by position and name, of arrays or of a dict by name.
+
+        Raises ``TypeError`` and ``ValueError`` for inputs of another data type or shape than the
+        model declares.
+        """
+        given = _by_name(inputs, list(self._inputs))
+        values = {**self._constants, **given, **{name: _as_declared(i, given[name]) for name, i in self._inputs.items()}}
         for node in self._nodes:
             results = _run(node, self._opset, [values[name] for name in node.input], self.device)
             values |= zip(node.output, results, strict=True)

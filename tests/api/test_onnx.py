@@ -12,6 +12,7 @@ import oracle
 import pytest
 from onnx import TensorProto, defs, helper
 
+import wgdml
 import wgdml.onnx as backend
 
 with warnings.catch_warnings():
@@ -160,10 +161,36 @@ def test_a_model_of_several_nodes(device):
         assert best.tolist() == [2, 2] and second.tolist() == [[0, 1, 0]]
     assert prepared.run({"x": X.astype(np.float32)}).best.tolist() == [2, 2]
     assert prepared.run(X.astype(np.float32)).best.tolist() == [2, 2]
-    with pytest.raises(ValueError, match="inputs must be 1 arrays"):
+    with pytest.raises(ValueError, match=r"inputs must be 1 array \(x\), not 2"):
         prepared.run([X, X])
     with pytest.raises(ValueError, match="lack x"):
         prepared.run({"y": X})
+
+
+def test_inputs_are_those_that_the_model_declares(device):
+    """Another data type was taken, and came out where the model declares its own."""
+
+    def prepared(shape: list[Any], kind: int = TensorProto.FLOAT) -> backend.BackendRep:
+        graph = helper.make_graph(
+            [helper.make_node("ArgMax", ["x"], ["y"], keepdims=0)],
+            "best",
+            [helper.make_tensor_value_info("x", kind, shape)],
+            [helper.make_tensor_value_info("y", TensorProto.INT64, [None])],
+        )
+        return backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), wgdml_device=device)
+
+    x = X.astype(np.float32)
+    for wrong in (X, X.astype(np.float64), x.tolist(), {"x": X}, wgdml.asarray(X, device=device)):
+        with pytest.raises(TypeError, match=r"x must have data type float32, as the model declares it, not (int|float)64"):
+            prepared([2, 4]).run(wrong if isinstance(wrong, dict) else [wrong])
+    for shape in ([2, 3], [2], ["rows", 5], [2, 4, 1]):
+        said = re.escape(f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})")
+        with pytest.raises(ValueError, match=rf"x must have shape {said}, as the model declares it, not \(2, 4\)"):
+            prepared(shape).run([x])
+    for shape in ([2, 4], ["rows", 4], [None, None]):
+        assert prepared(shape).run([x]).y.tolist() == X.argmax(0).tolist()
+    assert prepared([2, 4]).run([wgdml.asarray(x, device=device)]).y.tolist() == X.argmax(0).tolist()
+    assert prepared([2, 4], TensorProto.BFLOAT16).run([x.astype(oracle.DTYPES["bfloat16"])]).y.tolist() == X.argmax(0).tolist()
 
 
 def test_a_model_without_nodes(device):
