@@ -311,6 +311,25 @@ def test_device_argument(name, device_argument):
         call(name, X, device=device_argument)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_gpu_device_where_a_device_is_wanted(device, name):
+    with refused(TypeError, "device must be a wgdml.Device", "wgdml.Device(gpu_device) makes one of it"):
+        call(name, X, device=device.gpu_device)
+
+
+@pytest.mark.parametrize("given", [None, {1, 2}, {}, (i for i in range(3)), object()], ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_no_array(no_device, name, given):
+    with refused(TypeError, f"x must be an array or a Tensor, not {type(given).__name__}"):
+        call(name, given)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_buffer_where_a_tensor_is_wanted(device, name):
+    with refused(TypeError, "x must be an array or a Tensor, not GPUBuffer: Tensor.from_buffer makes a Tensor of it"):
+        call(name, device.gpu_device.create_buffer(size=256, usage=STORAGE))
+
+
 @pytest.fixture(scope="module")
 def other_device():
     """A device of another GPU device, whose buffers are no use to the first."""
@@ -438,7 +457,7 @@ def test_buffer_without_storage_usage(device, usage):
         "MAP_READ": wgpu.BufferUsage.MAP_READ | wgpu.BufferUsage.COPY_DST,
     }[usage]
     plain = device.gpu_device.create_buffer(size=256, usage=flags)
-    with refused(ValueError, "STORAGE"):
+    with refused(ValueError, "buffer must have usage STORAGE, not", usage, "alone"):
         wgdml.Tensor.from_buffer(plain, "float32", (4,), device=device)
 
 

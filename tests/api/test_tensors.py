@@ -65,6 +65,8 @@ def test_several_tensors_are_read_with_one_wait(device, monkeypatch):
         oracle.assert_same(actual, expected)
         assert actual.flags.writeable
     assert wgdml.to_numpy() == ()
+    with pytest.raises(TypeError, match=r"not TopKResult, whose items are given one by one: \*tensors"):
+        wgdml.to_numpy(wgdml.top_k(tensors[0], 1))
     assert len(maps) == 1
 
 

@@ -229,6 +229,8 @@ def test_what_is_refused_at_once(device) -> None:
     async def work() -> None:
         with pytest.raises(TypeError, match=r"tensors must be wgdml\.Tensors or NumPy arrays, not list"):
             wgdml.to_numpy_async(tensor, [1])
+        with pytest.raises(RuntimeError, match=r"Tensor\.numpy_async' pending .* cannot be waited for: await it, or call"):
+            tensor.numpy_async().sync_wait()
         own = wgdml.asarray(X, device=device)
         own.buffer.destroy()
         with pytest.raises(ValueError, match="destroyed"):

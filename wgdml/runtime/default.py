@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import wgpu
+
 from .executor import Executor
 from .process import locked
 
@@ -47,5 +49,6 @@ def as_device(device: Executor | None, check: Callable[..., object] | None = Non
             device = locked(_lock, _made)
         return device
     if not isinstance(device, Executor):
-        raise TypeError(f"device must be a wgdml.Device, not {device!r}")
+        hint = ": wgdml.Device(gpu_device) makes one of it" if isinstance(device, wgpu.GPUDevice) else ""
+        raise TypeError(f"device must be a wgdml.Device, not {device!r}{hint}")
     return device  # type: ignore[return-value]  # users have no other Executor

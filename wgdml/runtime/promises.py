@@ -14,6 +14,13 @@ import wgpu
 from wgpu._async import detect_current_call_soon_threadsafe
 
 
+class _Awaited(wgpu.GPUPromise):  # type: ignore[misc]  # wgpu has no types
+    """A promise that cannot be waited for: its event loop would stand still for ever."""
+
+    def _sync_wait(self) -> None:
+        raise RuntimeError(f"{self} cannot be waited for: await it, or call the one without _async")
+
+
 def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
     """A promise to the event loop of this thread; ``handler`` makes its result of what it is given.
 
@@ -22,7 +29,7 @@ def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
     soon = detect_current_call_soon_threadsafe()
     if soon is None:
         raise RuntimeError(f"{title} needs a running event loop, of asyncio, trio or rendercanvas, that awaits its promise")
-    return _held_by_others(outliving(wgpu.GPUPromise(title, handler, _call_soon_threadsafe=soon)))
+    return _held_by_others(outliving(_Awaited(title, handler, _call_soon_threadsafe=soon)))
 
 
 def _held_by_others(promise: Any) -> Any:

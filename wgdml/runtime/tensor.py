@@ -416,9 +416,12 @@ def check_alive(name: str, tensor: Tensor) -> None:
 def check_buffer(name: str, buffer: Any, device: Executor) -> None:
     """``ValueError`` unless the buffer is the device's, usable as storage and large enough."""
     if buffer._device is not device.context.gpu_device:
-        raise ValueError(f"{name} belongs to another wgpu.GPUDevice than that of {device!r}; a wgdml.Device made of it takes it")
+        raise ValueError(
+            f"{name} belongs to another wgpu.GPUDevice than that of {device!r}; wgdml.Device(gpu_device) of that one takes it"
+        )
     if not buffer.usage & wgpu.BufferUsage.STORAGE:
-        raise ValueError(f"{name} must have usage STORAGE, not {buffer.usage:#x} alone")
+        usages = " | ".join(usage for usage, flag in wgpu.BufferUsage.__members__.items() if buffer.usage & flag)
+        raise ValueError(f"{name} must have usage STORAGE, not {usages or 'none'} alone")
     if buffer.size < 4:
         raise ValueError(f"{name} must have at least 4 bytes, not {buffer.size}")
 
@@ -541,7 +544,8 @@ class _Wanted:
             if isinstance(tensor, np.ndarray):
                 self.arrays[place] = tensor
             elif not isinstance(tensor, Tensor):
-                raise TypeError(f"tensors must be wgdml.Tensors or NumPy arrays, not {type(tensor).__name__}")
+                hint = ", whose items are given one by one: *tensors" if isinstance(tensor, (tuple, list)) else ""
+                raise TypeError(f"tensors must be wgdml.Tensors or NumPy arrays, not {type(tensor).__name__}{hint}")
             elif tensor.size:
                 self._places.setdefault(tensor.device, []).append(place)
             else:
@@ -587,6 +591,9 @@ def native_array(x: ArrayLike, name: str = "x") -> NDArray[Any]:
         array = _host_array(x, name)
     except (ValueError, BufferError, RuntimeError) as error:
         raise TypeError(f"{name} cannot become an array: {error}") from None
+    if array.dtype.kind == "O" and not array.ndim and not isinstance(x, np.ndarray):
+        hint = ": Tensor.from_buffer makes a Tensor of it" if isinstance(x, wgpu.GPUBuffer) else ""
+        raise TypeError(f"{name} must be an array or a Tensor, not {type(x).__name__}{hint}")
     return array.astype(array.dtype.newbyteorder("=")) if array.dtype.byteorder == ">" else array
 
 
