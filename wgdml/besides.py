@@ -60,6 +60,9 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
 def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
     """A Tensor or an array of a data type that it may have."""
     tensor = value if isinstance(value, Tensor) else as_numpy(value, name)
+    if name == "payload" and not tensor.shape:  # ``numpy.sort`` has the axis in its place
+        hint = f": an axis is given as axis={value}" if tensor.dtype.kind in "iu" and not isinstance(value, Tensor) else ""
+        raise TypeError(f"payload must have a dimension, not {value}{hint}")
     if name not in SPANS:
         if tensor.dtype.itemsize not in (4, 8):
             raise TypeError(f"{name} must have a data type of 32 or 64 bits, not {tensor.dtype}")

@@ -233,7 +233,7 @@ def sort(
     """The elements sorted along an axis, always stably.
 
     NaNs come last, and first when descending. With ``nan="last"`` they come last in both
-    directions, as in NumPy 2.6. The result has x's shape and data type. ``out``: a Tensor for it,
+    directions, as in NumPy 2.5. The result has x's shape and data type. ``out``: a Tensor for it,
     as of ``top_k``. ``lengths``: the first items of each sequence that are sorted, as of ``top_k``.
     The type's last number in the order fills the rest. The signature is the array API standard's.
 
@@ -242,7 +242,8 @@ def sort(
     arrays, else Tensors, and nothing comes back from the device. Beyond a length it is all ones.
 
     Raises as ``top_k`` does; ``TypeError`` for a ``descending`` or ``stable`` that is no bool, and
-    for a payload of other sizes; ``ValueError`` for one of another shape, and with an ``out``.
+    for a payload of other sizes or without a dimension (``numpy.sort`` has the axis there);
+    ``ValueError`` for one of another shape, and with an ``out``.
     """
     order = _sort_order(descending, stable, nan)
     if payload is not None and out is not None:
