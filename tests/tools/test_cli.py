@@ -463,6 +463,7 @@ def test_interruption_is_130(save, monkeypatch, interruption: type[BaseException
 
 def test_help_and_version() -> None:
     assert "top-k" in good("--help").stdout
+    assert "..." not in good("--help").stdout.partition("Commands:")[2]  # click ends lines so
     for command in ("info", "top-k", "argmax", "argmin", "max", "min", "sort"):
         assert "Examples:" in good(command, "--help").stdout
     assert good("--version").stdout == f"wgdml {wgdml.__version__}\n"

@@ -45,6 +45,11 @@ class Program(click.Group):
                     raise click.UsageError(f"{' / '.join(option.opts)} is given twice", own)
         return name, command, rest
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The first sentence of each command, whole: click would end it where the line ends."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in sorted(self.commands.items())])
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
