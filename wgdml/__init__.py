@@ -1,8 +1,11 @@
 """wgdml: DirectML's selection operators on any WebGPU adapter, exact to the bit.
 
 Functions on NumPy arrays and device tensors: ``top_k``, ``argmax``, ``argmin``, ``max``, ``min``,
-``sort``, ``argsort``. DirectML's vocabulary: ``TensorDesc``, the operator descs,
-``Device.create_operator`` and more.
+``sort``, ``argsort``, ``lexsort``, ``take_along_axis``, ``kth_value``, ``partition``,
+``argpartition``, ``median``, ``quantile``. ``RunningTopK`` takes items batch after batch.
+``asarray`` puts arrays on the device, ``to_numpy`` brings them back. DirectML's vocabulary:
+``TensorDesc``, the operator descs, ``Device.create_operator`` and more. ``wgdml.outofcore``,
+``wgdml.dask`` and ``wgdml.onnx`` are imported by themselves.
 """
 
 from ._version import __version__
