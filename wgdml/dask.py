@@ -58,11 +58,7 @@ def top_k(
     array = _checked(x)
     order = as_order(mode, nan)
     along = as_axis(axis, array.ndim)
-    count = as_k(k, array.shape[along])
-    if not count:
-        shape = (*array.shape[:along], 0, *array.shape[along + 1 :])
-        return TopKResult(da.empty(shape, dtype=array.dtype), da.empty(shape, dtype=as_index_dtype(index_dtype)))
-    pick = _Pick((along,), array.shape, array.dtype, count, order)
+    pick = _Pick((along,), array.shape, array.dtype, as_k(k, array.shape[along]), order)
     values, indices = _reduce(array, pick, True, as_index_dtype(index_dtype), split_every)
     return TopKResult(values, indices)
 
@@ -256,6 +252,11 @@ def _reduce(array: Any, pick: _Pick, keepdims: bool, index_dtype: np.dtype[Any],
         if as_int("split_every", split_every) < 2:
             raise ValueError(f"split_every must be at least 2, not {split_every}")
         split_every = builtins.min(int(split_every), builtins.max(2, array.npartitions))
+    if not pick.k:
+        # Dask's own chunks come of a division by what a chunk holds, and there is nothing.
+        chunks = tuple((0,) if d in pick.axes else sizes for d, sizes in enumerate(array.chunks))
+        values, indices = (da.empty(tuple(map(sum, chunks)), chunks=chunks, dtype=dtype) for dtype in (array.dtype, index_dtype))
+        return values, indices
     anything = np.empty((0,) * array.ndim, object)
     pairs = array.map_blocks(pick.chunk, dtype=object, meta=anything)
     found = da.reduction(

@@ -135,6 +135,20 @@ def test_schedulers(device, scheduler):
     assert int(got[2]) == int(x.argmin())
 
 
+@pytest.mark.parametrize(("shape", "chunks"), [((7, 1 << 20, 1 << 20), (4, 1 << 10, 1 << 10)), ((3, 0, 5, 7), 2), ((0, 3), 1)])
+def test_none_of_each_sequence(shape, chunks):
+    """There is nothing to compute, however much there is else. Options are checked all the same."""
+    x = da.zeros(shape, chunks=chunks, dtype="int8")
+    for axis in range(x.ndim):
+        expected = (*shape[:axis], 0, *shape[axis + 1 :])
+        for part, dtype in zip(wgdml.dask.top_k(x, 0, axis=axis, index_dtype="uint32"), ("int8", "uint32"), strict=True):
+            assert part.shape == expected and part.dtype == dtype
+            assert all(own == kept for d, (own, kept) in enumerate(zip(part.chunks, x.chunks, strict=True)) if d != axis)
+    assert wgdml.dask.top_k(x, 0, axis=0).values.blocks[(0,) * x.ndim].compute().size == 0
+    with pytest.raises(ValueError, match="split_every must be at least 2, not 1"):
+        wgdml.dask.top_k(x, 0, split_every=1)
+
+
 def test_other_types_and_bad_input():
     x = da.from_array(X, chunks=4)
     assert wgdml.dask.top_k(x, 0, axis=0).indices.compute().shape == (0, 9, 7)
