@@ -336,14 +336,15 @@ def take_along_axis(
     Raises ``TypeError`` for other data types.
     """
     places = _places(indices)
+    given = x if isinstance(x, Tensor) else native_array(x)
     if axis is None:
         if len(places.shape) != 1:
             raise ValueError(f"indices must have one dimension with axis=None, not shape {places.shape}")
-        x, axis = (x if isinstance(x, Tensor | np.ndarray) else as_numpy(x)).reshape(-1), 0
-    tensors = {name: t for name, t in (("x", x), ("indices", indices)) if isinstance(t, Tensor)}
-    if isinstance(x, np.ndarray) and x.dtype.kind == "c" and not tensors:
-        return _take_complex(native_array(x), places, axis, device)
-    given = x if isinstance(x, Tensor) else as_numpy(x)
+        given, axis = given.reshape(-1), 0
+    tensors = {name: t for name, t in (("x", given), ("indices", indices)) if isinstance(t, Tensor)}
+    if isinstance(given, np.ndarray) and given.dtype.char in "FD" and not tensors:
+        return _take_complex(given, places, axis, device)
+    given = given if isinstance(given, Tensor) else as_numpy(given)
     check_size(given.shape)
     along = as_axis(axis, len(given.shape))
     shape = taken_shape(given.shape, places.shape, along)

@@ -354,9 +354,11 @@ def test_take_along_axis_broadcasts_as_numpy(device):
     assert wgdml.take_along_axis([1, 2], [1], 0, device=device).tolist() == [2]
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 def test_take_along_axis_of_all_elements(device):
     x, indices = hostile("float32", (4, 5)), np.array([19, 3, -20, 7])
-    for given in (x, x.T, x.astype("complex64"), wgdml.asarray(x, device=device), x.tolist()):
+    complexes = x.astype("complex64")
+    for given in (x, x.T, np.matrix(x), complexes, complexes.tolist(), wgdml.asarray(x, device=device), x.tolist()):
         got = wgdml.take_along_axis(given, indices, None, device=device)
         if isinstance(given, wgdml.Tensor):
             got, given = got.numpy(), x
@@ -417,6 +419,10 @@ def test_take_along_axis_of_complex_numbers(device):
     ):
         with pytest.raises(error, match=word):
             wgdml.take_along_axis(x, indices, axis, device=device)
+    longer = x.astype(np.clongdouble)
+    if longer.dtype != x.dtype:  # as on Linux
+        with pytest.raises(TypeError, match=f"x has data type {longer.dtype}"):
+            wgdml.take_along_axis(longer, np.zeros((4, 1), int), device=device)
     with pytest.raises(TypeError, match="x has data type complex128"):
         wgdml.sort(x, device=device)
 
