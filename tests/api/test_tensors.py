@@ -229,6 +229,13 @@ def test_long_steps_along_dimensions_of_one(device):
     assert wgdml.take_along_axis(x, np.int64([[[1]]]), 1, device=device).numpy().tolist() == [[[2]]]
 
 
+def test_strides_without_elements_may_have_any_bits(device):
+    buffer = buffer_of(device, np.zeros(4))
+    for shape, strides in (((3, 0), (2**70, 1)), ((5, 0, 4), (2**64, 2**65, 2**66))):
+        x = wgdml.Tensor.from_buffer(buffer, "f8", shape, strides, device=device)
+        assert x.numpy().shape == wgdml.sort(x).numpy().shape == shape and x.T.numpy().shape == shape[::-1]
+
+
 @pytest.mark.parametrize("shape", [(2**70,), (2**62,), (1,) * 65, (0, 2**70), (2**70, 0), (0, 2**62)])
 def test_what_is_no_array_is_named(device, shape):
     tensor = wgdml.asarray(np.float32(3), device=device).broadcast_to(shape)

@@ -142,8 +142,10 @@ class Tensor(_Slots):
                     f"buffer of {buffer.size} bytes is too small: shape {shape}, strides {steps} and offset {start} of "
                     f"{dtype.name} reach byte {end}" + f", in words of four {whole}" * (whole > end)
                 )
-        # No step is made along a dimension of size 1, so it may have more bits than NumPy takes.
-        steps = tuple(s if n > 1 else min(s, _LONGEST_STEP) for n, s in zip(shape, steps, strict=True))
+        # No step is made along a dimension of size 1, and none where there are no elements. So they
+        # may have more bits than NumPy takes.
+        made = prod(shape) > 0
+        steps = tuple(s if made and n > 1 else min(s, _LONGEST_STEP) for n, s in zip(shape, steps, strict=True))
         return new_tensor(device, buffer, dtype, shape, steps, start)
 
     # -- properties --
