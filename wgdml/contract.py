@@ -416,6 +416,7 @@ class _ArgOperatorDesc:
         _check_arg(self)
 
 
+@dataclass(frozen=True, init=False)
 class ArgmaxOperatorDesc(_ArgOperatorDesc):
     """Index of the largest element over one or more axes (``DML_ARGMAX_OPERATOR_DESC``).
 
@@ -447,6 +448,7 @@ class ArgmaxOperatorDesc(_ArgOperatorDesc):
         super().__init__(input_tensor, output_tensor, axes, axis_direction)
 
 
+@dataclass(frozen=True, init=False)
 class ArgminOperatorDesc(_ArgOperatorDesc):
     """Index of the smallest element over one or more axes (``DML_ARGMIN_OPERATOR_DESC``).
 
