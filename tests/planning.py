@@ -23,7 +23,7 @@ import wgdml
 import wgdml.plan
 from wgdml import shaders
 from wgdml.plan import Dispatch, Machine, Plan, Planner, adjusted
-from wgdml.plan.choose import rules_of
+from wgdml.plan.choose import SOFTWARE_RULES
 from wgdml.runtime.transfers import Span
 from wgdml.selection import Selection
 
@@ -36,7 +36,7 @@ SPANS = frozenset({"select_spans"})
 #: Those that serve neighbouring columns alone.
 COLUMNS = frozenset({"select_lists", "transpose"})
 #: Those that software adapters choose from. The others that they take are GPUs', too.
-SERIAL = frozenset(rule.algorithm for rule in rules_of(True)) - {
+SERIAL = frozenset(rule.algorithm for rule in SOFTWARE_RULES) - {
     "reduce",
     "row_sort_bitonic",
     "row_sort_rank",

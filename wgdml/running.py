@@ -117,7 +117,7 @@ class RunningTopK:
         with self._counting() as taken:
             self._check(given, ids)
             for part, own in self._blocks(given, ids):
-                self._take(part, (len(self.batch_shape),), own)
+                take_items(self, part, (len(self.batch_shape),), own)
                 taken()
 
     def record_update(self, encoder: Any, /, x: Tensor, indices: Tensor | None = None) -> None:
@@ -257,10 +257,6 @@ class RunningTopK:
             ids = self._block(ids, first, end)
         return asarray(ids, device=self.device).broadcast_to((*shape[:-1], end - first))
 
-    def _take(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
-        prepared, resources = self._prepared(x, axes, ids)
-        self.device.run(prepared, resources)
-
     def _prepared(self, x: Tensor, axes: tuple[int, ...], ids: Tensor | None) -> tuple[PreparedPlan, Resources]:
         """The plan that takes a Tensor's items, and what it binds."""
         full = self._count >= self.k
@@ -303,6 +299,6 @@ def running_of(
     return running
 
 
-def take_items(running: RunningTopK, x: Tensor, axes: tuple[int, ...]) -> None:
+def take_items(running: RunningTopK, x: Tensor, axes: tuple[int, ...], ids: Tensor | None = None) -> None:
     """``update`` of a Tensor whose sequences lie along one or more axes; unchecked."""
-    running._take(x, axes)
+    running.device.run(*running._prepared(x, axes, ids))

@@ -443,10 +443,6 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
 )
 
 
-def rules_of(software: bool) -> tuple[Rule, ...]:
-    return SOFTWARE_RULES if software else GPU_RULES
-
-
 def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm[Any]:
     """The algorithm of the first rule that holds and whose algorithm serves; else ``Unserved``."""
     refusals = []

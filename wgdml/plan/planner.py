@@ -13,7 +13,7 @@ from .algorithms.between_ranks import BetweenRanks
 from .algorithms.columns import Columns
 from .algorithms.radix_sort import radix_sort_of
 from .algorithms.select_from_delegates import SelectFromDelegates
-from .choose import Rule, choose, rules_of
+from .choose import GPU_RULES, SOFTWARE_RULES, Rule, choose
 from .cut import Pieces, outputs_of, parts_of, pieces_of, slices, views_of
 from .machine import Machine
 from .policy import OccupancyPolicy, Profile
@@ -35,7 +35,7 @@ class Planner:
 
     def __init__(self, machine: Machine, profile: Profile | None = None, rules: tuple[Rule, ...] | None = None) -> None:
         self.machine = machine
-        self.rules = rules_of(machine.software) if rules is None else rules
+        self.rules = (SOFTWARE_RULES if machine.software else GPU_RULES) if rules is None else rules
         policies: dict[str, Any] = {"occupancy": OccupancyPolicy()}
         steps: list[type[Step[Any]]] = [Columns, SelectFromDelegates, BetweenRanks, *ALGORITHMS.values()]
         policies |= {step.name: step.Policy() for step in steps if step.Policy is not None}

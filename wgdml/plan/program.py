@@ -230,7 +230,7 @@ class Program:
         if isinstance(source, View):
             values["length"] = source.length
             if source.rows:
-                constants |= {"SOURCE_ROWS": 1, "LOAD_WORDS": source.load_words, "PER_LOAD": source.row_items}
+                constants |= {"SOURCE_ROWS": 1, "LOAD_WORDS": source.load_words, "PER_LOAD": source.per_load}
                 # Single elements are read by words.
                 constants["INPUT_WORDS"] = 4 if source.vectors else 1
                 constants["EXTREMES"] = int(self.has_extremes(source))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 from ..selection import AxisDim, Selection, extent, packed_strides
@@ -133,15 +134,10 @@ class View:
         """Words of one load of contiguous elements."""
         return 4 if self.vectors else max(1, self.selection.format.bytes // 4)
 
-    @property
-    def row_items(self) -> int:
-        """Items of one load of contiguous elements."""
-        return self.load_words * 4 // self.selection.format.bytes
-
     @cached_property
     def per_load(self) -> int:
         """Items of a sequence that one load brings."""
-        return self.row_items if self.rows else 1
+        return self.load_words * 4 // self.selection.format.bytes if self.rows else 1
 
     @cached_property
     def skewed(self) -> bool:
@@ -194,17 +190,7 @@ class Pairs:
         """Pairs of neighbouring sequences lie side by side."""
         return self.item_step > 1
 
-    @property
-    def loads(self) -> int:
-        return self.length
-
-    @property
-    def most_loads(self) -> int:
-        return self.length
-
-    @property
-    def usual_loads(self) -> int:
-        return self.length
+    loads = most_loads = usual_loads = property(attrgetter("length"))
 
     def line(self, sequences: int, ranks: int) -> int:
         """As of a sink: an invocation may put all one after the other."""

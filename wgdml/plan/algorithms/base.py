@@ -68,7 +68,9 @@ class Algorithm(Step[P]):
     def serves(self, problem: Problem) -> str | None:
         """Why the algorithm does not serve a problem; None where it does."""
         try:
-            self.check_spans(problem)
+            if problem.ragged and not self.takes_nothing:
+                first = problem.one_axis and not problem.last_index
+                self.require(first, "takes spans along one axis, of which the first of equal items wins")
             self.require(self.takes_counts or not problem.counted, f"takes lists whose {problem.length} pairs are all there")
             self.check(problem)
         except Unserved as refusal:
@@ -78,12 +80,6 @@ class Algorithm(Step[P]):
     def check(self, problem: Problem) -> Any:
         """Raises ``Unserved``, with the reason, or returns what ``build`` needs, if anything."""
         raise NotImplementedError
-
-    def check_spans(self, problem: Problem) -> None:
-        """Raises ``Unserved`` for sequences with spans of their own that are not served."""
-        if problem.ragged and not self.takes_nothing:
-            first = problem.one_axis and not problem.last_index
-            self.require(first, "takes spans along one axis, of which the first of equal items wins")
 
     def check_first(self, problem: Problem) -> None:
         """For ``check``: the first of equal items must win."""

@@ -56,13 +56,10 @@ class SerialMerge(Algorithm[None]):
         self.check_first(problem)
         source, run = problem.source, self._run(problem)
         # A row may begin amid a load.
-        return self._check_lists(problem, source.length + words_of(source)["PER_LOAD"] - 1, run)
+        return self.check_lists(problem, source.length + words_of(source)["PER_LOAD"] - 1, run)
 
-    def check_pairs(self, problem: Problem, length: int) -> None:
-        """``Unserved`` where lists of so many pairs of each sequence are not put in order."""
-        self._check_lists(problem, length, _PAIRS)
-
-    def _check_lists(self, problem: Problem, items: int, run: int) -> list[_Lists]:
+    def check_lists(self, problem: Problem, items: int, run: int = _PAIRS) -> list[_Lists]:
+        """``Unserved`` where lists of so many items, or pairs, a sequence are not put in order."""
         self.require(problem.k <= _MOST_K, f"takes k up to {_MOST_K}, not k={problem.k}")
         levels = _levels(items, run, problem.k)
         places = max(lists.number * lists.places for lists in levels)

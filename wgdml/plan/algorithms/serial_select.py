@@ -41,13 +41,13 @@ class SerialSelect(Algorithm[SerialSelectPolicy]):
         count = max(_DELEGATES, int(self.policy.reach * math.sqrt(problem.length * problem.k)))
         subsets = Subsets.of(problem.source, count)
         self.require(problem.k <= subsets.count, f"takes k up to {subsets.count} of {problem.length} items, not k={problem.k}")
-        self.merge.check_pairs(problem, max(subsets.count, self._listed(problem, subsets)))
+        self.merge.check_lists(problem, max(subsets.count, self._listed(problem, subsets)))
         return subsets
 
     @staticmethod
     def _listed(problem: Problem, subsets: Subsets) -> int:
         """Items of the subsets that are chosen: all of them have places."""
-        return min(problem.length, problem.k * subsets.most_items)
+        return min(problem.length, problem.k * subsets.members * subsets.per_load)
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         subsets, sequences, k = self.check(problem), problem.sequences, problem.k

@@ -42,10 +42,6 @@ class Subsets:
         last = min(lanes, loads - (runs - 1) * lanes * members)
         return Subsets((runs - 1) * lanes + last, members, lanes, source.per_load)
 
-    @property
-    def most_items(self) -> int:
-        return self.members * self.per_load
-
     def constants(self, source: Source) -> dict[str, int]:
         """Those of ``lib/io/source.wgsl``. Rows come by loads of several items."""
         if not isinstance(source, View):
