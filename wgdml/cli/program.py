@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -56,15 +56,8 @@ class Program(click.Group):
         except BrokenPipeError:
             raise _ReaderGone from None  # click would turn the original into exit status 1
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        **extra: Any,
-    ) -> Any:
-        run = partial(super().main, args, prog_name, complete_var, standalone_mode=False, **extra)
+    def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
+        run = partial(super().main, *arguments, standalone_mode=False, **options)
         if not standalone_mode:
             return run()
         sys.exit(self._status_of(run))
