@@ -52,6 +52,22 @@ def test_ranks_that_lie_far_apart(device, software, name, k):
     oracle.assert_same(np.ascontiguousarray(values.numpy()), x[order])
 
 
+@pytest.mark.parametrize("software", [True, False])
+@pytest.mark.parametrize(("shape", "most"), [((2, 14000), 200), ((3, 7000), 200), ((5, 5000), 1 << 13)])
+def test_columns_that_reach_over_bindings(device, software, shape, most):
+    """Whole ones fit a binding, and few dispatches serve them, or they do not."""
+    own, planned = planned_device(device, None, software, limits={"max_storage_buffer_binding_size": 1 << 16})
+    x = np.random.default_rng(most).integers(-9, 9, shape).astype(np.float32)
+    place = shape[0] // 2
+    ordered = np.sort(x, axis=0)
+    assert np.array_equal(wgdml.sort(x, axis=0, device=own), ordered)
+    assert np.array_equal(wgdml.argsort(x, axis=0, device=own), np.argsort(x, axis=0, kind="stable"))
+    parted = wgdml.partition(x, place, axis=0, device=own)
+    assert np.array_equal(parted[place], ordered[place])
+    assert np.array_equal(np.sort(parted, axis=0), ordered)
+    assert all(len(plan.dispatches) <= most for plan in planned.plans)
+
+
 @pytest.mark.parametrize("over", [-4, 0, 4, 256])
 def test_around_one_binding(device, over):
     """Bytes as many as one binding reaches, a little less and a little more; the last one wins."""

@@ -11,6 +11,9 @@ from ..selection import BESIDES, Beside, Selection, extent
 from .machine import Machine
 from .regions import ALIGNMENT, Outputs, View
 
+#: A whole sequence leaves at least this share of a binding to others, or it is cut.
+_ROOM = 8
+
 
 class Pieces(NamedTuple):
     """Sizes of the pieces of each batch dimension, of each axis, and of the ranks."""
@@ -23,27 +26,37 @@ class Pieces(NamedTuple):
 def pieces_of(s: Selection, machine: Machine) -> Pieces:
     """The largest pieces of which each tensor's part fits a binding."""
     limit = machine.max_storage_buffer_binding_size // 16 * 16 - 2 * ALIGNMENT
-    inputs = _fit(
-        [(d.size, d.input_stride) for d in s.batch] + [(a.size, a.stride) for a in s.axes],
-        limit // s.format.bytes,
-    )
-    batch, axes = inputs[: len(s.batch)], inputs[len(s.batch) :]
+    sizes = [d.size for d in s.batch]
+    strides = [d.input_stride for d in s.batch]
+    batch, axes = _cut(sizes, strides, [(a.size, a.stride) for a in s.axes], limit // s.format.bytes)
     ranks = s.k
     for wanted, size, strides, step in (
         (s.has_values, s.format.bytes, [d.value_stride for d in s.batch], s.value_step),
         (s.has_indices, s.index_bytes, [d.index_stride for d in s.batch], s.index_step),
     ):
         if wanted:
-            *batch, fitting = _fit([*zip(batch, strides, strict=True), (ranks, step)], limit // size)
-            ranks = min(ranks, fitting)
+            batch, [ranks] = _cut(batch, strides, [(ranks, step)], limit // size)
     for number, name in enumerate(BESIDES):
         beside: Beside | None = getattr(s, name)
         if beside is not None:
             strides, most = [d.besides[number] for d in s.batch], limit // beside.format.bytes
-            *batch, fitting = _fit([*zip(batch, strides, strict=True), (s.length, beside.step)], most)
+            batch, [fitting] = _cut(batch, strides, [(s.length, beside.step)], most)
             if beside.step and fitting < s.length:
                 raise MemoryError(f"ids or a payload of a sequence of {s.length} items must fit a binding of {limit} bytes")
     return Pieces(batch, axes, ranks)
+
+
+def _cut(batch: list[int], strides: list[int], sequence: list[tuple[int, int]], limit: int) -> tuple[list[int], list[int]]:
+    """Sizes of pieces of a batch and of a sequence's (size, stride) dimensions, up to ``limit``.
+
+    The batch alone is cut where a whole sequence leaves room for others: nothing is merged then. A
+    column reaches over far more elements than it has, and those between are other columns'.
+    """
+    dims, reach = list(zip(batch, strides, strict=True)), extent(sequence)
+    if reach <= limit - limit // _ROOM:
+        return _fit(dims, limit - reach + 1), [size for size, _ in sequence]
+    pieces = _fit(dims + sequence, limit)
+    return pieces[: len(batch)], pieces[len(batch) :]
 
 
 def parts_of(s: Selection, pieces: Pieces) -> Iterator[Selection]:

@@ -47,7 +47,9 @@ class SelectNetworks(Algorithm[SelectNetworksPolicy]):
         k, p = problem.k, self.policy
         source = problem.view
         one_word = problem.key_words == 1
-        self.require(one_word and 1 < k <= LONGEST_LIST, f"takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}")
+        self.require(
+            one_word and 1 < k <= LONGEST_LIST, f"takes k from 2 to {LONGEST_LIST} of elements of up to 4 bytes, not k={k}"
+        )
         self.require(k < source.length <= 4096, f"takes k={k} of sequences of k + 1 to 4096 items, not {source.length}")
         self.check_first(problem)
         per_load = source.per_load
