@@ -40,7 +40,7 @@ class SelectNetworks(Algorithm[SelectNetworksPolicy]):
     """An invocation a sequence, or as many as it needs or the machine has room for."""
 
     name = "select_networks"
-    summary = "lists of a short row's first in registers, by networks of minima and maxima; one read"
+    summary = "a list of the first in registers, into which networks of minima and maxima merge; one read"
 
     def check(self, problem: Problem) -> tuple[int, dict[str, int]]:
         """The invocations of a team, and the constants of its register tile."""
