@@ -19,7 +19,7 @@ except ImportError as missing:
 from .arguments import as_int
 from .functions import argmax, argmin, top_k
 from .runtime.device import Device, default_device
-from .runtime.tensor import Tensor, as_numpy, asarray, to_numpy
+from .runtime.tensor import Tensor, as_numpy, asarray, native_array, to_numpy
 
 __all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -59,12 +59,16 @@ def _by_name(inputs: Any, names: Sequence[str]) -> dict[str, Any]:
 
 def _as_declared(declared: ValueInfoProto, given: Any) -> Any:
     """An input as an array or a Tensor, of the data type and the sizes that the model gives it."""
-    x = given if isinstance(given, Tensor) else as_numpy(given, declared.name)
+    if not declared.type.HasField("tensor_type"):
+        return given  # a sequence or an optional, which no node here reads
+    x = given if isinstance(given, Tensor) else native_array(given, declared.name)
     tensor = declared.type.tensor_type
     dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
     if x.dtype != dtype:
         raise TypeError(f"{declared.name} must have data type {dtype.name}, as the model declares it, not {x.dtype.name}")
-    sizes = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in tensor.shape.dim]
+    # Exporters write a negative size where they know none.
+    known = [dim.HasField("dim_value") and dim.dim_value >= 0 for dim in tensor.shape.dim]
+    sizes = [dim.dim_value if has else dim.dim_param or None for dim, has in zip(tensor.shape.dim, known, strict=True)]
     if len(sizes) != len(x.shape) or any(isinstance(n, int) and n != size for n, size in zip(sizes, x.shape, strict=True)):
         shape = ", ".join(map(str, sizes)) + "," * (len(sizes) == 1)
         raise ValueError(f"{declared.name} must have shape ({shape}), as the model declares it, not {x.shape}")
@@ -111,7 +115,8 @@ class BackendRep(base.BackendRep):
         self._opset = opset
         self._nodes = list(graph.node)
         self._constants: dict[str, Any] = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-        self._inputs = {i.name: i for i in graph.input if i.name not in self._constants}
+        self._declared = {i.name: i for i in graph.input}
+        self._inputs = [name for name in self._declared if name not in self._constants]
         self._outputs = [o.name for o in graph.output]
 
     def __repr__(self) -> str:
@@ -124,8 +129,10 @@ class BackendRep(base.BackendRep):
         Raises ``TypeError`` and ``ValueError`` for inputs of another data type or shape than the
         model declares.
         """
-        given = _by_name(inputs, list(self._inputs))
-        values = {**self._constants, **given, **{name: _as_declared(i, given[name]) for name, i in self._inputs.items()}}
+        given = _by_name(inputs, self._inputs)
+        # A dict may have other numbers for constants that are inputs too.
+        declared = {name: _as_declared(self._declared[name], given[name]) for name in self._declared if name in given}
+        values = {**self._constants, **given, **declared}
         for node in self._nodes:
             results = _run(node, self._opset, [values[name] for name in node.input], self.device)
             values |= zip(node.output, results, strict=True)

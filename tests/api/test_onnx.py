@@ -187,10 +187,51 @@ def test_inputs_are_those_that_the_model_declares(device):
         said = re.escape(f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})")
         with pytest.raises(ValueError, match=rf"x must have shape {said}, as the model declares it, not \(2, 4\)"):
             prepared(shape).run([x])
-    for shape in ([2, 4], ["rows", 4], [None, None]):
+    for shape in ([2, 4], ["rows", 4], [None, None], [-1, 4]):  # -1: not known
         assert prepared(shape).run([x]).y.tolist() == X.argmax(0).tolist()
     assert prepared([2, 4]).run([wgdml.asarray(x, device=device)]).y.tolist() == X.argmax(0).tolist()
     assert prepared([2, 4], TensorProto.BFLOAT16).run([x.astype(oracle.DTYPES["bfloat16"])]).y.tolist() == X.argmax(0).tolist()
+
+
+def test_inputs_that_no_node_reads(device):
+    """They are held to the model too, but may be of types without an order."""
+    x, flags, words = X.astype(np.float32), np.array([True, False]), np.array(["a", "b"], object)
+    described = helper.make_tensor_value_info
+    unread = [
+        helper.make_tensor_sequence_value_info("several", TensorProto.FLOAT, None),
+        described("flags", TensorProto.BOOL, [2]),
+        described("words", TensorProto.STRING, [2]),
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("ArgMax", ["x"], ["y"], keepdims=0)],
+        "best",
+        [described("x", TensorProto.FLOAT, [2, 4]), *unread],
+        [described("y", TensorProto.INT64, [None]), unread[2]],
+    )
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), wgdml_device=device)
+    best, same = prepared.run([x, [x], flags, words])
+    assert best.tolist() == X.argmax(0).tolist() and same.tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="flags must have data type bool, as the model declares it, not float32"):
+        prepared.run([x, [x], x[0, :2], words])
+
+
+def test_constants_that_are_inputs_too(device):
+    described = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [helper.make_node("TopK", ["x", "k"], ["values", "indices"])],
+        "first",
+        [described("x", TensorProto.FLOAT, [2, 4]), described("k", TensorProto.INT64, [1])],
+        [described("values", TensorProto.FLOAT, [2, None]), described("indices", TensorProto.INT64, [2, None])],
+        [helper.make_tensor("k", TensorProto.INT64, [1], [2])],
+    )
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), wgdml_device=device)
+    x = X.astype(np.float32)
+    assert prepared.run([x]).values.shape == (2, 2)
+    assert prepared.run({"x": x, "k": np.array([3])}).values.shape == (2, 3)
+    with pytest.raises(TypeError, match="k must have data type int64, as the model declares it, not int32"):
+        prepared.run({"x": x, "k": np.array([3], np.int32)})
+    with pytest.raises(ValueError, match=r"k must have shape \(1,\), as the model declares it, not \(\)"):
+        prepared.run({"x": x, "k": np.int64(3)})
 
 
 def test_a_model_without_nodes(device):
