@@ -11,7 +11,7 @@ from ..selection import BESIDES, Beside, Selection, extent
 from .machine import Machine
 from .regions import ALIGNMENT, Outputs, View
 
-#: A whole sequence leaves at least this share of a binding to others, or it is cut.
+#: A whole sequence leaves at least one part in so many of a binding to others, or it is cut.
 _ROOM = 8
 
 
@@ -42,7 +42,11 @@ def pieces_of(s: Selection, machine: Machine) -> Pieces:
             strides, most = [d.besides[number] for d in s.batch], limit // beside.format.bytes
             batch, [fitting] = _cut(batch, strides, [(s.length, beside.step)], most)
             if beside.step and fitting < s.length:
-                raise MemoryError(f"ids or a payload of a sequence of {s.length} items must fit a binding of {limit} bytes")
+                reach = extent([(s.length, beside.step)]) * beside.format.bytes
+                raise MemoryError(
+                    f"ids or a payload of a sequence of {s.length} items must fit a binding of {limit} bytes, "
+                    f"with an eighth left to others between them, and reach over {reach} bytes"
+                )
     return Pieces(batch, axes, ranks)
 
 
