@@ -324,6 +324,12 @@ def test_what_is_no_array(no_device, name, given):
         call(name, given)
 
 
+def test_integers_without_a_data_type(no_device):
+    """They are arrays to every function, but for their size."""
+    with refused(TypeError, "lengths has data type object"):
+        wgdml.top_k(X, 1, lengths=2**70)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_buffer_where_a_tensor_is_wanted(device, name):
     with refused(TypeError, "x must be an array or a Tensor, not GPUBuffer: Tensor.from_buffer makes a Tensor of it"):

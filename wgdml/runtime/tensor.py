@@ -593,7 +593,8 @@ def native_array(x: ArrayLike, name: str = "x") -> NDArray[Any]:
         array = _host_array(x, name)
     except (ValueError, BufferError, RuntimeError) as error:
         raise TypeError(f"{name} cannot become an array: {error}") from None
-    if array.dtype.kind == "O" and not array.ndim and not isinstance(x, np.ndarray):
+    # An int of over 64 bits is an object to NumPy too.
+    if array.dtype.kind == "O" and not array.ndim and not isinstance(x, np.ndarray | int):
         hint = ": Tensor.from_buffer makes a Tensor of it" if isinstance(x, wgpu.GPUBuffer) else ""
         raise TypeError(f"{name} must be an array or a Tensor, not {type(x).__name__}{hint}")
     return array.astype(array.dtype.newbyteorder("=")) if array.dtype.byteorder == ">" else array
