@@ -40,13 +40,13 @@ def pieces_of(s: Selection, machine: Machine) -> Pieces:
         beside: Beside | None = getattr(s, name)
         if beside is not None:
             strides, most = [d.besides[number] for d in s.batch], limit // beside.format.bytes
-            batch, [fitting] = _cut(batch, strides, [(s.length, beside.step)], most)
-            if beside.step and fitting < s.length:
-                reach = extent([(s.length, beside.step)]) * beside.format.bytes
+            reach = extent([(s.length, beside.step)])
+            if reach > most:
                 raise MemoryError(
                     f"ids or a payload of a sequence of {s.length} items must fit a binding of {limit} bytes, "
-                    f"with an eighth left to others between them, and reach over {reach} bytes"
+                    f"and reach over {reach * beside.format.bytes}"
                 )
+            batch = _fit(list(zip(batch, strides, strict=True)), most - reach + 1)
     return Pieces(batch, axes, ranks)
 
 
