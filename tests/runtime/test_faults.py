@@ -365,7 +365,9 @@ def test_python_ends_while_threads_select():
 
         for number, given in enumerate((x, x, t)):
             threading.Thread(target=select, args=(number, given), daemon=True).start()
-        time.sleep(0.5)
+        while min(turns) == 0:  # the first one compiles
+            time.sleep(0.01)
+        time.sleep(0.2)
     """
     for _ in range(4):
         found, expected, stood = python(script).split()
