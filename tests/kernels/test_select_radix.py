@@ -25,9 +25,7 @@ def forced(forced):
 def most(device: wgdml.Device, name: str = "float32") -> int:
     """The largest k that this device's workgroups have room for; narrow pairs take a word."""
     size = oracle.DTYPES[name].itemsize
-    own, pair = device.planner.planner.algorithms["select_radix"], 2 * size if size > 2 else 4
-    classes = (size << octave for octave in range(12)[::-1] for size in (7, 6, 5, 4))
-    return next(k for k in classes if k <= 8192 and own._list_in(k, device.machine.widest_workgroup, pair))
+    return device.planner.planner.algorithms["select_radix"].max_k(2 * size if size > 2 else 4)
 
 
 @pytest.mark.parametrize(("turn", "name"), list(enumerate(["float16", "int64"])))

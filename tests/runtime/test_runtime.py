@@ -372,10 +372,10 @@ def test_caches_are_bounded(device):
         oracle.assert_same(wgdml.top_k(tensor, k).values.numpy(), np.arange(40, dtype=np.int32)[::-1][:k])
         wgdml.argmax(tensor.broadcast_to((k, 40)), axis=k % 2)
     gc.collect()
-    assert len(own.kept._values) <= 8 and len(own.pipelines._pipelines._values) <= 8 and len(own.groups._steps) <= 16
+    assert len(own.kept) <= 8 and len(own.pipelines) <= 8 and len(own.groups) <= 16
     assert len(own.groups._keys_of) <= 16 * 5 and len(own.groups._watched) <= 16 * 5
     own.trim()
-    assert len(own.groups._steps) == 0
+    assert len(own.groups) == 0
     oracle.assert_same(wgdml.top_k(tensor, 1).values.numpy(), np.array([39], np.int32))
 
 
@@ -389,13 +389,13 @@ def test_bind_groups_let_go_of_the_caller_s_buffers(own):
     buffer = own.gpu_device.create_buffer(size=4_000, usage=STORAGE)
     for _ in range(2):
         wgdml.argmax(wgdml.Tensor.from_buffer(buffer, "float32", (1_000,), device=own))
-    bound = len(own.groups._steps)
+    bound = len(own.groups)
     assert bound
     gone = weakref.ref(buffer)
     del buffer
     gc.collect()
     assert gone() is None
-    assert len(own.groups._steps) < bound
+    assert len(own.groups) < bound
 
 
 def test_the_pool_is_bounded():

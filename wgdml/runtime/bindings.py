@@ -64,6 +64,9 @@ class BindGroups:
         self._gone: deque[int] = deque()  # appended to by finalizers, see buffers.py
         self._lock = threading.Lock()
 
+    def __len__(self) -> int:
+        return len(self._steps)
+
     def get(self, key: tuple[Hashable, ...]) -> Steps | None:
         if not self._gone and len(self._steps) <= self._most // 2:
             return self._steps.get(key)  # nothing will have to leave soon

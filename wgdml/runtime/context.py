@@ -36,6 +36,9 @@ class Kept:
         self._most = most
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def get(self, key: Hashable) -> Any:
         """The value kept under ``key``, or None."""
         value = self._values.get(key)

@@ -25,6 +25,9 @@ class Pipelines:
         self._pipelines = Kept(context.lock, most)
         self._layouts: dict[Hashable, tuple[Any, Any]] = {}
 
+    def __len__(self) -> int:
+        return len(self._pipelines)
+
     def clear(self) -> None:
         self._pipelines.clear()
         self._layouts.clear()

@@ -79,6 +79,11 @@ class SelectRadix(Algorithm[SelectRadixPolicy]):
     name = "select_radix"
     summary = "delegates, threshold by a radix select and a small sort in a workgroup; one read and a little"
 
+    def max_k(self, pair: int) -> int:
+        """The largest k for whose list of pairs of so many bytes workgroup memory has room."""
+        classes = (size << octave for octave in range(13)[::-1] for size in (7, 6, 5, 4))
+        return next(k for k in classes if k <= _LARGEST_K and self._list_in(k, self.machine.widest_workgroup, pair))
+
     def prefers(self, problem: Problem) -> bool:
         """Is k so large that counting, whose work grows with its square, is slower?"""
         p = self.policy
