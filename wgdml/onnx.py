@@ -67,8 +67,9 @@ def _as_declared(declared: ValueInfoProto, given: Any) -> Any:
     if x.dtype != dtype:
         raise TypeError(f"{declared.name} must have data type {dtype.name}, as the model declares it, not {x.dtype.name}")
     # Exporters write a negative size where they know none.
-    known = [dim.HasField("dim_value") and dim.dim_value >= 0 for dim in tensor.shape.dim]
-    sizes = [dim.dim_value if has else dim.dim_param or None for dim, has in zip(tensor.shape.dim, known, strict=True)]
+    sizes = [
+        dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else dim.dim_param or None for dim in tensor.shape.dim
+    ]
     if len(sizes) != len(x.shape) or any(isinstance(n, int) and n != size for n, size in zip(sizes, x.shape, strict=True)):
         shape = ", ".join(map(str, sizes)) + "," * (len(sizes) == 1)
         raise ValueError(f"{declared.name} must have shape ({shape}), as the model declares it, not {x.shape}")

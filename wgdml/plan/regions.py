@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 from ..selection import AxisDim, Selection, extent, packed_strides
@@ -190,7 +189,17 @@ class Pairs:
         """Pairs of neighbouring sequences lie side by side."""
         return self.item_step > 1
 
-    loads = most_loads = usual_loads = property(attrgetter("length"))
+    @property
+    def loads(self) -> int:
+        return self.length
+
+    @property
+    def most_loads(self) -> int:
+        return self.length
+
+    @property
+    def usual_loads(self) -> int:
+        return self.length
 
     def line(self, sequences: int, ranks: int) -> int:
         """As of a sink: an invocation may put all one after the other."""
