@@ -7,11 +7,13 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, check_ragged, read
-from planning import Planned, params_of, planned_device, planner
+from planning import DEFAULT, GPU, Planned, make_plan, params_of, planned_device, planner
+from variants import selection
 
 import wgdml
 from wgdml import shaders
 from wgdml.plan.regions import MEETING_BYTES
+from wgdml.selection import Order
 
 N, K = 60_000, 1500
 
@@ -97,6 +99,18 @@ def test_spans(samples):
     x = data.make("eight_values", "float32", (6, N), 3)
     check_ragged(x, K, np.array([N, N // 2, K + 1, K - 1, 17, 0]), device)
     assert planned.plans[-1].algorithms == ("sample_select",)
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "name"),
+    [((39, 193_845), 1031, "float16"), ((3, 62_775), 841, "float32"), ((20, 141_082), 932, "int64"), ((2, 1 << 20), 4000, "uint8")],
+)
+def test_parts_have_room_for_a_full_list(shape, k, name):
+    """A sample may tell a late threshold. A part without room has all ranks found by histograms."""
+    plan = make_plan(selection(name, shape, (1,), k, Order.DESCENDING, "both"), GPU, algorithm="sample_select", numbers=DEFAULT)
+    made = params_of(plan.dispatches[0]) | dict(plan.dispatches[0].constants)
+    share = made["places"] / made["parts"]
+    assert made["FOUND"] >= share + 3 * (share * (1 - 1 / made["parts"])) ** 0.5
 
 
 PERIODS = 8

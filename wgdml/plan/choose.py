@@ -43,8 +43,11 @@ def _few_of_many_ranks(p: Problem, a: Algorithms) -> bool:
         digits = a["select_digits"]
         spilled = digits.serves(p) is not None or digits.check(p).spilled
         return spilled or p.length >= max(12 * p.k, 1 << 15, p.sequences << 11)
-    many = p.k >= 1024 or (p.k >= 256 and p.sequences * p.k >= 4096)
-    return p.along and many and _few_and_long(p, a)
+    # benchmarks/LOG.md#few-rows-that-a-workgroup-reads-for-long-2026-11-30-cb6652b
+    many = p.k >= 1024 or (p.k >= 256 and p.sequences * p.k >= 3072)
+    long = p.length * p.format.bytes >= 1 << 18 and p.length >= 32 * p.k
+    slow = p.k >= 512 and 5 * p.sequences <= a["sample_select"].occupancy.processors and long
+    return p.along and many and (slow or _few_and_long(p, a))
 
 
 def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
@@ -307,7 +310,8 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "sample_select",
         _few_of_many_ranks,
-        "few long rows, k from 1024 on, or from 256 on and 4096 in all; up to half as many rows as processors with k over 2048, "
+        "few long rows, k from 1024 on, or from 256 on and 3072 in all; those with k from 512 on, up to a fifth as many as "
+        "processors, of 2^18 bytes and 32 k items; up to half as many rows as processors with k over 2048, "
         "whose list no workgroup has room for, or of 12 k items, 32768 and 2048 for each row",
         "one read by the whole machine, and several workgroups sort what it leaves",
     ),

@@ -11,7 +11,10 @@ from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
 from .parts import bins_of, class_above, held_bytes, pair_bytes
 
-_READING, _SORTING = 512, 256  # invocations of a workgroup that reads, and of one that sorts
+_READING = 512  # invocations of a workgroup that reads
+#: Invocations of a workgroup that sorts: twice as many where all of them are at work at once
+#: (benchmarks/LOG.md#few-rows-that-a-workgroup-reads-for-long-2026-11-30-cb6652b).
+_SORTING = 256
 _DIGIT = 9  # bits of a digit: a bin for each invocation
 _SAMPLE = 32  # items of an invocation's sample, at most
 _TAKEN = 4  # of them of a load, at most: neighbours may be alike
@@ -25,7 +28,6 @@ _MOST_BUCKETS = 32
 _MARGIN = 4.0
 #: A bucket has room for this many deviations, of the root of its size, on both sides of the middle.
 _FULL = 2.6
-_PARTED = 1.5  # A workgroup has room for so many times its share of what is up to the threshold.
 _MOST_FOUND = 4096
 _LISTS = 4  # sizes of a list from one power of two to the next
 _CARRIED = 16  # pairs of a list that an invocation sorts, at most
@@ -65,19 +67,34 @@ class SampleSelect(Algorithm[None]):
         memory = self.memory - (4 << _DIGIT) - 8 * workgroup - 2048
         room = min(_ROOM, power_of_two_below(memory // (8 + pair_bytes(problem.key_words))))
         most = min(_MOST_FOUND, power_of_two_below((memory - pair_bytes(problem.key_words) * room) // 8))
-        widest = min(_CARRIED * sorting, (self.memory - (4 << _DIGIT) - 16 * sorting - 1024) // held_bytes(problem))
+        widest = self._sorted_by(problem, sorting)
         buckets = min(_MOST_BUCKETS, power_of_two_below(k // min(_BUCKET, widest // 12)))
         sample = self._sample(problem, workgroup, buckets, room)
         while buckets > 1 and sample.rank < _RANKS * buckets:
             buckets //= 2
         pairs = sample.rank * sample.items
+        places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
         parts = max(1, min(self.occupancy.processors // problem.sequences, problem.loads // (4 * workgroup)))
-        parts = min(max(parts, ceil_div(int(_PARTED * pairs), most)), sorting)
-        found = max(room, power_of_two_above(int(_PARTED * pairs / parts)))
+        while parts < sorting and self._found(places, parts) > most:
+            parts += 1
+        found = max(room, power_of_two_above(self._found(places, parts)))
         size = class_above(int(pairs / buckets * (1 + _FULL / (sample.rank / buckets) ** 0.5) ** 2), _LISTS)
         self.require(4 * size <= 5 * widest and found <= most, f"takes fewer than {pairs} pairs of a sequence")
-        places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
-        return _Shape(workgroup, sorting, sample, room, parts, found, buckets, places, min(size, widest))
+        wide = min(2 * sorting, self.machine.widest_workgroup)
+        if wide * buckets * problem.sequences <= self.occupancy.invocations and 4 * size <= 5 * self._sorted_by(problem, wide):
+            sorting = wide
+        size = min(size, self._sorted_by(problem, sorting))
+        return _Shape(workgroup, sorting, sample, room, parts, found, buckets, places, size)
+
+    def _sorted_by(self, problem: Problem, workgroup: int) -> int:
+        """The most pairs that so many invocations sort at once."""
+        return min(_CARRIED * workgroup, (self.memory - (4 << _DIGIT) - 16 * workgroup - 1024) // held_bytes(problem))
+
+    @staticmethod
+    def _found(places: int, parts: int) -> int:
+        """A part's share of a full list, and as many deviations more."""
+        share = places / parts
+        return int(share + _MARGIN * (share * (1 - 1 / parts)) ** 0.5)
 
     def _sample(self, problem: Problem, workgroup: int, buckets: int, room: int) -> _Sample:
         """As small as tells enough ranks."""
