@@ -403,6 +403,33 @@ def test_python_ends_where_its_end_waits_for_a_thread():
     assert python(script, timeout=30).split() == ["free", "ended"]
 
 
+def test_python_ends_when_submitted_work_is_done():
+    """Nobody reads it. Mesa compiles as work runs, and does not survive its own end meanwhile."""
+    script = """
+        import atexit, time
+
+        def work():
+            encoder = x.device.gpu_device.create_command_encoder()
+            for _ in range(50):
+                running.record_update(encoder, x)
+            x.device.gpu_device.queue.submit([encoder.finish()])
+
+        def seconds():
+            start = time.perf_counter()
+            last.numpy()
+            return time.perf_counter() - start
+
+        atexit.register(lambda: print(seconds() < max(0.05, whole / 2)))  # after wgdml's own
+        import wgdml
+
+        running, x, last = wgdml.RunningTopK(1000, "float32"), wgdml.empty(1 << 22, "float32"), wgdml.asarray(1)
+        work()
+        whole = seconds()
+        work()
+    """
+    assert python(script).strip() == "True"
+
+
 # Two devices, and shaders ------------------------------------------------------------------------
 
 

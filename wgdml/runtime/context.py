@@ -103,6 +103,16 @@ class Context:
         before_callbacks()
         self.gpu_device.queue.submit([encoder.finish()])
 
+    def idle(self) -> bool:
+        """Has all submitted work ended? It has where the device is gone."""
+        try:
+            from wgpu.backends.wgpu_native import ffi, lib
+
+            # Declared with four bytes, of which wgpu-native sets the first.
+            return self.over or bool(lib.wgpuDevicePoll(self.gpu_device._internal, False, ffi.NULL) & 0xFF)
+        except (ImportError, AttributeError):
+            return True
+
     # -- when things go wrong --
 
     def check(self) -> None:

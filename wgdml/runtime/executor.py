@@ -115,6 +115,9 @@ class Executor:
     def forked(self) -> None:
         self.context.forked()
 
+    def idle(self) -> bool:
+        return self.context.idle()
+
     def prepare(self, selection: Selection, **options: Any) -> PreparedPlan:
         """The plan of a selection with its pipelines, made once. ``options``: the planner's."""
         key = selection, tuple(sorted(options.items()))

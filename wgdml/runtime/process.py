@@ -13,7 +13,8 @@ code, as when a device or an adapter arrives, is printed and dropped.
 A forked child has its parent's GPU handles, but none of the threads of wgpu and of the driver.
 
 Daemon threads go on until Python ends, which then unwinds each that comes back to it (before 3.14).
-Where wgpu's native code has called Python back, as it does while it submits, that is a panic.
+Where wgpu's native code has called Python back, as it does while it submits, that is a panic. And
+a software adapter compiles in threads of its own, which do not survive the end of its libraries.
 """
 
 from __future__ import annotations
@@ -141,6 +142,7 @@ FORKED = (
 
 class _User(Protocol):
     def forked(self) -> None: ...
+    def idle(self) -> bool: ...
 
 
 _users: weakref.WeakSet[_User] = weakref.WeakSet()
@@ -174,7 +176,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
-_PATIENCE = 2.0  # seconds that the end of Python and other threads wait for each other
+_PATIENCE = 2.0  # seconds that the end of Python waits for work, and other threads for that
 _ender: int | None = None  # the thread that ends Python, from then on
 
 
@@ -192,9 +194,12 @@ def _end() -> None:
     global _ender
     own, deadline = threading.get_ident(), time.monotonic() + _PATIENCE
     _ender = own
-    while any(_is_in_wgpu(frame) for thread, frame in sys._current_frames().items() if thread != own):
-        if time.monotonic() > deadline:
-            return
+
+    def busy() -> bool:
+        others = [frame for thread, frame in sys._current_frames().items() if thread != own]
+        return any(map(_is_in_wgpu, others)) or not all(user.idle() for user in list(_users))
+
+    while busy() and time.monotonic() < deadline:
         time.sleep(0.001)
 
 
