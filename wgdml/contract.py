@@ -563,7 +563,7 @@ class SelectOperatorDesc:
 
     input_tensor: TensorDesc
     k: int
-    axes: tuple[int, ...]
+    axes: Sequence[int]
     axis_direction: AxisDirection
     output_value_tensor: TensorDesc | None = None
     output_index_tensor: TensorDesc | None = None
@@ -758,7 +758,7 @@ def _check_select_inputs(desc: SelectOperatorDesc) -> None:
     _check_type("output_index_tensor", desc.output_index_tensor, (payload.data_type,))
 
 
-def _check_index_type(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: tuple[int, ...]) -> None:
+def _check_index_type(field: str, indices: TensorDesc, sizes: tuple[int, ...], axes: Sequence[int]) -> None:
     length = math.prod(sizes[axis] for axis in axes)
     check_holds(f"{field}.data_type", indices.data_type, length, f" over axes {axes} of input_tensor")
 
@@ -787,7 +787,7 @@ def _check_some_level_takes(desc: object) -> None:
         raise ValueError(f"{use.operator} at every feature level: {lacking}")
 
 
-def _check_axes(axes: tuple[int, ...], source: TensorDesc) -> None:
+def _check_axes(axes: Sequence[int], source: TensorDesc) -> None:
     _require(bool(axes), "axes", axes, "it must have at least one axis")
     for position, axis in enumerate(axes):
         _check_axis(f"axes[{position}]", axis, source)

@@ -9,6 +9,7 @@ import math
 import pickle
 import re
 import time
+from typing import get_type_hints
 
 import ml_dtypes
 import numpy as np
@@ -694,6 +695,12 @@ def test_reduce_function_type(value):
 def test_arg_tensors_are_tensor_descs(make_arg, field):
     with raises(TypeError, f"{field} is None", "must be a TensorDesc"):
         make_arg(**arg_fields(**{field: None}))
+
+
+@pytest.mark.parametrize("desc", [ArgmaxOperatorDesc, ArgminOperatorDesc, ReduceOperatorDesc, contract.SelectOperatorDesc])
+def test_axes_are_typed_as_what_is_taken(desc):
+    """A list, as the documentation gives them."""
+    assert get_type_hints(desc.__init__)["axes"] != tuple[int, ...]
 
 
 @each_arg
