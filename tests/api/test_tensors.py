@@ -206,6 +206,13 @@ def test_attributes_cannot_be_set(device):
     oracle.assert_same(wgdml.sort(tensor).numpy(), np.sort(x))
 
 
+@pytest.mark.parametrize("x", [0.0, [0.0], [1.0, 2.0], []])
+def test_no_truth_value(device, x):
+    """It was whether there are elements: of [0.0] True, where NumPy says False."""
+    with pytest.raises(TypeError, match=r"a wgdml\.Tensor has no truth value: .* numpy\(\)"):
+        bool(wgdml.asarray(np.float32(x), device=device))
+
+
 def test_from_buffer_sees_later_writes(device):
     tensor, x = strided_tensor(device, "random", "uint32", (4, 6), (6, 1))
     changed = x[::-1].copy()

@@ -180,6 +180,9 @@ class Tensor(_Slots):
             raise TypeError("len() of a tensor without dimensions")
         return self.shape[0]
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a wgdml.Tensor has no truth value: its elements are on a device; take those of numpy()")
+
     def __repr__(self) -> str:
         return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.context.adapter_info['device']}>"
 
