@@ -69,6 +69,14 @@ def test_it_is_found_by_itself(device, info):
     oracle.assert_same(wgdml.top_k(x, 30, device=own)[1], oracle.top_k(x, 30, 1)[1])
 
 
+def test_another_run_that_ends_at_once_does_no_harm(info, monkeypatch):
+    """It removes the files of older drivers first."""
+    gone = profile.path_of(info).with_name("gone.json")
+    monkeypatch.setattr(profile, "files_of", lambda info: [gone, profile.path_of(info)])
+    path = profile.write(info, "2026-11-24", NUMBERS)
+    assert json.loads(path.read_text())["numbers"] == NUMBERS
+
+
 def test_the_environment_overrides(device, info, monkeypatch, tmp_path):
     put(info)
     monkeypatch.setenv("WGDML_PROFILE", "off")

@@ -93,7 +93,7 @@ def write(info: Mapping[str, Any], when: str, numbers: Mapping[str, float]) -> P
     write_json(path, document(info, when, numbers))
     for other in files_of(info):
         if other != path:
-            other.unlink()
+            other.unlink(missing_ok=True)
     return path
 
 

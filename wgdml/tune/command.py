@@ -104,7 +104,7 @@ def _reset(device: Device) -> int:
     with _said("remove"):
         found = profile.files_of(device.adapter_info)
         for path in found:
-            path.unlink()
+            path.unlink(missing_ok=True)
             click.echo(f"removed {path}")
     if not found:
         click.echo("this adapter has no profile")
