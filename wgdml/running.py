@@ -91,6 +91,11 @@ class RunningTopK:
     def __repr__(self) -> str:
         return f"<wgdml.RunningTopK k {self.k} of {self.dtype.name}{[*self.batch_shape, '...']}>".replace("'", "")
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in RunningTopK.__annotations__ and name in vars(self):
+            raise AttributeError(f"{name} of a wgdml.RunningTopK cannot be set: its state stays as it was made")
+        super().__setattr__(name, value)
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a wgdml.RunningTopK cannot be copied or pickled: its state is on a device; a new one can merge it")
 

@@ -262,6 +262,16 @@ def test_no_items_and_no_sequences(planned):
     assert repr(running) == "<wgdml.RunningTopK k 3 of float32[2, ...]>"
 
 
+def test_attributes_cannot_be_set(device):
+    """With another k or data type the result was what lies behind the state, or its bits."""
+    running = wgdml.RunningTopK(2, "float32")
+    running.update(np.float32([1, 2, 3]))
+    for name, value in {"k": 3, "dtype": np.dtype("int32"), "batch_shape": (2,), "device": device}.items():
+        with pytest.raises(AttributeError, match=f"{name} of a wgdml.RunningTopK cannot be set"):
+            setattr(running, name, value)
+    assert running.result().values.numpy().tolist() == [3, 2]
+
+
 F = np.zeros((2, 5), np.float32)
 
 
