@@ -42,6 +42,8 @@ from .runtime.tensor import Tensor, as_numpy, asarray, bound, check_alive, nativ
 from .selection import FORMATS, Layout, Order, Selection, make_selection
 
 _Array = NDArray[Any]
+#: Of a row that is kept. Longer ones are rarely asked for again, and would fill the memory.
+_KEPT_RANKS = 1024
 
 
 def kth_value(
@@ -251,7 +253,8 @@ def _words(
     if kept is None:
         words, known = rank_words(device.planner, selection, row, **options)
         kept = _uploaded(device, words), known
-        device.kept.put(key, kept)
+        if len(row) <= _KEPT_RANKS:
+            device.kept.put(key, kept)
     return kept
 
 

@@ -1,5 +1,6 @@
 """K-th values, partitions, medians and quantiles against NumPy and the oracle, bit for bit."""
 
+import tracemalloc
 import warnings
 
 import data
@@ -387,3 +388,17 @@ def test_statistics_of_as_many_dimensions_as_numpy_has(device):
             assert np.array_equal(got.reshape(want.shape), want, equal_nan=True)
     got = wgdml.quantile(x, [0.2, 0.7], axis=62, nan="omit", device=device)
     assert np.array_equal(got.reshape(2, 2, 5), np.nanquantile(x.reshape(2, 2, 5), [0.2, 0.7], axis=1))
+
+
+def test_other_ranks_in_every_call_take_no_more_memory(device):
+    """A short row of ranks is kept for the next call. Long ones would fill the memory."""
+    n, used = 5000, []
+    tracemalloc.start()
+    try:
+        for _ in range(40):
+            q = RNG.choice(n, 3000, replace=False) / (n - 1)
+            wgdml.quantile(np.arange(n, dtype=np.float32), q, method="nearest", device=device)
+            used.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert used[-1] - used[10] < 1 << 20
