@@ -622,4 +622,7 @@ def _host_array(x: Any, name: str) -> NDArray[Any]:
             x = x.detach()
     elif isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise TypeError(f"{name} has masked elements, which have no place in an order: fill them first")
-    return np.asarray(x)
+    try:
+        return np.asarray(x)
+    except TypeError as error:
+        raise TypeError(f"{name} cannot become an array: {error}") from None
