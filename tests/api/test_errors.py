@@ -387,15 +387,6 @@ def test_copies_of_what_is_on_a_device(device, make):
         make(wgdml.RunningTopK(1, "int8", device=device))
 
 
-def test_lists_of_tensors_without_dimensions_are_named(device):
-    """Those of Tensors with dimensions are arrays. Of these NumPy says that one is no number."""
-    numbers = [wgdml.asarray(3, device=device), wgdml.asarray(4, device=device)]
-    with refused(TypeError, "x cannot become an array", "Tensor"):
-        wgdml.sort(numbers)
-    with refused(TypeError, "lengths cannot become an array", "Tensor"):
-        wgdml.top_k(X, 1, lengths=numbers)
-
-
 # Tensors over the caller's buffers ----------------------------------------------------------------
 
 

@@ -206,11 +206,21 @@ def test_attributes_cannot_be_set(device):
     oracle.assert_same(wgdml.sort(tensor).numpy(), np.sort(x))
 
 
-@pytest.mark.parametrize("x", [0.0, [0.0], [1.0, 2.0], []])
-def test_no_truth_value(device, x):
-    """It was whether there are elements: of [0.0] True, where NumPy says False."""
-    with pytest.raises(TypeError, match=r"a wgdml\.Tensor has no truth value: .* numpy\(\)"):
-        bool(wgdml.asarray(np.float32(x), device=device))
+@pytest.mark.parametrize("make", [bool, int, float])
+def test_numbers_of_one_element(device, make):
+    """Without dimensions a Tensor is a number. Else bool() asked whether there are elements."""
+    for name, x in (("float32", -2.5), ("float16", 0.0), ("uint8", 255), ("int64", 2**53 + 1)):
+        element = np.array(x, name)
+        assert make(wgdml.asarray(element, device=device)) == make(element)
+    assert make(wgdml.max(wgdml.asarray(np.float32([[0, 3]]), device=device))) == make(3)
+    for x in ([0.0], [1.0, 2.0], []):
+        with pytest.raises(TypeError, match=rf"{make.__name__}\(\) takes a wgdml\.Tensor without dimensions, .*shape \(\d,\)"):
+            make(wgdml.asarray(np.float32(x), device=device))
+
+
+def test_lists_of_tensors_without_dimensions(device):
+    numbers = [wgdml.asarray(np.int64(n), device=device) for n in (2**53 + 1, 5)]
+    oracle.assert_same(wgdml.sort(numbers), np.int64([5, 2**53 + 1]))
 
 
 def test_from_buffer_sees_later_writes(device):

@@ -180,8 +180,22 @@ class Tensor(_Slots):
             raise TypeError("len() of a tensor without dimensions")
         return self.shape[0]
 
-    def __bool__(self) -> NoReturn:
-        raise TypeError("a wgdml.Tensor has no truth value: its elements are on a device; take those of numpy()")
+    # Python's numbers, as the array API's standard asks for.
+
+    def __bool__(self) -> bool:
+        return bool(self._number("bool"))
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def _number(self, wanted: str) -> Any:
+        """The element of a tensor without dimensions, read back."""
+        if self.shape:
+            raise TypeError(f"{wanted}() takes a wgdml.Tensor without dimensions, not of shape {self.shape}; see numpy()")
+        return self.numpy()[()]
 
     def __repr__(self) -> str:
         return f"<wgdml.Tensor {self.dtype.name}{list(self.shape)} on {self.device.context.adapter_info['device']}>"
@@ -622,7 +636,4 @@ def _host_array(x: Any, name: str) -> NDArray[Any]:
             x = x.detach()
     elif isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
         raise TypeError(f"{name} has masked elements, which have no place in an order: fill them first")
-    try:
-        return np.asarray(x)
-    except TypeError as error:
-        raise TypeError(f"{name} cannot become an array: {error}") from None
+    return np.asarray(x)
