@@ -70,6 +70,12 @@ def pytest_configure(config):
         GPUDevice.create_shader_module = lambda self, *, code, **more: create(self, code=reverse(code), **more)
 
 
+def pytest_collection_finish():
+    """Modules and thousands of tests stay until the end: no collection looks at them again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def device():
     """The device that the functions use. With no adapter the tests fail; they do not skip."""
