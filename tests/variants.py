@@ -188,7 +188,7 @@ def spans(quick: bool) -> Iterator[Asked]:
         yield Asked(with_spans(problem, BESIDES[:3]), {}, ONE_OF_A_KIND)
     # Segments of one sequence.
     for element, k, (count, longest), outputs in product(
-        QUICK_WIDTHS if quick else WIDTHS, (2, 8, 31, 100), ((1000, 0), (100_000, 200), (7, 3000)), ("both", "values", "indices")
+        QUICK_WIDTHS if quick else WIDTHS, (2, 8, 31, 100), ((200, 0), (100_000, 200), (7, 3000)), ("both", "values", "indices")
     ):
         problem = selection(element, (count, 1 << 20), (1,), k, Order.DESCENDING, outputs, strides=(0, 1))
         segments = replace(with_spans(problem, BESIDES if outputs == "both" else BESIDES[:2]), longest=longest)
