@@ -70,8 +70,14 @@ def pytest_configure(config):
         GPUDevice.create_shader_module = lambda self, *, code, **more: create(self, code=reverse(code), **more)
 
 
+def pytest_collection():
+    """Nothing of what is made until the next hook goes before the end."""
+    gc.disable()
+
+
 def pytest_collection_finish():
-    """Modules and thousands of tests stay until the end: no collection looks at them again."""
+    """Modules and thousands of tests stay until the end. No search for garbage looks at them."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 
