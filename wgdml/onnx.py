@@ -43,8 +43,11 @@ def _check_model(model: ModelProto) -> None:
     checker.check_model(model)
 
 
-def _by_name(inputs: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Inputs by name, of a dict, of several by position, or of a single array."""
+def _by_name(inputs: Any, names: Sequence[str], others: Iterable[str] = ()) -> dict[str, Any]:
+    """Inputs by name, of a dict, of several by position, or of a single array.
+
+    A dict may have ``others``, too.
+    """
     if not isinstance(inputs, dict):
         given = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         if len(given) != len(names):
@@ -54,6 +57,10 @@ def _by_name(inputs: Any, names: Sequence[str]) -> dict[str, Any]:
     missing = [name for name in names if name not in inputs]
     if missing:
         raise ValueError(f"inputs lack {', '.join(missing)}")
+    known = [*names, *others]
+    unknown = [str(name) for name in inputs if name not in known]
+    if unknown:
+        raise ValueError(f"inputs must be of {', '.join(known)}, not {', '.join(unknown)}")
     return inputs
 
 
@@ -130,8 +137,8 @@ class BackendRep(base.BackendRep):
         Raises ``TypeError`` and ``ValueError`` for inputs of another data type or shape than the
         model declares.
         """
-        given = _by_name(inputs, self._inputs)
         # A dict may have other numbers for constants that are inputs too.
+        given = _by_name(inputs, self._inputs, self._declared.keys() & self._constants)
         declared = {name: _as_declared(self._declared[name], given[name]) for name in self._declared if name in given}
         values = {**self._constants, **given, **declared}
         for node in self._nodes:

@@ -235,6 +235,8 @@ def test_constants_that_are_inputs_too(device):
         prepared.run({"x": x, "k": np.array([3], np.int32)})
     with pytest.raises(ValueError, match=r"k must have shape \(1,\), as the model declares it, not \(\)"):
         prepared.run({"x": x, "k": np.int64(3)})
+    with pytest.raises(ValueError, match="inputs must be of x, k, not K"):
+        prepared.run({"x": x, "K": np.array([3])})
 
 
 def test_a_model_without_nodes(device):
@@ -270,6 +272,8 @@ def test_inputs_of_a_node_by_name_or_alone():
         assert backend.run_node(node, inputs)[0].tolist() == [0, 0, 0]
     with pytest.raises(ValueError, match="inputs lack x"):
         backend.run_node(node, {"y": x})
+    with pytest.raises(ValueError, match="inputs must be of x, not y, z"):
+        backend.run_node(node, {"x": x, "y": x, "z": x})
     with pytest.raises(TypeError, match="opset_version must be an integer"):
         backend.run_node(node, x, opset_version="x")
     for version in (0, 2**70):
