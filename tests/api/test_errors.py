@@ -657,6 +657,8 @@ def test_device_arguments(device):
             wgdml.Device(thing)
     with refused(TypeError, "planner must be", 3):
         wgdml.Device(device.gpu_device, planner=3)
+    with refused(TypeError, "planner must return a wgdml.plan.Planner, or what plans as one, not None"):
+        wgdml.Device(device.gpu_device, planner=lambda machine: None)
     with refused(ValueError, "adapter must be None with a gpu_device"):
         wgdml.Device(device.gpu_device, adapter=device.gpu_device.adapter)
     for kept in (1.5, None, "5", True):

@@ -105,6 +105,8 @@ class Executor:
         self.context = Context(gpu_device)
         self.machine = self.context.machine()
         self.planner = planner(self.machine)
+        if not callable(getattr(self.planner, "plan", None)):
+            raise TypeError(f"planner must return a wgdml.plan.Planner, or what plans as one, not {self.planner!r}")
         self.buffers = Buffers(self.context)
         self.transfers = Transfers(self.context, self.buffers)
         self.pipelines = Pipelines(self.context, kept)
