@@ -196,7 +196,8 @@ class RunningTopK:
 
         Where fewer than k items came, the last indices are -1 (all ones), and their values the
         type's last number in the order: -inf or the least number for the largest, inf or the
-        greatest for the smallest. ``index_dtype``: int64, int32, uint64 or uint32.
+        greatest for the smallest. ``index_dtype``: int64, int32, uint64 or uint32. Ids of as many
+        bits keep them: uint64 ids from 2^63 on are negative as int64.
 
         Raises ``ValueError`` for an ``index_dtype`` of fewer bits than the caller's ids, and for
         one that does not hold the last position.
