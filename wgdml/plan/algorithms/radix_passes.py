@@ -14,6 +14,8 @@ from .parts import digits_of
 
 #: Values of a digit.
 BINS = 256
+#: Of the search for a pair's place among those that sequences are parted at: each is a kernel.
+_PART_STEPS = (1, 3, 7)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class RadixPasses(Algorithm[P]):
         bind = self.prepare(program, [[view.length for view in views]], sequences)
         bind |= {"part_keys": at.keys, "part_indices": at.indices}
         params = {"k": n, "parted": at.length, "digit_bits": 8}
-        self.dispatch_pass(program, Pass(views, sequences, 0, params, {"PARTED": 1}, bind), sink, n)
+        steps = next(n for n in _PART_STEPS if at.length < 1 << n)
+        self.dispatch_pass(program, Pass(views, sequences, 0, params, {"PARTED": 1, "PART_STEPS": steps}, bind), sink, n)
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
         """Scratch for counts, by the kernels' names. ``lengths``: of first and later segments."""
