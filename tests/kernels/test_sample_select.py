@@ -68,6 +68,13 @@ def test_one_part_and_many(samples, processors):
     assert (split_of(planned)["parts"] > 30) == (processors > 1)
 
 
+def test_more_processors_than_invocations_that_sort(samples):
+    """Each of these looks at a part."""
+    device, planned = samples(600, max_compute_invocations_per_workgroup=256)
+    check("top_k-largest", data.make("random", "int64", (1, 600_000), 3), k=1500, device=device)
+    assert split_of(planned)["parts"] == dict(planned.plans[-1].dispatches[1].constants)["WORKGROUP"]
+
+
 @pytest.mark.parametrize("best_in_sample", [False, True])
 def test_a_sample_that_misleads(samples, best_in_sample):
     """Where it alone holds what is best, or none of that, too few or too many are listed."""

@@ -74,7 +74,7 @@ class SampleSelect(Algorithm[None]):
             buckets //= 2
         pairs = sample.rank * sample.items
         places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
-        parts = max(1, min(self.occupancy.processors // problem.sequences, problem.loads // (4 * workgroup)))
+        parts = max(1, min(self.occupancy.processors // problem.sequences, problem.loads // (4 * workgroup), sorting))
         while parts < sorting and self._found(places, parts) > most:
             parts += 1
         found = max(room, power_of_two_above(self._found(places, parts)))
