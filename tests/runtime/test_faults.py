@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import oracle
@@ -428,6 +429,31 @@ def test_python_ends_when_submitted_work_is_done():
         work()
     """
     assert python(script).strip() == "True"
+
+
+def test_work_of_a_closed_device_goes_on():
+    """Its GPU device may be the caller's. Python's end waits for that too."""
+    own = wgdml.Device()
+    running, x = wgdml.RunningTopK(1000, "float32", device=own), wgdml.empty(1 << 22, "float32", device=own)
+    encoder = own.gpu_device.create_command_encoder()
+    for _ in range(50):
+        running.record_update(encoder, x)
+    own.gpu_device.queue.submit([encoder.finish()])
+    own.close()
+    assert not own.context.idle()
+    own.gpu_device.destroy()
+    assert own.context.idle()
+
+
+def test_a_lost_device_is_not_polled(monkeypatch):
+    """wgpu-native ends the process where the driver has lost it. Of two Devices one may know."""
+    from wgpu.backends import wgpu_native
+
+    own = wgdml.Device()
+    wgpu_native.lib.wgpuDeviceDestroy(own.gpu_device._internal)
+    never_done = SimpleNamespace(wgpuDevicePoll=lambda *_: False)
+    monkeypatch.setattr(wgpu_native, "lib", never_done)
+    assert own.context.idle()
 
 
 # Two devices, and shaders ------------------------------------------------------------------------

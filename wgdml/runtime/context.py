@@ -104,12 +104,15 @@ class Context:
         self.gpu_device.queue.submit([encoder.finish()])
 
     def idle(self) -> bool:
-        """Has all submitted work ended? It has where the device is gone."""
+        """Has all submitted work ended? That of a GPU device that is gone has."""
+        # wgpu-native ends the process where a device is polled that the driver has lost.
+        if self.end == "forked" or self.probe("ending") is not None:
+            return True
         try:
             from wgpu.backends.wgpu_native import ffi, lib
 
             # Declared with four bytes, of which wgpu-native sets the first.
-            return self.over or bool(lib.wgpuDevicePoll(self.gpu_device._internal, False, ffi.NULL) & 0xFF)
+            return bool(lib.wgpuDevicePoll(self.gpu_device._internal, False, ffi.NULL) & 0xFF)
         except (ImportError, AttributeError):
             return True
 
