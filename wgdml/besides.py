@@ -95,16 +95,17 @@ def _check_numbers(spans: Mapping[str, Tensor | NDArray[Any]], length: int, k: i
 def _longest(spans: Mapping[str, Tensor | NDArray[Any]], longest: SupportsIndex | None, length: int, flat: bool) -> int:
     """The bound of lengths that is given, or that those of a flat x have; 0 for the axis."""
     lengths = spans.get("lengths")
-    most = int(lengths.max(initial=1)) if isinstance(lengths, np.ndarray) else 1
+    told = lengths if isinstance(lengths, np.ndarray) else None
     if longest is not None:
         bound = as_int("longest", longest)
         if bound < 1 or lengths is None:
             raise ValueError(f"longest must be at least 1, and lengths be given with it, not {bound}")
-        if most > bound:
-            raise ValueError(f"lengths must be at most longest = {bound}, not {most}")
+        if told is not None and told.max(initial=1) > bound:
+            raise ValueError(f"lengths must be at most longest = {bound}, not {told.max()}")
         return 0 if bound >= length else bound
-    if not flat or not isinstance(lengths, np.ndarray) or not lengths.ndim:
+    if not flat or told is None or not told.ndim:
         return 0
+    most = int(told.max(initial=1))
     # In few sizes, as each has a plan of its own: four from one power of two to the next.
     step = max(1, 1 << (most - 1).bit_length() >> 3)
     bound = -(-most // step) * step

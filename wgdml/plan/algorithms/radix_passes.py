@@ -99,7 +99,7 @@ class RadixPasses(Algorithm[P]):
         bind = self.prepare(program, [[view.length for view in views]], sequences)
         bind |= {"part_keys": at.keys, "part_indices": at.indices}
         params = {"k": n, "parted": at.length, "digit_bits": 8}
-        steps = next(n for n in _PART_STEPS if at.length < 1 << n)
+        steps = next(steps for steps in _PART_STEPS if at.length < 1 << steps)
         self.dispatch_pass(program, Pass(views, sequences, 0, params, {"PARTED": 1, "PART_STEPS": steps}, bind), sink, n)
 
     def prepare(self, program: Program, lengths: Sequence[Sequence[int]], sequences: int) -> dict[str, Region]:
