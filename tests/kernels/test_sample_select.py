@@ -110,12 +110,20 @@ def test_spans(samples):
 
 @pytest.mark.parametrize(
     ("shape", "k", "name"),
-    [((39, 193_845), 1031, "float16"), ((3, 62_775), 841, "float32"), ((20, 141_082), 932, "int64"), ((2, 1 << 20), 4000, "uint8")],
+    [
+        ((39, 193_845), 1031, "float16"),
+        ((3, 62_775), 841, "float32"),
+        ((20, 141_082), 932, "int64"),
+        ((2, 1 << 20), 4000, "uint8"),
+        ((59, 463_699), 4918, "float16"),
+    ],
 )
-def test_parts_have_room_for_a_full_list(shape, k, name):
-    """A sample may tell a late threshold. A part without room has all ranks found by histograms."""
+def test_lists_and_parts_have_room(shape, k, name):
+    """A sample may tell a late threshold. Without room for that, ranks are found by histograms."""
     plan = make_plan(selection(name, shape, (1,), k, Order.DESCENDING, "both"), GPU, algorithm="sample_select", numbers=DEFAULT)
     made = params_of(plan.dispatches[0]) | dict(plan.dispatches[0].constants)
+    sampled = made["places"] / (made["every"] * made["APART"])  # items, in the mean
+    assert sampled - 3.9 * sampled**0.5 >= made["sample_rank"]
     share = made["places"] / made["parts"]
     assert made["FOUND"] >= share + 3 * (share * (1 - 1 / made["parts"])) ** 0.5
 

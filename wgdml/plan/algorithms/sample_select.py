@@ -23,8 +23,8 @@ _FEWEST_RANKS = 4  # of the sample up to the k-th item, at least
 _RANKS = 4  # of them for each bucket, where the sample is so large: more make buckets alike
 _BUCKET = 192  # pairs of a bucket, about
 _MOST_BUCKETS = 32
-#: Standard deviations of how many items are up to a rank of the sample. The threshold has so many
-#: beyond k, and a list has so many places beyond that.
+#: Standard deviations of how many of the sample are up to an item. The threshold is so many beyond
+#: the k-th, and the last place of a list so many beyond the threshold.
 _MARGIN = 4.0
 #: A bucket has room for this many deviations, of the root of its size, on both sides of the middle.
 _FULL = 2.6
@@ -73,7 +73,8 @@ class SampleSelect(Algorithm[None]):
         while buckets > 1 and sample.rank < _RANKS * buckets:
             buckets //= 2
         pairs = sample.rank * sample.items
-        places = int(pairs * (1 + _MARGIN / sample.rank**0.5))
+        # As many as n of the sample stand for, where n - _MARGIN * n**0.5 is the threshold's rank.
+        places = int(sample.items * ((_MARGIN + (_MARGIN**2 + 4 * sample.rank) ** 0.5) / 2) ** 2)
         parts = max(1, min(self.occupancy.processors // problem.sequences, problem.loads // (4 * workgroup), sorting))
         while parts < sorting and self._found(places, parts) > most:
             parts += 1
