@@ -5,11 +5,13 @@ import numpy as np
 import oracle
 import pytest
 from checks import check, check_ragged
-from planning import params_of, planned_device
+from planning import DEFAULT, GPU, make_plan, params_of, planned_device
 from test_select_spans import check as check_segments
 from test_select_spans import edges, segments
+from variants import selection
 
 import wgdml
+from wgdml.selection import Order
 
 
 @pytest.fixture
@@ -113,6 +115,19 @@ def test_a_sample_that_misleads(digits, best_in_sample, spilled):
     sampled = (load % stride == 0) & half
     x[:, sampled == best_in_sample] += np.float32(100)
     check("top_k-largest", x, k=k, device=device)
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "name"),
+    [((64, 50_257), 1000, "float32"), ((128, 32_000), 700, "float32"), ((200, 9000), 900, "int32"), ((30, 5000), 800, "float16")],
+)
+def test_few_rows_are_hardly_misled(shape, k, name):
+    """All of them wait for one whose sample misleads: it is read again."""
+    plan = make_plan(selection(name, shape, (1,), k, Order.DESCENDING, "both"), GPU, algorithm="select_digits", numbers=DEFAULT)
+    made = params_of(plan.dispatches[0]) | dict(plan.dispatches[0].constants)
+    earliest, latest, every = made["sample_rank"], made["sample_rank"] + made["sample_slack"], made["every"]
+    assert k / every + 3.2 * (k / every) ** 0.5 <= earliest  # items of the sample, in the mean
+    assert latest <= made["PLACES"] / every - 3 * (made["PLACES"] / every) ** 0.5
 
 
 def test_a_list_in_scratch_in_no_order(digits):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 from ..machine import ceil_div, power_of_two_above
@@ -19,6 +20,9 @@ _DIGIT, _LARGEST_DIGIT = 8, 11  # bits of a digit, at least and at most
 _FEW_BINS, _BINS = 2, 8  # of an invocation, where a digit has more
 _LOADS = 16  # that an invocation reads, about
 _ITEMS = 32  # that it reads, about, where rows are so few that invocations are idle else
+#: Rows that have a processor each are read, sampled and sorted by twice as many invocations, of
+#: twice as large a sample (benchmarks/LOG.md#few-rows-by-digits-2026-11-30-2ecb68c).
+_ALONE = 2
 _HELD = 4  # of the k for each invocation, where a workgroup may have so many
 _FEWEST = 128  # places of a list, at least
 _LISTS = 4  # sizes of a list from one power of two to the next
@@ -34,7 +38,12 @@ _SAMPLE = 4
 _SPILLED_SAMPLE = 16
 _SPILLED_WIDEST = 256
 _FEWEST_RANKS = 12  # of a sample up to the threshold, or it tells too little
-_LEAST_ROOM = 4.0  # as `room` below, at least: what workgroup memory has
+#: Rows of a processor, up to which all wait for the one that is read again (the same figures).
+_FEW = 2
+
+
+#: Of a list's places beyond k, so many come before a threshold: later ones vary more.
+_BEFORE = 0.45
 
 
 class _Margins(NamedTuple):
@@ -42,12 +51,15 @@ class _Margins(NamedTuple):
 
     aim: float  # It is to have so many.
     slack: float  # It may be so many later.
-    room: float  # A list has so many places.
+    room: float  # A list has so many places,
+    least: float  # or so many, which is what workgroup memory has.
 
 
-#: A row whose sample misleads is read again, and the others wait. That takes longer with a list in
-#: scratch (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
-_IN_MEMORY, _IN_SCRATCH = _Margins(2.5, 0.7, 6.0), _Margins(3.0, 0.5, 6.5)
+#: A row whose sample misleads is read again. That takes longer with a list in scratch
+#: (benchmarks/LOG.md#samples-of-lists-in-scratch-2026-11-27-8b4535c).
+_IN_MEMORY, _IN_SCRATCH = _Margins(2.5, 0.7, 6.0, 4.0), _Margins(3.0, 0.5, 6.5, 6.5)
+#: One in thousands of few rows misleads.
+_FEW_IN_MEMORY, _FEW_IN_SCRATCH = _Margins(3.5, 0.7, 8.0, 7.0), _Margins(4.0, 0.5, 8.0, 8.0)
 
 
 class _Sample(NamedTuple):
@@ -83,6 +95,7 @@ class _Shape(NamedTuple):
     places: int  # of a row's list
     spilled: bool  # to scratch
     sample: _Sample = _NO_SAMPLE
+    margins: _Margins = _IN_MEMORY
 
 
 class SelectDigits(Algorithm[None]):
@@ -101,12 +114,14 @@ class SelectDigits(Algorithm[None]):
         # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).
         fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
-        for sample in self._samples(problem, workgroup):
+        margins = _FEW_IN_MEMORY if self._few(problem) else _IN_MEMORY
+        samples = self._samples(problem, workgroup)
+        for room, sample in product(dict.fromkeys((margins.least, _IN_MEMORY.least)), samples):
             deviation = _deviation(k, sample.every)
-            for least in (max(wide, k + int(_IN_MEMORY.room * deviation)), wide, tight):
+            for least in (max(wide, k + int(margins.room * deviation)), wide, tight):
                 places = self._places(problem, workgroup, fewest, least)
-                if k + _LEAST_ROOM * deviation <= places <= problem.length // 2:
-                    return self._widened(problem, _Shape(workgroup, fewest, places, False, sample))
+                if k + room * deviation <= places <= problem.length // 2:
+                    return self._widened(problem, _Shape(workgroup, fewest, places, False, sample, margins))
         # A list with little to spare takes more digits.
         for bits, least in ((digit, wide), (digit, tight), (fewest, tight)):
             places = self._places(problem, workgroup, bits, least)
@@ -141,11 +156,21 @@ class SelectDigits(Algorithm[None]):
         """Of a list in scratch with room beyond k, where one workgroup can sort that."""
         per_load = problem.view.per_load
         sample = _Sample(max(1, _SPILLED_SAMPLE // per_load), per_load).of(problem, workgroup)
-        places = class_above(problem.k + int(_IN_SCRATCH.room * _deviation(problem.k, sample.every)), 2 * _LISTS)
-        sort = self.sort.shape_of(places, 8 * problem.format.bytes)
-        if sort is None or problem.length < 2 * places or not self._tells(problem, sample):
+        if not self._tells(problem, sample):
             return None
-        return _Shape(workgroup, _digit(_FEW_BINS * workgroup), places, True, sample)
+        for margins in (_FEW_IN_SCRATCH, _IN_SCRATCH) if self._few(problem) else (_IN_SCRATCH,):
+            places = class_above(problem.k + int(margins.room * _deviation(problem.k, sample.every)), 2 * _LISTS)
+            fits = problem.length >= 2 * places and self.sort.shape_of(places, 8 * problem.format.bytes) is not None
+            if fits:
+                return _Shape(workgroup, _digit(_FEW_BINS * workgroup), places, True, sample, margins)
+        return None
+
+    def _few(self, problem: Problem) -> bool:
+        return problem.sequences <= _FEW * self.occupancy.processors
+
+    def _times(self, problem: Problem) -> int:
+        """As many invocations, and as large a sample, as else."""
+        return _ALONE if problem.sequences <= self.occupancy.processors else 1
 
     def samples(self, problem: Problem) -> bool:
         """Does a sample tell the threshold?"""
@@ -166,14 +191,16 @@ class SelectDigits(Algorithm[None]):
         """Invocations of a workgroup. Of many rows small ones take less: more are under way."""
         wanted = max(_NARROWEST, power_of_two_above(ceil_div(problem.loads, _LOADS)), power_of_two_above(problem.k // _HELD))
         idle = power_of_two_above(self.occupancy.invocations // problem.sequences)
-        wanted = max(wanted, min(idle, power_of_two_above(ceil_div(problem.length, _ITEMS))))
-        return min(_WIDEST, self.machine.widest_workgroup, wanted)
+        times = self._times(problem)
+        wanted = max(wanted, min(idle, times * power_of_two_above(ceil_div(problem.length, _ITEMS))))
+        return min(times * _WIDEST, self.machine.widest_workgroup, wanted)
 
     def _samples(self, problem: Problem, workgroup: int) -> list[_Sample]:
-        """Those that tell: of halves of loads, and of whole ones."""
+        """Those that tell: of halves of loads, and of whole ones; the larger ones first."""
         per_load = problem.view.per_load
-        loads = max(1, _SAMPLE // per_load)
-        samples = (_Sample(loads, items).of(problem, workgroup) for items in dict.fromkeys((max(1, per_load // 2), per_load)))
+        loads = dict.fromkeys(max(1, times * _SAMPLE // per_load) for times in (self._times(problem), 1))
+        items = dict.fromkeys((max(1, per_load // 2), per_load))
+        samples = (_Sample(n, each).of(problem, workgroup) for n in loads for each in items)
         return [sample for sample in samples if self._tells(problem, sample)]
 
     def _tells(self, problem: Problem, sample: _Sample) -> bool:
@@ -189,8 +216,10 @@ class SelectDigits(Algorithm[None]):
         stride, every = shape.sample.stride, shape.sample.every
         if every == 1:
             return {"stride": 1, "every": 1}
-        deviation, margins = _deviation(k, every), _IN_SCRATCH if shape.spilled else _IN_MEMORY
-        rank, slack = ceil_div(k + int(margins.aim * deviation), every), int(margins.slack * deviation) // every
+        deviation, margins = _deviation(k, every), shape.margins
+        # Of little room as much behind as before.
+        aim = min(margins.aim, ((shape.places - k) / deviation - margins.slack) * _BEFORE)
+        rank, slack = ceil_div(k + int(aim * deviation), every), int(margins.slack * deviation) // every
         return {"stride": stride, "every": every, "sample_rank": rank, "sample_slack": slack}
 
     def _select(self, program: Program, problem: Problem, shape: _Shape, sink: Sink) -> None:
