@@ -265,6 +265,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "several workgroups share a list, and none waits for another",
     ),
     Rule(
+        "sample_sort",
+        lambda p, a: a["row_sort_sample"].prefers(p),
+        "pairs, of more a sequence, 2^17 in all",
+        "the same, and each part is sorted by buckets",
+    ),
+    Rule(
         "select_spans",
         _select_spans,
         "segments of one sequence of over 1024 items, k up to 31; few of over 32768, k up to 128",
@@ -401,6 +407,12 @@ GPU_RULES: tuple[Rule, ...] = (
         lambda p, a: p.one_axis and p.sequences >= 16,
         "16 sequences and more, any k that it serves",
         "one read, and a list in scratch",
+    ),
+    Rule(
+        "sample_sort",
+        lambda p, a: p.along and p.format.bytes > 1,
+        "few rows of up to 2^17 items, not of 8 bits",
+        "one dispatch, and no workgroup waits for another",
     ),
     Rule(
         "radix_select",

@@ -16,6 +16,7 @@ from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
 from .row_sort_sample import RowSortSample
 from .sample_select import SampleSelect
+from .sample_sort import SampleSort
 from .select_bisect import SelectBisect
 from .select_digits import SelectDigits
 from .select_lists import SelectLists
@@ -64,6 +65,7 @@ for _algorithm in (
     SelectDigits,
     Delegates,
     SampleSelect,
+    SampleSort,
     Transpose,
     RowSortRank,
     RowSortSample,

@@ -64,6 +64,12 @@ def class_above(n: int, steps: int) -> int:
     return ceil_div(n, step) * step
 
 
+def class_below(n: int, steps: int) -> int:
+    """The largest of those sizes up to n."""
+    step = max(1, power_of_two_below(n) // steps)
+    return n // step * step
+
+
 #: Register tiles up to this are their own classes: a load too many costs most where loads are few.
 _EXACT = 16
 

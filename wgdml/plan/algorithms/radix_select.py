@@ -12,7 +12,6 @@ from ..regions import Pairs, Region, Sink, Source, View
 from .base import Algorithm
 from .digit_ranks import DigitRanks
 from .parts import digits_of
-from .radix_sort import radix_sort_of
 
 _RUN, _EVERY = 8, 256  # a sample is runs of so many elements, one in so many
 #: Keys that a workgroup collects before it asks for places: half of the least workgroup memory.
@@ -68,8 +67,7 @@ class RadixSelect(Algorithm[RadixSelectPolicy]):
         of_sample, of_all = self._states(program, problem, 2)
         self._find(program, replace(problem, k=rank), candidates, of_sample, sample)
         self._find(program, problem, candidates, of_all, missed=of_sample["listed"])
-        listed = replace(candidates, counts=of_sample["listed"])
-        radix_sort_of(self.machine, self.policies).build(program, replace(problem, source=listed), sink)
+        program.run(replace(candidates, counts=of_sample["listed"]), sequences, k, sink)
 
     def _sample(self, source: Source, sequences: int) -> View | None:
         """Runs of elements from all over a long contiguous row."""

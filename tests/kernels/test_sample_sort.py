@@ -1,0 +1,106 @@
+"""Long sequences sorted between the splitters of a sample: every type, lists, parts without room."""
+
+import data
+import numpy as np
+import oracle
+import pytest
+from checks import check
+from planning import params_of, planned_device
+
+from wgdml.plan.algorithms import sample_sort
+
+N = 9001  # Rows begin within loads.
+
+
+@pytest.fixture
+def sorter(device):
+    def make(algorithm="sample_sort", processors=32, **limits):
+        return planned_device(device, algorithm, limits=limits, occupancy={"processors": processors})
+
+    return make
+
+
+def parts_of(planned):
+    """The parts of every sample sort that was planned, and whether devices alone knew lengths."""
+    found = [d for plan in planned.plans for d in plan.dispatches if d.kernel == "sample_sort/parts"]
+    return {params_of(d)["parts"] for d in found}, {dict(d.constants)["COUNTED"] for d in found if "COUNTED" in dict(d.constants)}
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "uint8", "int64", "float64"])
+def test_keys_of_every_width(sorter, name):
+    device, planned = sorter()
+    for seed, kind in enumerate(data.kinds(oracle.DTYPES[name])):
+        direction = ("top_k-largest", "top_k-smallest")[seed % 2]
+        x = data.make(kind, name, (2, N // 2 if name.endswith("64") else N), seed)
+        check(direction, x, k=x.shape[1], device=device, case=kind)
+    assert min(parts_of(planned)[0]) > 4
+
+
+def test_one_part_and_many(sorter):
+    for processors, parts in ((1, 1), (2, 2), (40, 3)):
+        device, planned = sorter(processors=processors)
+        for kind in ("random", "sorted", "constant"):
+            check("top_k-largest", data.make(kind, "int32", (1, 800 * parts), 1), k=800 * parts, device=device, case=kind)
+        assert max(parts_of(planned)[0]) >= parts
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_compute_workgroup_storage_size": 16 << 10}, {"max_compute_invocations_per_workgroup": 128}]
+)
+def test_small_workgroups(sorter, limits):
+    device, _ = sorter(processors=128, **limits)
+    for kind in ("random", "reversed", "few_distinct"):
+        check("top_k-smallest", data.make(kind, "float32", (2, N), 3), k=N, device=device, case=kind)
+
+
+def test_less_than_all(sorter):
+    """Parts behind the last rank end early, or amid their list."""
+    device, planned = sorter()
+    for k in (129, 1024, 4999, N - 1):
+        check("top_k-largest", data.make("eight_values", "float32", (2, N), k), k=k, device=device, case=k)
+    assert parts_of(planned)[0] == {16}
+
+
+def test_lists_of_pairs(sorter):
+    device, planned = sorter("radix_select", processors=128)
+    for kind in ("random", "constant"):
+        check("top_k-largest", data.make(kind, "float32", (1, 70_000), 1), k=17_000, device=device, case=kind)
+    assert parts_of(planned)[0]
+
+
+def test_lists_whose_length_only_the_device_knows(device):
+    device, planned = planned_device(
+        device, "radix_select", occupancy={"processors": 128}, radix_select={"sample_length": 4096, "sample_work": 1}
+    )
+    for kind in ("random", "sorted", "few_distinct"):
+        check("top_k-largest", data.make(kind, "float32", (1, 300_000), 1), k=17_000, device=device, case=kind)
+    assert parts_of(planned)[1] == {1}
+
+
+def test_parts_that_outgrow_their_room(sorter, monkeypatch):
+    """They are taken in pieces. Less room stands for samples that mislead."""
+    monkeypatch.setattr(sample_sort, "_ROOM", 0.25)
+    monkeypatch.setattr(sample_sort, "_PART", 4096)
+    device, planned = sorter()
+    for kind in ("random", "eight_values", "constant", "sorted", "reversed"):
+        for k in (2500, N):
+            check("top_k-largest", data.make(kind, "float32", (2, N), 1), k=k, device=device, case=kind)
+    (dispatch,) = planned.plans[-1].dispatches
+    assert 2 * dict(dispatch.constants)["PLACES"] < N / params_of(dispatch)["parts"]
+
+
+def test_columns_and_results_that_lie_apart(sorter):
+    device, _ = sorter()
+    x = data.make("eight_values", "float16", (3000, 3), 5)
+    check("top_k-largest", x, axis=0, k=3000, device=device)
+
+
+def test_what_is_not_served(sorter):
+    device, _ = sorter()
+    for shape, k, why in (
+        ((1, (1 << 17) + 1), 20_000, "up to 131072"),
+        ((17, N), N, "fewer or shorter"),
+        ((1, N), 7, "fewer or shorter"),
+    ):
+        with pytest.raises(ValueError, match=f"sample_sort takes.*{why}"):
+            check("top_k-largest", np.zeros(shape, np.float32), k=k, device=device)

@@ -1,0 +1,72 @@
+"""Few sequences of tens of thousands of items in order by a sample sort, by many workgroups each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..machine import ceil_div
+from ..problem import Problem
+from ..program import Program
+from ..regions import Pairs, Sink
+from .base import Algorithm
+from .parts import bins_of, class_above, class_below, held_bytes
+
+_WORKGROUP = 512  # invocations
+_DIGIT = 9  # bits of a digit: a bin for each invocation
+_SAMPLED = 8  # pairs of the sample for each part: one of over 2.5 times the size is rare
+_ROOM = 2.5
+_PART = 512  # pairs of a part, about, where workgroups are few
+_LISTS = 2  # sizes of a list from one power of two to the next
+_CARRIED = 16  # pairs of a list that an invocation sorts, at most
+_LONGEST = 1 << 17  # items of a sequence: each part reads all of it
+
+
+class _Shape(NamedTuple):
+    workgroup: int
+    digit: int
+    parts: int
+    places: int
+
+
+class SampleSort(Algorithm[None]):
+    """Every workgroup finds the same splitters, reads all, and sorts what lies between two."""
+
+    name = "sample_sort"
+    summary = "whole sequences in parts between the splitters of a sample; each part reads all"
+    takes_counts = True
+
+    def check(self, problem: Problem) -> _Shape:
+        self.check_first(problem)
+        source, length = problem.source, problem.length
+        self.require(not problem.ragged, "takes sequences without spans")
+        self.require(problem.pairs or problem.one_axis, "takes elements along one axis")
+        self.require(not isinstance(source, Pairs) or source.spread is None, "takes pairs of one axis")
+        self.require(length <= _LONGEST, f"takes sequences of up to {_LONGEST} items, not of {length}")
+        workgroup = min(_WORKGROUP, self.machine.widest_workgroup)
+        digit = min(_DIGIT, workgroup.bit_length() - 1)
+        room = (self.memory - (4 << digit) - 16 * workgroup - 1024) // held_bytes(problem)
+        most = min(class_below(room, _LISTS), _CARRIED * workgroup)
+        wanted = ceil_div(length, min(_PART, int(most / _ROOM)))
+        parts = min(wanted, self.occupancy.processors // problem.sequences, problem.k // _SAMPLED, most // _SAMPLED)
+        places = class_above(max(int(_ROOM * length / max(parts, 1)), _SAMPLED * parts), _LISTS)
+        self.require(
+            parts >= 1 and places <= most, f"takes fewer or shorter sequences than {problem.sequences} of {length} items here"
+        )
+        return _Shape(workgroup, digit, parts, places)
+
+    def build(self, program: Program, problem: Problem, sink: Sink) -> None:
+        shape = self.check(problem)
+        program.dispatch(
+            "sample_sort/parts",
+            problem.sequences * shape.parts,
+            source=problem.source,
+            sink=sink,
+            constants={
+                "WORKGROUP": shape.workgroup,
+                **bins_of(shape.digit, shape.workgroup),
+                "SAMPLED": _SAMPLED,
+                "PLACES": shape.places,
+                "CARRIED": ceil_div(shape.places, shape.workgroup),
+            },
+            params={"k": problem.k, "parts": shape.parts},
+        )
