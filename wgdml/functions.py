@@ -585,7 +585,8 @@ def _run(x: Any, request: _Request, out: Any, device: Executor | None) -> list[A
         executor = as_device(wanted, _check, x, request, out)  # bad input opens none
         if _streams(x, executor) and _in_blocks(x, request, out):
             return _run_in_blocks(x, executor, request)
-        if type(x) is not np.ndarray:
+        # What is long was not read yet, and may have another byte order.
+        if type(x) is not np.ndarray or x.dtype != request.elements.dtype:
             x = as_numpy(x)
     context = executor.context
     if context.gone is not None:

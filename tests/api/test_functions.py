@@ -393,6 +393,13 @@ def test_other_byte_order(device):
     assert wgdml.argmin(np.array([3, 259, 2], ">i2"), device=device) == 2
 
 
+def test_other_byte_order_of_a_long_array_that_fits_a_buffer(device, monkeypatch):
+    monkeypatch.setattr(wgdml.functions, "_LONG", 0)
+    x = np.array([3, 259, 2], ">i2")
+    assert wgdml.argmin(x, device=device) == 2
+    oracle.assert_same(wgdml.sort(x, device=device), np.array([2, 3, 259], np.int16))
+
+
 def test_stable_false_is_a_permission_not_an_order(device):
     x = data.make("eight_values", "int32", 500)
     oracle.assert_same(wgdml.sort(x, stable=False, device=device), oracle.sort(x))
