@@ -220,7 +220,7 @@ def _ranges(size: int, block: int) -> list[slice]:
 @contextmanager
 def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
     """To be told each block's bytes. Calls the caller's function, or shows a bar on a terminal."""
-    shows = progress == "auto" and sys.stderr is not None and sys.stderr.isatty()
+    shows = progress == "auto" and _is_terminal(sys.stderr)
     done, started, bar = 0, time.monotonic(), None
     with ExitStack() as shown:
 
@@ -234,6 +234,14 @@ def _reporting(progress: Progress, total: int) -> Iterator[Callable[[int], None]
                 bar.update(bar.task_ids[0], completed=done)
 
         yield add
+
+
+def _is_terminal(stream: Any) -> bool:
+    """A program's standard error may be None, closed, or an object that can write alone."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False
 
 
 def _bar(total: int) -> Any:

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -322,6 +323,14 @@ def test_bar_on_a_terminal(device, monkeypatch):
         monkeypatch.setattr(sys, "stderr", stream)
         assert int(outofcore.argmax(x, block_bytes=4000, device=device)) == 4999
         assert ("20.0/20.0 kB" in stream.getvalue()) == shown
+
+
+def test_no_bar_where_standard_error_is_none_or_closed_or_cannot_tell(device, monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    for stream in (None, closed, SimpleNamespace(write=len, flush=int)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert int(outofcore.argmax(np.arange(9), device=device)) == 8
 
 
 def test_bad_input(device):
