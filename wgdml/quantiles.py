@@ -115,8 +115,9 @@ def places(method: str, n: int | NDArray[np.int64], q: _Array, weak: bool) -> Pl
     # NumPy counts the last element as -1 here, and the weights with it: of two equal neighbours.
     first = np.where(index >= last, -1, before)
     weight = kind.weight(np.asarray(index - first), index).astype(index.dtype)
-    if given != q.dtype and given.kind == "f":  # which holds any weight but those
-        weight = np.minimum(weight, np.finfo(given).max).astype(given)
+    if given != q.dtype and given.kind in "fi":  # which holds any weight but those
+        limits = np.finfo(given) if given.kind == "f" else np.iinfo(given)
+        weight = np.minimum(weight, limits.max).astype(given)
     # Few bits round to ranks that there are none of.
     before, after = (np.clip(rank.astype(np.int64), 0, exact - 1) for rank in (before, after))
     return Places(before, after, weight, weak)

@@ -201,6 +201,16 @@ def test_the_type_of_quantiles_does_not_depend_on_the_length(device, name):
             np.testing.assert_allclose(found, np.quantile(x.astype(float), q.astype(float), method=method), rtol=1e-3)
 
 
+@pytest.mark.parametrize("name", ["float16", "float32", "int16", "uint8"])
+def test_the_type_of_quantiles_at_narrow_integers(device, name):
+    x = np.array([5, 1, 4], name)
+    for method in ("averaged_inverted_cdf", "weibull", "linear"):
+        for q in (np.int8(1), np.array([0, 1], np.int16)):
+            found, expected = wgdml.quantile(x, q, method=method, device=device), np.quantile(x, q, method=method)
+            assert found.dtype == expected.dtype and np.array_equal(found, expected)
+    assert wgdml.quantile(np.arange(300.0), np.int8([0, 1]), method="weibull", device=device).tolist() == [0, 299]
+
+
 @pytest.mark.parametrize(("name", "sizes"), [("float32", (2, 8, 8, 8, 8, 8, 8, 4)), ("uint8", (1, 8, 8, 8, 8, 8, 8, 18))])
 def test_medians_over_many_axes(device, name, sizes):
     """To find an element takes a loop for each axis: lavapipe ends loops that are long.
