@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def _run(node: NodeProto, opset: int, inputs: Sequence[Any], device: Device | No
 
 
 class BackendRep(base.BackendRep):
-    """A checked model whose constants are on the device. ``run`` may be called again and again."""
+    """A checked model. ``run`` may be called again and again."""
 
     def __init__(self, graph: GraphProto, opset: int, device: Device) -> None:
         if not isinstance(device, Device):
@@ -131,7 +131,8 @@ class BackendRep(base.BackendRep):
         nodes = ", ".join(node.op_type for node in self._nodes)
         return f"<wgdml.onnx.BackendRep {nodes}: {', '.join(self._inputs)} -> {', '.join(self._outputs)}>"
 
-    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
+    # The interface lets any keywords through, and so misspelt ones.
+    def run(self, inputs: Any) -> tuple[Any, ...]:  # type: ignore[override]
         """The outputs as NumPy arrays, by position and name, of arrays or of a dict by name.
 
         Raises ``TypeError`` and ``ValueError`` for inputs of another data type or shape than the
@@ -168,7 +169,9 @@ class Backend(base.Backend):
         return supports_device(device)
 
     @classmethod
-    def prepare(cls, model: ModelProto, device: str = "CPU", *, wgdml_device: Device | None = None, **kwargs: Any) -> BackendRep:
+    def prepare(  # type: ignore[override]
+        cls, model: ModelProto, device: str = "CPU", *, wgdml_device: Device | None = None
+    ) -> BackendRep:
         """A model ready to run. ``ValueError`` names every operator that is not among the three."""
         _check_device(device)
         _check_model(model)
@@ -177,13 +180,15 @@ class Backend(base.Backend):
         return BackendRep(model.graph, opset, wgdml_device if wgdml_device is not None else default_device())
 
     @classmethod
-    def run_node(
+    def run_node(  # type: ignore[override]
         cls,
         node: NodeProto,
         inputs: Any,
         device: str = "CPU",
         outputs_info: Any = None,
-        **kwargs: Any,
+        *,
+        opset_version: SupportsIndex | None = None,
+        wgdml_device: Device | None = None,
     ) -> tuple[Any, ...]:
         """The outputs of one node of ``opset_version`` (the newest) on ``wgdml_device``."""
         _check_device(device)
@@ -191,12 +196,12 @@ class Backend(base.Backend):
             raise TypeError(f"node must be an onnx.NodeProto, not {type(node).__name__}")
         _check_operators([node])
         newest = defs.onnx_opset_version()
-        opset = as_int("opset_version", kwargs.get("opset_version", newest))
+        opset = newest if opset_version is None else as_int("opset_version", opset_version)
         if not 1 <= opset <= newest:
             raise ValueError(f"opset_version must lie in [1, {newest}], not {opset}")
-        super().run_node(node, inputs, device, outputs_info, **kwargs)
+        super().run_node(node, inputs, device, outputs_info, opset_version=opset)  # type: ignore[arg-type]
         given = _by_name(inputs, node.input)
-        results = to_numpy(*_run(node, opset, [given[name] for name in node.input], kwargs.get("wgdml_device")))
+        results = to_numpy(*_run(node, opset, [given[name] for name in node.input], wgdml_device))
         named: tuple[Any, ...] = base.namedtupledict("Outputs", list(node.output))(*results)
         return named
 

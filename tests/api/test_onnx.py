@@ -283,6 +283,19 @@ def test_inputs_of_a_node_by_name_or_alone():
         backend.run_node("x", x)
 
 
+def test_keywords_that_nobody_looks_at_are_refused():
+    node = helper.make_node("ArgMax", ["x"], ["best"], axis=0, keepdims=0)
+    model, x = model_of([node], 13, "best"), np.float32(X)
+    for call in (
+        lambda: backend.prepare(model, wgdml_devices=None),
+        lambda: backend.run_model(model, [x], wgdml_devices=None),
+        lambda: backend.run_node(node, [x], wgdml_devices=None),
+        lambda: backend.prepare(model).run([x], wgdml_device=None),
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'wgdml_device"):
+            call()
+
+
 def test_compatible_is_what_prepare_takes():
     good = model_of([helper.make_node("ArgMax", ["x"], ["best"], axis=0)], 13, "best")
     assert backend.is_compatible(good) and not backend.is_compatible(good, "CUDA") and not backend.supports_device(None)
