@@ -51,10 +51,11 @@ def check_writable(file: str) -> None:
         target = target_of(file)
         if file == "-":
             reason = "standard output has what is printed: name a file"
-        elif target.is_dir():
+        elif target.is_dir() or not os.path.basename(file):
             reason = "it is a directory"
         elif not target.parent.is_dir():
-            reason = f"there is no directory {Path(file).parent}"
+            given = Path(file).parent  # which a link may be in, to another one
+            reason = f"there is no directory {target.parent if given.is_dir() else given}"
         elif not os.access(target if is_special(target) else target.parent, os.W_OK):
             reason = "permission denied"
         else:

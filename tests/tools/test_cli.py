@@ -386,6 +386,10 @@ def test_unwritable_outputs_are_refused_before_the_input_is_read(tmp_path: Path)
     missing = tmp_path / "none.npy"
     assert "there is no directory" in bad("sort", missing, "-o", tmp_path / "no" / "out.npy")
     assert "it is a directory" in bad("sort", missing, "-o", tmp_path)
+    assert "it is a directory" in bad("sort", missing, "-o", f"{tmp_path}/new/")
+    link = tmp_path / "link.npy"
+    link.symlink_to(tmp_path / "other" / "real.npy")
+    assert f"there is no directory {tmp_path / 'other'}" in bad("sort", missing, "-o", link)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
@@ -511,9 +515,10 @@ def test_program_ends_quietly_when_its_reader_leaves(save, output: str, unbuffer
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
-def test_tables_are_no_reason_for_another_status() -> None:
+@pytest.mark.parametrize("arguments", ["bench --cases sort:4x4 --peers none --device-only", "--help", "--version"])
+def test_a_reader_that_is_gone_is_no_reason_for_another_status(arguments: str) -> None:
     """That of a bench would say that an answer was wrong."""
-    command = [sys.executable, "-m", "wgdml", "bench", "--cases", "sort:4x4", "--peers", "none", "--device-only"]
+    command = [sys.executable, "-m", "wgdml", *arguments.split()]
     reader, writer = os.pipe()
     os.close(reader)
     result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120)

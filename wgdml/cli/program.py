@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,15 @@ class _ReaderGone(Exception):
     """Whoever read standard output has had enough (``| head``)."""
 
 
+@contextlib.contextmanager
+def _without_reader() -> Iterator[None]:
+    """Click itself would turn the error into exit status 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise _ReaderGone from None
+
+
 class Program(click.Group):
     """A group with this program's exit statuses in place of click's own."""
 
@@ -50,11 +59,13 @@ class Program(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in sorted(self.commands.items())])
 
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _without_reader():  # of --help and --version
+            return super().make_context(*arguments, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _without_reader():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise _ReaderGone from None  # click would turn the original into exit status 1
 
     def main(self, *arguments: Any, standalone_mode: bool = True, **options: Any) -> Any:
         run = partial(super().main, *arguments, standalone_mode=False, **options)
