@@ -399,6 +399,7 @@ def test_a_peer_that_fails_is_only_reported(device: wgdml.Device) -> None:
         (["--algorithms", "bogo"], "--algorithms bogo: it must be all or some of reduce"),
         (["--policies", "luck=7"], "--policies: there is no number named 'luck'; there are occupancy.workgroups,"),
         (["--policies", "luck"], "--policies luck: it must be NAME=N"),
+        (["--policies", "luck=1, luck=2"], "--policies luck is given twice"),
         (["--peers", "abacus"], "--peers abacus: it must be auto, all, none or some of torch"),
         (["--quick", "--cases", "nothing*"], "--cases: nothing* is no name of a case"),
         (["--cases", "argmax:256x1000,topk:9x9:k10"], "--cases: topk:9x9:k10: sizes must be from 1 to 2^32 - 1, and k from 1 to 9"),

@@ -252,6 +252,8 @@ def _numbers(text: str) -> dict[str, float]:
     numbers = {}
     for part in text.split(",") if text else ():
         name, _, number = part.strip().partition("=")
+        if name in numbers:
+            raise click.UsageError(f"--policies {name} is given twice")
         try:
             numbers[name] = float(number)
         except ValueError:
