@@ -438,7 +438,8 @@ def test_the_command_maps_large_files(tmp_path, monkeypatch, order):
     native = x.astype(np.int32)
     assert result("top-k", file, "-k", "3")["indices"] == oracle.top_k(native, 3)[1].tolist()
     assert result("argmax", file, "--axis", "0")["indices"] == x.argmax(0).tolist()
-    assert result("sort", file)["values"] == np.sort(x, 1).tolist()
+    found = result("sort", file)
+    assert found["values"] == np.sort(x, 1).tolist() and found["dtype"] == "int32"
     assert len(used) == 2
     with open(file, "r+b") as opened:
         opened.truncate(1000)

@@ -36,7 +36,7 @@ def _extreme_command(name: str, which: str, examples: str) -> click.Command:
         results = dict(zip(("values", "indices"), found, strict=True)) if has_values else {"indices": found}
         kept = np.asarray(results["indices"]).reshape([1 if a in reduced else n for a, n in enumerate(array.shape)])
         over = "all axes" if not axes else f"axis {', '.join(map(str, reduced))}"
-        heading = f"{name} of {file} {array.shape} {array.dtype}, over {over}"
+        heading = f"{name} of {file} {array.shape} {array.dtype.name}, over {over}"
         facts = {"axis": reduced if axes else None, "keepdims": keepdims, "nan": nan} | ({} if has_values else {"last": last})
         table = Table(heading, kept.shape, reduced, _cells(array, reduced, kept), ranked=False)
         report(name, file, array, facts, results, output, as_json, table)

@@ -139,7 +139,7 @@ def report(
         else:
             write_file(output, save)
     if as_json:
-        document = {"command": command, "file": file, "shape": list(array.shape), "dtype": str(array.dtype)}
+        document = {"command": command, "file": file, "shape": list(array.shape), "dtype": array.dtype.name}
         document |= facts
         document |= {"output": output} if output is not None else {}
         document |= {name: _jsonable(result) for name, result in results.items()}

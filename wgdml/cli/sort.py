@@ -44,7 +44,7 @@ def sort_command(file: str, axis: int, descending: bool, as_indices: bool, nan: 
 
     cells = {"index": result.__getitem__, "value": sorted_value} if as_indices else {"value": result.__getitem__}
     order = "descending" if descending else "ascending"
-    heading = f"{file} {array.shape} {array.dtype} sorted along axis {axis}, {order}"
+    heading = f"{file} {array.shape} {array.dtype.name} sorted along axis {axis}, {order}"
     facts = {"axis": axis, "descending": descending, "nan": nan}
     results = {"indices" if as_indices else "values": result}
     report("sort", file, array, facts, results, output, as_json, Table(heading, result.shape, [axis], cells))

@@ -38,7 +38,7 @@ def top_k_command(file: str, k: int, axis: int, smallest: bool, nan: str, output
     mode = "smallest" if smallest else "largest"
     values, indices = compute(wgdml.top_k, array, k, axis=axis, mode=mode, nan=nan)
 
-    heading = f"{k} {mode} of {file} {array.shape} {array.dtype}, axis {axis}"
+    heading = f"{k} {mode} of {file} {array.shape} {array.dtype.name}, axis {axis}"
     table = Table(heading, values.shape, [axis], {"index": indices.__getitem__, "value": values.__getitem__})
     facts = {"axis": axis, "k": k, "mode": mode, "nan": nan}
     report("top-k", file, array, facts, {"values": values, "indices": indices}, output, as_json, table)
