@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import data
 import numpy as np
@@ -183,6 +184,15 @@ def test_more_than_eight_dimensions(device):
     comb = data.make("random", "int8", (2,) * 18)
     with pytest.raises(ValueError, match="x may have at most 8 dimensions after merging those that lie in memory as one, not 9"):
         wgdml.argmax(comb, axis=tuple(range(0, 18, 2)), device=device)
+    # One run in x, but not in what is beside it.
+    reverse = wgdml.asarray(np.zeros((2,) * 10, np.int32), device=device).T
+    steps = tuple(2**n for n in range(10))
+    with pytest.raises(ValueError, match=re.escape(f"not 9: for shape {(2,) * 10} strides are x {steps[::-1]}, values {steps}")):
+        wgdml.sort(comb[(0,) * 8].astype(np.int32), out=reverse)
+    with pytest.raises(ValueError, match=re.escape(f"payload {steps}")):
+        wgdml.sort(comb[(0,) * 8], reverse)
+    with pytest.raises(ValueError, match=re.escape(f"x {(*steps[:-1], 0)}, values")):
+        wgdml.take_along_axis(reverse, np.zeros((1,) * 10, int))
 
 
 def test_defaults_are_numpy_s(device):
