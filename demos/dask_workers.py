@@ -13,16 +13,22 @@ from distributed import Client, LocalCluster
 import wgdml.dask
 
 
+def whole(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text}")
+    return int(text)
+
+
 def adapter_of_worker() -> str:
     return repr(wgdml.dask.worker_device())
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Scaling of wgdml.dask over worker processes.")
-    parser.add_argument("--workers", type=int, default=2, help="most worker processes (default 2)")
-    parser.add_argument("--chunks", type=int, default=16, help="chunks of the array (default 16)")
-    parser.add_argument("--elements", type=int, default=1 << 20, help="elements of a chunk (default 2**20)")
-    parser.add_argument("-k", type=int, default=10)
+    parser.add_argument("--workers", type=whole, default=2, help="most worker processes (default 2)")
+    parser.add_argument("--chunks", type=whole, default=16, help="chunks of the array (default 16)")
+    parser.add_argument("--elements", type=whole, default=1 << 20, help="elements of a chunk (default 2**20)")
+    parser.add_argument("-k", type=whole, default=10)
     options = parser.parse_args(arguments)
 
     x = da.random.default_rng(0).standard_normal(options.chunks * options.elements, dtype=np.float32, chunks=options.elements)

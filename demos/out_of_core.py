@@ -28,6 +28,12 @@ def gigabytes(text: str) -> float:
     return size
 
 
+def whole(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text}")
+    return int(text)
+
+
 def make(path: Path, count: int) -> np.memmap:
     x = np.memmap(path, np.float32, "w+", shape=(count,))
     tile = np.random.default_rng(0).standard_normal(1 << 22, np.float32)
@@ -56,10 +62,10 @@ def seconds(work: Callable[[], object], repeats: int) -> float:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Selections of a file larger than the device's memory.")
     parser.add_argument("--gigabytes", type=gigabytes, default=0.5, help="size of the file (default 0.5)")
-    parser.add_argument("--device-mib", type=int, default=256, help="largest buffer of the device (default 256)")
-    parser.add_argument("--block-mib", type=int, default=None, help="size of a block (default: wgdml's choice)")
+    parser.add_argument("--device-mib", type=whole, default=256, help="largest buffer of the device (default 256)")
+    parser.add_argument("--block-mib", type=whole, default=None, help="size of a block (default: wgdml's choice)")
     parser.add_argument("--folder", help="where to make the file (default: the system's temporary folder)")
-    parser.add_argument("--repeats", type=int, default=1, help="timed runs of each (default 1)")
+    parser.add_argument("--repeats", type=whole, default=1, help="timed runs of each (default 1)")
     options = parser.parse_args(arguments)
 
     adapter = wgdml.default_device().gpu_device.adapter

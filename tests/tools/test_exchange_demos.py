@@ -69,3 +69,12 @@ def test_the_two_directml_programs_have_the_same_steps():
         for name in ("detect.cpp", "detect.py")
     ]
     assert steps[0] == steps[1] == list("12345678")
+
+
+@pytest.mark.parametrize("argument", ["out_of_core --block-mib", "out_of_core --repeats", "dask_workers --workers"])
+def test_numbers_that_leave_nothing_to_do(argument, capsys):
+    demo, option = argument.split()
+    main = runpy.run_path(str(ROOT / f"demos/{demo}.py"))["main"]
+    with pytest.raises(SystemExit) as end:
+        main([f"{option}=0"])
+    assert end.value.code == 2 and f"argument {option}: must be a whole number from 1 on, not 0" in capsys.readouterr().err
