@@ -364,7 +364,7 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
     if index_dtype is not None:
         check_holds("index_dtype", index_dtype, given.shape[along])
     source = asarray(given, device=device)
-    if not ranks:
+    if not ranks and source.size:
         return _like(x, _in_order_of_index(source, along, index_dtype), source.device)
     if len(ranks) > MOST_PARTED:
         found = sort(source, axis=along) if index_dtype is None else argsort(source, axis=along, index_dtype=index_dtype)

@@ -119,6 +119,7 @@ def test_partitions_at_the_edges(device):
     flat = wgdml.partition(x, 10, axis=None)
     assert flat.shape == (600,) and oracle.bits(flat)[10] == oracle.bits(oracle.sort(x.reshape(-1)))[10]
     assert wgdml.partition(x[:0], 3).shape == (0, 300)
+    assert wgdml.argpartition(wgdml.empty((0, 1 << 40), "float32", device=device), ()).shape == (0, 1 << 40)
     np.testing.assert_array_equal(oracle.bits(wgdml.partition(x, ())), oracle.bits(x))
     np.testing.assert_array_equal(wgdml.argpartition(x, ()), np.broadcast_to(np.arange(300), (2, 300)))
     tensor = wgdml.argpartition(wgdml.asarray(x), 4, index_dtype="int32")
