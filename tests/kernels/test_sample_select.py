@@ -1,6 +1,8 @@
 """Buckets between a sample's splitters: right ones, and samples that mislead in every way."""
 
 from dataclasses import replace
+from itertools import pairwise
+from math import exp, lgamma, log
 
 import data
 import numpy as np
@@ -71,7 +73,7 @@ def test_one_part_and_many(samples, processors):
 def test_more_processors_than_invocations_that_sort(samples):
     """Each of these looks at a part."""
     device, planned = samples(600, max_compute_invocations_per_workgroup=256)
-    check("top_k-largest", data.make("random", "int64", (1, 600_000), 3), k=1500, device=device)
+    check("top_k-largest", data.make("random", "int64", (1, 600_000), 3), k=1200, device=device)
     assert split_of(planned)["parts"] == dict(planned.plans[-1].dispatches[1].constants)["WORKGROUP"]
 
 
@@ -126,6 +128,30 @@ def test_lists_and_parts_have_room(shape, k, name):
     assert sampled - 3.9 * sampled**0.5 >= made["sample_rank"]
     share = made["places"] / made["parts"]
     assert made["FOUND"] >= share + 3 * (share * (1 - 1 / made["parts"])) ** 0.5
+
+
+def fewer(rank, mean):
+    """How likely it is that fewer of a sample than a rank are there, by Poisson's distribution."""
+    return sum(exp(n * log(mean) - mean - lgamma(n + 1)) for n in range(rank))
+
+
+@pytest.mark.parametrize(
+    ("shape", "k", "name"),
+    [
+        ((8, 1 << 21), 512, "uint8"),
+        ((9, 2_659_207), 1000, "uint8"),
+        ((1, 711_549), 16_506, "int64"),
+        ((34, 1_044_588), 20_000, "float32"),
+    ],
+)
+def test_hardly_any_sample_misleads(shape, k, name):
+    """A call waits for a single row whose sample does: it takes 25 times as long."""
+    plan = make_plan(selection(name, shape, (1,), k, Order.DESCENDING, "both"), GPU, algorithm="sample_select", numbers=DEFAULT)
+    made, order = params_of(plan.dispatches[0]) | dict(plan.dispatches[0].constants), dict(plan.dispatches[1].constants)
+    items, rank, buckets = made["every"] * made["APART"], made["sample_rank"], made["buckets"]
+    assert 1 - fewer(rank, k / items) < 5e-5
+    ends = [n * rank // buckets for n in range(buckets + 1)]
+    assert sum(fewer(end - begin, order["PLACES"] / items) for begin, end in pairwise(ends)) < 1e-4
 
 
 PERIODS = 8
@@ -200,3 +226,14 @@ def test_what_is_not_served(samples):
     for shape, k, why in (((2049, 3000), 200, "2048 sequences"), ((1, N), 3, "k from"), ((1, 3000), 1500, "rows|k from")):
         with pytest.raises(ValueError, match=f"sample_select takes.*({why})"):
             check("top_k-largest", np.zeros(shape, np.float32), k=k, device=device)
+
+
+def test_buckets_that_samples_would_overfill_are_not_served():
+    """Memory has room for three times what six items of the sample stand for, as some have."""
+    with pytest.raises(ValueError, match="sample_select takes fewer than"):
+        make_plan(
+            selection("float16", (10, 3_765_471), (1,), 22_777, Order.DESCENDING, "both"),
+            GPU,
+            algorithm="sample_select",
+            numbers=DEFAULT,
+        )

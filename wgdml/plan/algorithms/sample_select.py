@@ -26,8 +26,14 @@ _MOST_BUCKETS = 32
 #: Standard deviations of how many of the sample are up to an item. The threshold is so many beyond
 #: the k-th, and the last place of a list so many beyond the threshold.
 _MARGIN = 4.0
-#: A bucket has room for this many deviations, of the root of its size, on both sides of the middle.
-_FULL = 2.6
+#: Items of the sample by which the threshold lies further on. Where few are up to the k-th, more of
+#: them are likelier than by a normal distribution (Cornish and Fisher, 1938).
+_SKEW = (_MARGIN**2 - 1) / 6
+#: A bucket has room for this much more than the root of its ranks of the sample, squared, and for
+#: more where others may be full too: 3 rows in 100,000 have one that is.
+_FULL, _FULL_OF_MORE = 2.1, 0.1
+#: Where memory has less room, a bucket may have so much less: 8 rows in 100,000 have one that is.
+_LESS = 0.95
 _MOST_FOUND = 4096
 _LISTS = 4  # sizes of a list from one power of two to the next
 _CARRIED = 16  # pairs of a list that an invocation sorts, at most
@@ -79,17 +85,23 @@ class SampleSelect(Algorithm[None]):
         while parts < sorting and self._found(places, parts) > most:
             parts += 1
         found = max(room, power_of_two_above(self._found(places, parts)))
-        size = class_above(int(pairs / buckets * (1 + _FULL / (sample.rank / buckets) ** 0.5) ** 2), _LISTS)
-        self.require(4 * size <= 5 * widest and found <= most, f"takes fewer than {pairs} pairs of a sequence")
+        full = self._full(sample, buckets)
+        self.require(_LESS * full <= widest and found <= most, f"takes fewer than {pairs} pairs of a sequence")
         wide = min(2 * sorting, self.machine.widest_workgroup)
-        if wide * buckets * problem.sequences <= self.occupancy.invocations and 4 * size <= 5 * self._sorted_by(problem, wide):
+        if wide * buckets * problem.sequences <= self.occupancy.invocations and full <= self._sorted_by(problem, wide):
             sorting = wide
-        size = min(size, self._sorted_by(problem, sorting))
+        size = min(class_above(full, _LISTS), self._sorted_by(problem, sorting))
         return _Shape(workgroup, sorting, sample, room, parts, found, buckets, places, size)
 
     def _sorted_by(self, problem: Problem, workgroup: int) -> int:
         """The most pairs that so many invocations sort at once."""
         return min(_CARRIED * workgroup, (self.memory - (4 << _DIGIT) - 16 * workgroup - 1024) // held_bytes(problem))
+
+    @staticmethod
+    def _full(sample: _Sample, buckets: int) -> int:
+        """Pairs that hardly any bucket has more of."""
+        ranks = ceil_div(sample.rank, buckets)
+        return int(sample.items * (ranks**0.5 + _FULL + _FULL_OF_MORE * (buckets.bit_length() - 1)) ** 2)
 
     @staticmethod
     def _found(places: int, parts: int) -> int:
@@ -110,7 +122,7 @@ class SampleSelect(Algorithm[None]):
         items = every * apart
         least = _FEWEST_RANKS * items
         self.require(every >= 2 and k >= least, f"takes k from {least} on of {problem.length} items here, not k={k}")
-        rank = ceil_div(k + int(_MARGIN * (k * items) ** 0.5), items)
+        rank = ceil_div(k + int(_MARGIN * (k * items) ** 0.5 + _SKEW * items), items)
         self.require(4 * source.loads >= 5 * rank * every, f"takes longer rows than of {problem.length} items with k={k}")
         most = min(4 * workgroup // 5, room // taken)
         self.require(rank <= most, f"takes up to {most} pairs of a sample, not the {rank} that k={k} needs here")
