@@ -144,8 +144,10 @@ fn run(sequence: u32, local: u32) {
     length = list_any(row, local, threshold);
 #endif
     if (!sampled || (params.k <= length && length <= places())) { break; }
-    // How far it is off tells a rank that hardly misleads.
-    rank += rank - min(length / params.every, 2u * rank - 1u);
+    // How far it is off tells a rank that hardly misleads. Where too many are listed, each of the
+    // sample's stands for more than it should. Where too few are, those that follow are as ever.
+    let told = length / params.every;
+    rank = select(max(1u, rank * rank / max(told, 1u)), 2u * rank - told, told < rank);
     sampled = turn == 0u;
   }
 #if SPILLED && SAMPLED > 0

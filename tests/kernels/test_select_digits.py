@@ -1,16 +1,19 @@
 """Rows whose threshold histograms of their digits tell: every digit, and lists in scratch."""
 
+from dataclasses import replace
+
 import data
 import numpy as np
 import oracle
 import pytest
 from checks import check, check_ragged
-from planning import DEFAULT, GPU, make_plan, params_of, planned_device
+from planning import DEFAULT, GPU, Planned, make_plan, params_of, planned_device, planner
 from test_select_spans import check as check_segments
 from test_select_spans import edges, segments
 from variants import selection
 
 import wgdml
+from wgdml import shaders
 from wgdml.selection import Order
 
 
@@ -128,6 +131,24 @@ def test_few_rows_are_hardly_misled(shape, k, name):
     earliest, latest, every = made["sample_rank"], made["sample_rank"] + made["sample_slack"], made["every"]
     assert k / every + 3.2 * (k / every) ** 0.5 <= earliest  # items of the sample, in the mean
     assert latest <= made["PLACES"] / every - 3 * (made["PLACES"] / every) ** 0.5
+
+
+def test_a_sample_hardly_misleads_twice(device, monkeypatch):
+    """Histograms of a row find its threshold then, and the call waits."""
+    assemble, whole = shaders.assemble, "kth_of_row(row, local, params.k, params.slack)"
+
+    def without_histograms(name, constants):
+        text = assemble(name, constants)
+        assert (name == "select/digits") == (whole in text)
+        return text.replace(whole, "Pair()")
+
+    monkeypatch.setattr(shaders, "assemble", without_histograms)
+    own = wgdml.Device(
+        device.gpu_device, planner=lambda machine: Planned(planner(replace(machine, kind="discrete"), DEFAULT), "select_digits")
+    )
+    x = np.random.default_rng(1).standard_normal((4000, 1394), np.float32).astype(np.float16)
+    check("top_k-largest", x, k=79, device=own)
+    assert params_of(own.planner.plans[-1].dispatches[0])["sample_rank"] < 30
 
 
 def test_a_list_in_scratch_in_no_order(digits):
