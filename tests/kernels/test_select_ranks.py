@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 from itertools import product
+from math import exp, lgamma, log
 
 import data
 import numpy as np
 import oracle
 import pytest
-from planning import GPU, planned_device, planner
+from planning import DEFAULT, GPU, planned_device, planner
 from variants import selection
 
 import wgdml
-from wgdml.plan.algorithms import select_ranks
+from wgdml.plan.algorithms import between_ranks, select_ranks
 from wgdml.plan.ranks import rank_words, ranks_plan
 from wgdml.selection import Layout, Order, make_selection
 
@@ -61,6 +62,44 @@ def crowded(n):
     sampled = np.arange(n) // 4 % 16 == 0
     x[sampled] = np.random.default_rng(1).permutation(int(sampled.sum())) - 1000
     return x
+
+
+def binomial(most, trials, chance):
+    """How likely it is that so many of the trials, or fewer, come out."""
+    chosen = (lgamma(trials + 1) - lgamma(n + 1) - lgamma(trials - n + 1) for n in range(most + 1))
+    return sum(exp(ways + n * log(chance) + (trials - n) * log(1 - chance)) for n, ways in enumerate(chosen))
+
+
+def median_bracket(name, length):
+    """Of a long row: how it is planned, and its ends as ranks of samples."""
+    problem = selection(name, (1, length), (1,), 1, Order.ASCENDING, "both")
+    words, ranks = rank_words(planner(GPU, DEFAULT), problem, [length // 2], propagates=False, positions=True, vectors=True)
+    brackets = ranks.parts[0].brackets
+    return brackets, words[brackets.sampled.offset // 4 :][:2]
+
+
+LONG = [*product(("float16", "float32", "float64"), (1 << 22, 1 << 24, 1 << 27))]
+
+
+@pytest.mark.parametrize(("name", "length"), LONG)
+def test_hardly_any_bracket_misses(name, length):
+    """The larger samples are, the less a few of their items tell."""
+    brackets, (low, _) = median_bracket(name, length)
+    # How often a sample's item of this rank comes before the median.
+    earlier = 1 - binomial(low, brackets.sample.size(length), 0.5)
+    assert binomial(between_ranks._LEFT_OUT, brackets.sample.samples, earlier) < 5e-6
+
+
+@pytest.mark.parametrize(("name", "length"), LONG)
+def test_hardly_any_bracket_is_wider_than_its_list(name, length):
+    brackets, (low, high) = median_bracket(name, length)
+    size, shape = brackets.sample.size(length), (1000, brackets.sample.samples)
+    rng, left_out = np.random.default_rng(1), between_ranks._LEFT_OUT
+    # Shares of the row that come before each sample's items of these ranks.
+    begins = rng.beta(low + 1, size - low, shape)
+    ends = begins + (1 - begins) * rng.beta(high - low, size - high, shape)
+    widths = np.sort(ends, axis=1)[:, -1 - left_out] - np.sort(begins, axis=1)[:, left_out]
+    assert brackets.places > length * (widths.mean() + 5 * widths.std())
 
 
 @pytest.mark.parametrize("make", [misleading, crowded])

@@ -16,7 +16,8 @@ from .rank_table import Brackets, Sample, Search, bound_pairs
 _COLLECTED = 512  # pairs that a workgroup collects: little memory, so that many share a processor
 # benchmarks/LOG.md#narrower-brackets-2026-11-29-bc564c1
 _SAMPLES, _LEFT_OUT = 128, 48  # of a long row, and how many of them a bracket leaves out at an end
-_SPREAD = 0.25  # standard deviations of one of them that the others then lie apart
+_BEYOND = 0.1  # standard deviations of one of them that its ends lie beyond a rank
+_SPREAD = 0.31  # standard deviations of one of them that the others then lie apart
 _EVERY = 16  # one load in so many, or fewer, is in any of them
 _NARROWED = 8  # a list has room for one in so many of its pairs behind it
 _LISTED_LENGTH = 1 << 18  # items of rows whose lists have a workgroup each
@@ -53,7 +54,7 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
         held = self._sampled(view) * self.machine.workgroup
         if length >= self.policy.sample_length and self.parts_of_rows(view, sequences) > 1:
             every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
-            return Sample(per_load, every, _SAMPLES, 0, 1, _SPREAD, length // 4, self.digits.together)
+            return Sample(per_load, every, _SAMPLES, _BEYOND, 1, _SPREAD, length // 4, self.digits.together)
         if self.machine.software:
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))

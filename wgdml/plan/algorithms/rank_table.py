@@ -10,6 +10,9 @@ from ..regions import ALIGNMENT, Pairs, Region, View
 
 _MOST_BRACKETS = 16
 _DEVIATIONS = 5  # standard ones, by which more may lie in a bracket of one sample than is expected
+#: Roots of the size of many samples, by which a bracket may be wider: six deviations of its width,
+#: each a twentieth, and what saves its ends a digit.
+_WIDER = 0.32
 _NONE = 0xFFFFFFFF  # a rank before the first of a sample, or behind its last
 
 
@@ -37,7 +40,7 @@ class Sample:
     def slack(self, width: int, length: int) -> int:
         """Items by which more may lie in a bracket than the ``width`` that is expected."""
         if self.samples > 1:
-            return width // 4 + 4096
+            return math.ceil(_WIDER * length / math.sqrt(self.size(length))) + 4096
         return math.ceil(_DEVIATIONS * math.sqrt(width * length / self.size(length))) + 64
 
 
