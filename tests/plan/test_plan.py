@@ -97,7 +97,7 @@ def test_scratch_is_small_where_k_is():
         assert plan.scratch_size <= 0.02 * 4 * prod(shape), (shape, k, plan.scratch_size)
     # A list of what is up to a sample's threshold has three pairs for each of the k.
     few = make_plan(selection((8, 131072), [1], 1000), GPU)
-    assert few.scratch_size <= 0.05 * 4 * 8 * 131072
+    assert few.scratch_size <= 0.055 * 4 * 8 * 131072
     for shape, k in (((2**20,), 100), ((2**20,), 1024), ((2**22,), 1000), ((64, 50_257), 50), ((1024, 1000), 5)):
         plan = make_plan(selection(shape, [len(shape) - 1], k), CPU)
         # A CPU's candidates are many, where reading them again takes less than another dispatch
