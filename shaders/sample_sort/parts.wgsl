@@ -3,8 +3,8 @@
 // params.parts workgroups serve a sequence. All of them order the same sample, whose splitters cut
 // the sequence into parts of about one size (Frazer and McKellar, "Samplesort: A Sampling Approach
 // to Minimal Storage Tree Sorting", Journal of the ACM 17(3), 1970). Each reads the whole sequence,
-// counts what precedes its part, and lists and sorts what is in it. A part that outgrows its list is
-// taken in pieces.
+// counts what precedes its part, and lists and sorts what is in it. A part that outgrows its list
+// is taken in pieces.
 //   SAMPLED  pairs of the sample for each part
 //   PLACES   of the list, as many as the sample has and more
 //   AGAIN    loads under way at once, of up to 32 items

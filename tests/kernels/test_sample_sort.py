@@ -1,4 +1,4 @@
-"""Long sequences sorted between the splitters of a sample: every type, lists, parts without room."""
+"""Sequences sorted between the splitters of a sample: every type, lists, parts without room."""
 
 import data
 import numpy as np

@@ -1,4 +1,4 @@
-"""Few sequences of tens of thousands of items in order by a sample sort, by many workgroups each."""
+"""Few sequences of tens of thousands of items by a sample sort: many workgroups, none waits."""
 
 from __future__ import annotations
 
