@@ -1,18 +1,17 @@
 // The first k pairs of every sequence, in order: pairs by parts and buckets, lengths -> sink.
 //
 // A workgroup sorts a bucket, whose pairs lie apart: those of each part. Where a list has fewer
-// pairs than k, or more than it has room for, the sample misled. Then each workgroup has an equal
-// share of the ranks. It finds such pairs, and those of a bucket that has no room in workgroup
-// memory, in the source itself, by histograms of digits.
+// pairs than k, or more than it has room for, the sample misled. Then each workgroup looks for its
+// bucket's pairs in the source itself. So it does where they have no room in workgroup memory, and
+// takes them in pieces.
 //   PLACES  for pairs that are sorted at once
 //   AGAIN   loads under way at once, of up to 32 items
 #import io/source
 #import io/sink
-#import thread/near
-#import workgroup/kth_of_row
+#import io/part_begins
+#import workgroup/pieces
 #import workgroup/sort_list
 
-@group(0) @binding(7) var<storage, read_write> part_begins: array<u32>;  // [sequence][part][bucket]
 @group(0) @binding(8) var<storage, read_write> pairs: array<Held>;       // [sequence][place]
 // [sequence]: pairs of its list, and the workgroups that have seen that. Zeros after.
 @group(0) @binding(10) var<storage, read_write> lengths: array<atomic<u32>>;
@@ -24,7 +23,6 @@ var<workgroup> ends: array<u32, WORKGROUP>;       // of each part's pairs among 
 var<workgroup> distances: array<u32, WORKGROUP>;  // from a pair's number in the bucket to its place
 var<workgroup> earlier_count: atomic<u32>;
 var<workgroup> shared_ranks: Ranks;
-var<workgroup> listed: atomic<u32>;
 
 // The ranks of a bucket, whose pairs lie in all parts. All call it together.
 fn find_parts(sequence: u32, bucket: u32, local: u32) -> Ranks {
@@ -58,45 +56,43 @@ fn list_parts(sequence: u32, local: u32, count: u32) {
   }
 }
 
-// Lists the pairs of ranks that no list has. All call it together.
-fn list_ranks(row: Row, local: u32, first: u32, end: u32) {
-  if (local == 0u) { atomicStore(&listed, 0u); }
-  var limit: Limit;
-  var earlier: Limit;
-  // One copy of `kth_of_row` serves both: so there is less to compile.
-  for (var rank = select(end, first, first > 0u); ; rank = end) {
-    earlier = limit;
-    limit = limit_of(row, kth_of_row(row, local, rank, 0u));
-    if (rank == end) { break; }
-  }
-  for (var v = local; v < row.loads; v += WORKGROUP) {
-    let data = load(row, v);
-    var near = near_in(row, v, data, limit);
-    if (first > 0u) { near &= ~near_in(row, v, data, earlier); }
-    for (; near != 0u; near &= near - 1u) {
-      let at = atomicAdd(&listed, 1u);
-      if (at < PLACES) { list[at] = held_of(near_pair(row, v * PER_LOAD + firstTrailingBit(near))); }
-    }
-  }
-}
-
 fn run(workgroup: u32, local: u32) {
   let sequence = workgroup / params.buckets;
   let bucket = workgroup % params.buckets;
   if (sequence >= params.sequences) { return; }
-  var ranks = find_parts(sequence, bucket, local);
+  let ranks = find_parts(sequence, bucket, local);
   let told = params.k <= ranks.length && ranks.length <= params.places;
-  if (!told) { ranks = Ranks(bucket * params.k / params.buckets, (bucket + 1u) * params.k / params.buckets, 0u); }
-  let fits = told && ranks.end - ranks.first <= PLACES;
+  var numbers = Counts(ranks.first, ranks.end - ranks.first);
+  var is_listed = told && numbers.count <= PLACES;
+  if (is_listed) { list_parts(sequence, local, numbers.count); }
+  var any_low = bucket > 0u;
+  if (local == 0u) {
+    // Behind too early a threshold the last bucket goes on.
+    let beyond = ranks.length < params.k && bucket + 1u == params.buckets;
+    let end = select(splitter_of(sequence, bucket), store_of(last_pair()), beyond);
+    shared_piece = Piece(splitter_of(sequence, max(bucket, 1u) - 1u), end);
+  }
+  var piece = workgroupUniformLoad(&shared_piece);
+  let end = piece.high;
   let to = target_of(sequence);
-  for (var first = ranks.first; first < min(ranks.end, params.k); first += PLACES) {
+  let row = row_of(sequence);
+  for (; ; is_listed = false) {
+    if (!is_listed) { numbers = list_piece(row, local, piece, any_low); }
+    if (numbers.earlier >= params.k) { break; }
     kth_clear(local);
-    workgroupBarrier();  // also behind the last list
-    let count = min(ranks.end - first, PLACES);
-    if (fits) { list_parts(sequence, local, count); } else { list_ranks(row_of(sequence), local, first, first + count); }
     workgroupBarrier();
+    let count = min(numbers.count, PLACES);
     sort_list(local, count);
-    for (var at = local; at < min(count, params.k - first); at += WORKGROUP) { put_to(to, first + at, pair_held(list[at])); }
+    let put = numbers.count <= PLACES;
+    if (put) {
+      for (var at = local; at < min(count, params.k - numbers.earlier); at += WORKGROUP) {
+        put_to(to, numbers.earlier + at, pair_held(list[at]));
+      }
+      if (all(piece.high == end)) { break; }
+      any_low = true;
+    }
+    if (local == 0u) { shared_piece = Piece(select(piece.low, piece.high, put), select(middle_of_list(), end, put)); }
+    piece = workgroupUniformLoad(&shared_piece);
   }
   // The last to have seen how many pairs there are leaves zeros.
   if (local == 0u && atomicAdd(&lengths[2u * sequence + 1u], 1u) == params.buckets - 1u) {

@@ -17,19 +17,18 @@
 #import workgroup/same
 #import workgroup/collected
 #import order/held
+#import io/part_begins
 
 const PHASE: u32 = 197u;
 const LANES: u32 = 8u;  // Neighbours that share a line of memory. The next ones read far away.
 
-// [sequence][part][bucket]: where it begins in the list, and where the last one ends.
-@group(0) @binding(7) var<storage, read_write> part_begins: array<u32>;
 @group(0) @binding(8) var<storage, read_write> pairs: array<Held>;  // [sequence][place]
 // [sequence]: pairs of its list, and a word that is left alone. Zeros before.
 @group(0) @binding(10) var<storage, read_write> lengths: array<atomic<u32>>;
 
 // The ranks of the sample's pairs, and then places in the row of what is up to the threshold.
 var<workgroup> found: array<atomic<u32>, FOUND>;
-var<workgroup> slots: array<u32, FOUND>;
+var<workgroup> slots: array<u32, FOUND>;  // the sample's pairs by rank, and then places of those
 var<workgroup> splitters: array<Stored, BUCKETS>;
 var<workgroup> bucket_places: array<atomic<u32>, BUCKETS>;
 var<workgroup> begins: array<u32, BUCKETS + 1u>;
@@ -57,7 +56,7 @@ fn sampled_load(local: u32, i: u32) -> u32 {
 //
 // It is what is up to the best items of as many invocations. Those may have many more up to it:
 // then fewer invocations' bests are taken.
-fn collect_sample(row: Row, local: u32) -> u32 {
+fn collect_sample(row: Row, local: u32, short: bool) -> u32 {
   var items: array<Pair, ITEMS>;
   var bests = Items(last_pair());
 #for i in SAMPLED
@@ -71,6 +70,11 @@ fn collect_sample(row: Row, local: u32) -> u32 {
 #endfor
 #endfor
   var rank = params.sample_rank;
+  if (short) {  // Fewer invocations may have an item of the sample.
+    if (bests[0].index != NO_INDEX) { atomicAdd(&found_count, 1u); }
+    rank = min(rank, found_by_all(local));
+    if (rank == 0u) { return 0u; }
+  }
   var count = 0u;
   for (var turn = 0u; turn < 2u; turn++) {
     let last = kth_of(&bests, local, rank, 0u);
@@ -94,21 +98,24 @@ fn collect_sample(row: Row, local: u32) -> u32 {
   return count;
 }
 
-// Finds the threshold and the splitters by the ranks of the sample's pairs. All call it together.
-fn split(local: u32, count: u32) {
+// Finds the splitters by the ranks of the sample's pairs. The last one, at `last`, is the threshold.
+// All call it together.
+fn split(local: u32, count: u32, last: u32) {
   end_collected(local, count);
   for (var own = local; own < count; own += WORKGROUP) { atomicStore(&found[own], 0u); }
   workgroupBarrier();
   // Several invocations count for each, where they are few.
-  let size = max(1u, WORKGROUP / count);
+  let size = max(1u, WORKGROUP / max(count, 1u));
   for (var own = local / size; own < count; own += WORKGROUP / size) {
     atomicAdd(&found[own], count_collected(count, pair_of(collected[own]), local % size, size));
   }
   workgroupBarrier();
-  for (var own = local; own < count; own += WORKGROUP) {
-    let rank = atomicLoad(&found[own]) + 1u;
-    let bucket = (rank * params.buckets + params.sample_rank - 1u) / params.sample_rank;
-    if (rank <= params.sample_rank && bucket * params.sample_rank / params.buckets == rank) { splitters[bucket - 1u] = collected[own]; }
+  for (var own = local; own < count; own += WORKGROUP) { slots[atomicLoad(&found[own])] = own; }
+  workgroupBarrier();
+  if (local < params.buckets) {
+    let rank = max((local + 1u) * last / params.buckets, 1u);
+    splitters[local] = store_of(last_pair());
+    if (last > 0u) { splitters[local] = collected[slots[rank - 1u]]; }
   }
   workgroupBarrier();
 }
@@ -167,16 +174,16 @@ fn put_found(sequence: u32, part: u32, row: Row, local: u32, count: u32) {
 
 fn run(workgroup: u32, local: u32) {
   let sequence = workgroup / params.parts;
+  let part = workgroup % params.parts;
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   if (local == 0u) { atomicStore(&found_count, 0u); }
-  // Of a short span too few invocations may have an item of the sample. The list stays empty.
-  if (4u * same_for_all(local, real_items(row)) < 5u * params.sample_rank * params.every * PER_LOAD) { return; }
-  let sampled = collect_sample(row, local);
-  // Which of too many are collected differs from workgroup to workgroup. The list stays empty.
-  if (sampled < params.sample_rank || sampled > ROOM) { return; }
-  split(local, sampled);
+  let short = 4u * same_for_all(local, real_items(row)) < 5u * params.sample_rank * params.every * PER_LOAD;
+  let sampled = collect_sample(row, local, short);
+  split(local, min(sampled, ROOM), min(sampled, params.sample_rank));
+  if (part == 0u && local < params.buckets) { keep_splitter(sequence, local, splitters[local]); }
+  // Which of too many are collected differs from workgroup to workgroup. The list stays empty then.
+  if (short || sampled < params.sample_rank || sampled > ROOM) { return; }
   let threshold = pair_of(splitters[params.buckets - 1u]);
-  let count = read_part(row, workgroup % params.parts, local, threshold);
-  put_found(sequence, workgroup % params.parts, row, local, count);
+  put_found(sequence, part, row, local, read_part(row, part, local, threshold));
 }

@@ -121,7 +121,7 @@ def test_spans(samples):
     ],
 )
 def test_lists_and_parts_have_room(shape, k, name):
-    """A sample may tell a late threshold. Without room for that, ranks are found by histograms."""
+    """A sample may tell a late threshold. Without room for that, workgroups read whole rows."""
     plan = make_plan(selection(name, shape, (1,), k, Order.DESCENDING, "both"), GPU, algorithm="sample_select", numbers=DEFAULT)
     made = params_of(plan.dispatches[0]) | dict(plan.dispatches[0].constants)
     sampled = made["places"] / (made["every"] * made["APART"])  # items, in the mean

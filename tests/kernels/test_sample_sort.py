@@ -4,7 +4,7 @@ import data
 import numpy as np
 import oracle
 import pytest
-from checks import check
+from checks import check, check_ragged
 from planning import params_of, planned_device
 
 from wgdml.plan.algorithms import sample_sort
@@ -83,7 +83,7 @@ def test_parts_that_outgrow_their_room(sorter, monkeypatch):
     monkeypatch.setattr(sample_sort, "_PART", 4096)
     device, planned = sorter()
     for kind in ("random", "eight_values", "constant", "sorted", "reversed"):
-        for k in (2500, N):
+        for k in (130, 2500, N):
             check("top_k-largest", data.make(kind, "float32", (2, N), 1), k=k, device=device, case=kind)
     (dispatch,) = planned.plans[-1].dispatches
     assert 2 * dict(dispatch.constants)["PLACES"] < N / params_of(dispatch)["parts"]
@@ -104,3 +104,11 @@ def test_what_is_not_served(sorter):
     ):
         with pytest.raises(ValueError, match=f"sample_sort takes.*{why}"):
             check("top_k-largest", np.zeros(shape, np.float32), k=k, device=device)
+
+
+def test_spans(sorter):
+    """What a span lacks comes after all of it: the sample has some, and so do parts."""
+    device, planned = sorter()
+    x = data.make("eight_values", "float32", (4, N // 2), 3)
+    check_ragged(x, 3000, np.array([N // 2, 3001, 17, 0]), device)
+    assert parts_of(planned)[0]

@@ -38,7 +38,6 @@ class SampleSort(Algorithm[None]):
     def check(self, problem: Problem) -> _Shape:
         self.check_first(problem)
         source, length = problem.source, problem.length
-        self.require(not problem.ragged, "takes sequences without spans")
         self.require(problem.pairs or problem.one_axis, "takes elements along one axis")
         self.require(not isinstance(source, Pairs) or source.spread is None, "takes pairs of one axis")
         self.require(length <= _LONGEST, f"takes sequences of up to {_LONGEST} items, not of {length}")
