@@ -98,8 +98,8 @@ fn collect_sample(row: Row, local: u32, short: bool) -> u32 {
   return count;
 }
 
-// Finds the splitters by the ranks of the sample's pairs. The last one, at `last`, is the threshold.
-// All call it together.
+// Finds the splitters by the ranks of the sample's pairs. The last one, of rank `last`, is the
+// threshold. All call it together.
 fn split(local: u32, count: u32, last: u32) {
   end_collected(local, count);
   for (var own = local; own < count; own += WORKGROUP) { atomicStore(&found[own], 0u); }
