@@ -66,14 +66,13 @@ fn run(workgroup: u32, local: u32) {
   var is_listed = told && numbers.count <= PLACES;
   if (is_listed) { list_parts(sequence, local, numbers.count); }
   var any_low = bucket > 0u;
+  // The last bucket goes on behind too early a threshold.
+  let beyond = ranks.length < params.k && bucket + 1u == params.buckets;
   if (local == 0u) {
-    // Behind too early a threshold the last bucket goes on.
-    let beyond = ranks.length < params.k && bucket + 1u == params.buckets;
-    let end = select(splitter_of(sequence, bucket), store_of(last_pair()), beyond);
-    shared_piece = Piece(splitter_of(sequence, max(bucket, 1u) - 1u), end);
+    shared_piece = Piece(splitter_of(sequence, max(bucket, 1u) - 1u), splitter_of(sequence, bucket + u32(beyond)));
   }
   var piece = workgroupUniformLoad(&shared_piece);
-  let end = piece.high;
+  let end = select(piece.high, store_of(last_pair()), beyond);
   let to = target_of(sequence);
   let row = row_of(sequence);
   for (; ; is_listed = false) {

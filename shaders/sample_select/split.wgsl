@@ -29,7 +29,7 @@ const LANES: u32 = 8u;  // Neighbours that share a line of memory. The next ones
 // The ranks of the sample's pairs, and then places in the row of what is up to the threshold.
 var<workgroup> found: array<atomic<u32>, FOUND>;
 var<workgroup> slots: array<u32, FOUND>;  // the sample's pairs by rank, and then places of those
-var<workgroup> splitters: array<Stored, BUCKETS>;
+var<workgroup> splitters: array<Stored, BUCKETS + 1u>;
 var<workgroup> bucket_places: array<atomic<u32>, BUCKETS>;
 var<workgroup> begins: array<u32, BUCKETS + 1u>;
 var<workgroup> found_count: atomic<u32>;
@@ -98,8 +98,8 @@ fn collect_sample(row: Row, local: u32, short: bool) -> u32 {
   return count;
 }
 
-// Finds the splitters by the ranks of the sample's pairs. The last one, of rank `last`, is the
-// threshold. All call it together.
+// Finds the splitters by the ranks of the sample's pairs: that of the last bucket, of rank `last`,
+// is the threshold. The last of all pairs comes behind. All call it together.
 fn split(local: u32, count: u32, last: u32) {
   end_collected(local, count);
   for (var own = local; own < count; own += WORKGROUP) { atomicStore(&found[own], 0u); }
@@ -112,10 +112,11 @@ fn split(local: u32, count: u32, last: u32) {
   workgroupBarrier();
   for (var own = local; own < count; own += WORKGROUP) { slots[atomicLoad(&found[own])] = own; }
   workgroupBarrier();
-  if (local < params.buckets) {
-    let rank = max((local + 1u) * last / params.buckets, 1u);
+  if (local <= params.buckets) {
+    var rank = max((local + 1u) * last / params.buckets, 1u);
+    if (local == params.buckets) { rank = count; }
     splitters[local] = store_of(last_pair());
-    if (last > 0u) { splitters[local] = collected[slots[rank - 1u]]; }
+    if (count > 0u) { splitters[local] = collected[slots[rank - 1u]]; }
   }
   workgroupBarrier();
 }
@@ -181,7 +182,7 @@ fn run(workgroup: u32, local: u32) {
   let short = 4u * same_for_all(local, real_items(row)) < 5u * params.sample_rank * params.every * PER_LOAD;
   let sampled = collect_sample(row, local, short);
   split(local, min(sampled, ROOM), min(sampled, params.sample_rank));
-  if (part == 0u && local < params.buckets) { keep_splitter(sequence, local, splitters[local]); }
+  if (part == 0u && local <= params.buckets) { keep_splitter(sequence, local, splitters[local]); }
   // Which of too many are collected differs from workgroup to workgroup. The list stays empty then.
   if (short || sampled < params.sample_rank || sampled > ROOM) { return; }
   let threshold = pair_of(splitters[params.buckets - 1u]);

@@ -3,12 +3,12 @@
 #import order/pair
 
 // [sequence][part][bucket]: where it begins, and where the last one ends. Then [sequence][bucket]:
-// the words of the last pair of its bucket, if the sample is right.
+// the words of its last pair, of a sample, and of one that comes behind all buckets.
 @group(0) @binding(7) var<storage, read_write> part_begins: array<u32>;
 
 fn splitter_at(sequence: u32, bucket: u32) -> u32 {
   let first = params.sequences * params.parts * (params.buckets + 1u);
-  return first + (sequence * params.buckets + bucket) * PAIR_WORDS;
+  return first + (sequence * (params.buckets + 1u) + bucket) * PAIR_WORDS;
 }
 
 fn splitter_of(sequence: u32, bucket: u32) -> Stored {

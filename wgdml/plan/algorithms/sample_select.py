@@ -133,8 +133,8 @@ class SampleSelect(Algorithm[None]):
         sample, per_load = shape.sample, problem.view.per_load
         bind = {
             "pairs": program.words(sequences * shape.places * held_bytes(problem) // 4),
-            # And the splitters behind.
-            "part_begins": program.words(sequences * (shape.parts * (shape.buckets + 1) + (problem.key_words + 1) * shape.buckets)),
+            # Of each part, and behind them the splitters.
+            "part_begins": program.words(sequences * (shape.buckets + 1) * (shape.parts + problem.key_words + 1)),
             "lengths": program.arena.meeting(),
         }
         params = {"k": k, "least": k, "parts": shape.parts, "buckets": shape.buckets, "places": shape.places}
