@@ -89,6 +89,24 @@ def test_parts_that_outgrow_their_room(sorter, monkeypatch):
     assert 2 * dict(dispatch.constants)["PLACES"] < N / params_of(dispatch)["parts"]
 
 
+def test_pieces_end_before_the_pair_at_their_own_end(sorter):
+    """A list is in order up to k alone: of the pairs behind, the middle one may be its last."""
+    device, planned = sorter()
+    k, number = 130, np.arange(128)  # of the sample, which has nothing of what comes first
+    sampled = number * (N // 128) + ((number * 0x9E3779B1 & 0xFFFFFFFF) >> 16) % (N // 128)
+    early = np.setdiff1d(np.arange(N)[np.arange(N) % 2048 < 240], sampled)  # listed first
+    x = np.ones((1, N), np.int32)
+    x[:, sampled] = -1
+    x[:, sampled[:8]] = 0
+    for seed in range(50):
+        best = np.random.default_rng(seed).choice(early, k, replace=False)
+        given = x.copy()
+        given[:, best] = (1 << 30) + np.arange(k)
+        check("top_k-largest", given, k=k, device=device, case=seed)
+    (dispatch,) = planned.plans[-1].dispatches
+    assert 8 * params_of(dispatch)["parts"] == len(number) and dict(dispatch.constants)["PLACES"] > 2 * k
+
+
 def test_columns_and_results_that_lie_apart(sorter):
     device, _ = sorter()
     x = data.make("eight_values", "float16", (3000, 3), 5)
