@@ -102,6 +102,16 @@ def test_hardly_any_bracket_is_wider_than_its_list(name, length):
     assert brackets.places > length * (widths.mean() + 5 * widths.std())
 
 
+@pytest.mark.parametrize(("name", "count"), [("float16", 12), ("float32", 16), ("float64", 20)])
+def test_brackets_of_many_ranks_have_room(name, count):
+    """Without brackets all items are looked at for each digit."""
+    length = 1 << 22
+    problem = selection(name, (1, length), (1,), 1, Order.ASCENDING, "both")
+    wanted = [length * n // (count + 1) for n in range(1, count + 1)]
+    _, ranks = rank_words(planner(GPU, DEFAULT), problem, wanted, propagates=False, positions=True, vectors=True)
+    assert all(part.brackets for part in ranks.parts)
+
+
 @pytest.mark.parametrize("make", [misleading, crowded])
 def test_samples_that_mislead(sampler, make):
     check(sampler[0], make(N), (0, 5, N // 3, N // 2, N - 1))

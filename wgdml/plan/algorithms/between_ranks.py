@@ -54,7 +54,7 @@ class BetweenRanks(Step[BetweenRanksPolicy]):
         held = self._sampled(view) * self.machine.workgroup
         if length >= self.policy.sample_length and self.parts_of_rows(view, sequences) > 1:
             every = max(_EVERY, ceil_div(length // per_load, held * _SAMPLES))
-            return Sample(per_load, every, _SAMPLES, _BEYOND, 1, _SPREAD, length // 4, self.digits.together)
+            return Sample(per_load, every, _SAMPLES, _BEYOND, 1, _SPREAD, length * 2 // 5, self.digits.together)
         if self.machine.software:
             return None
         every = max(_ROW_EVERY, ceil_div(length // per_load, held))
