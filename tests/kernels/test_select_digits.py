@@ -133,6 +133,24 @@ def test_few_rows_are_hardly_misled(shape, k, name):
     assert latest <= made["PLACES"] / every - 3 * (made["PLACES"] / every) ** 0.5
 
 
+@pytest.mark.parametrize(
+    ("shape", "k", "name", "kib"),
+    [((5, 11_523), 150, "float32", 16), ((6, 35_535), 4245, "float16", 32), ((1, 16_024), 1800, "int64", 48)],
+)
+def test_lists_of_few_rows_stay_in_memory(shape, k, name, kib):
+    """More invocations leave less room for the list: in scratch it takes another dispatch."""
+    limits = replace(GPU, max_compute_workgroup_storage_size=kib << 10)
+    plan = make_plan(selection(name, shape, (1,), k, Order.DESCENDING, "both"), limits, algorithm="select_digits", numbers=DEFAULT)
+    assert [dict(dispatch.constants)["SPILLED"] for dispatch in plan.dispatches] == [0]
+
+
+def test_many_invocations_with_the_least_memory():
+    limits = replace(GPU, max_compute_workgroup_storage_size=16 << 10)
+    wanted = selection("int64", (4, 602_371), (1,), 6336, Order.DESCENDING, "both")
+    made = dict(make_plan(wanted, limits, algorithm="select_digits", numbers=DEFAULT).dispatches[0].constants)
+    assert (4 << made["KTH_DIGIT"]) + 8 * made["WORKGROUP"] <= (16 << 10) - 256
+
+
 def test_a_sample_hardly_misleads_twice(device, monkeypatch):
     """Histograms of a row find its threshold then, and the call waits."""
     assemble, whole = shaders.assemble, "kth_of_row(row, local, params.k, params.slack)"

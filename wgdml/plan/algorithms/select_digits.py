@@ -109,24 +109,27 @@ class SelectDigits(Algorithm[None]):
         k = problem.k
         self.require(1 < k <= _LARGEST_K, f"takes k from 2 to {_LARGEST_K}, not k={k}")
         source = self.check_one_axis(problem)
-        workgroup = self._workgroup(problem)
-        # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as
-        # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).
-        fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
+        # More invocations leave less memory for a list.
+        workgroups = [self._workgroup(problem, times) for times in dict.fromkeys((self._times(problem), 1))]
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
         margins = _FEW_IN_MEMORY if self._few(problem) else _IN_MEMORY
-        samples = self._samples(problem, workgroup)
-        for room, sample in product(dict.fromkeys((margins.least, _IN_MEMORY.least)), samples):
-            deviation = _deviation(k, sample.every)
-            for least in (max(wide, k + int(margins.room * deviation)), wide, tight):
-                places = self._places(problem, workgroup, fewest, least)
-                if k + room * deviation <= places <= problem.length // 2:
-                    return self._widened(problem, _Shape(workgroup, fewest, places, False, sample, margins))
-        # A list with little to spare takes more digits.
-        for bits, least in ((digit, wide), (digit, tight), (fewest, tight)):
-            places = self._places(problem, workgroup, bits, least)
-            if places:
-                return self._widened(problem, _Shape(workgroup, bits, places, False))
+        for room, workgroup in product(dict.fromkeys((margins.least, _IN_MEMORY.least)), workgroups):
+            for sample in self._samples(problem, workgroup):
+                deviation = _deviation(k, sample.every)
+                fewest = _digit(_FEW_BINS * workgroup)
+                for least in (max(wide, k + int(margins.room * deviation)), wide, tight):
+                    places = self._places(problem, workgroup, fewest, least)
+                    if k + room * deviation <= places <= problem.length // 2:
+                        return self._widened(problem, _Shape(workgroup, fewest, places, False, sample, margins))
+        for workgroup in workgroups:
+            # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as
+            # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).
+            fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
+            # A list with little to spare takes more digits.
+            for bits, least in ((digit, wide), (digit, tight), (fewest, tight)):
+                places = self._places(problem, workgroup, bits, least)
+                if places:
+                    return self._widened(problem, _Shape(workgroup, bits, places, False))
         return self._spilled(problem, min(_SPILLED_WIDEST, workgroup)) or _Shape(workgroup, digit, k, True)
 
     def _places(self, problem: Problem, workgroup: int, digit: int, least: int) -> int:
@@ -187,11 +190,10 @@ class SelectDigits(Algorithm[None]):
         self._select(program, problem, shape, lists)
         program.run(lists, problem.sequences, problem.k, sink)
 
-    def _workgroup(self, problem: Problem) -> int:
+    def _workgroup(self, problem: Problem, times: int) -> int:
         """Invocations of a workgroup. Of many rows small ones take less: more are under way."""
         wanted = max(_NARROWEST, power_of_two_above(ceil_div(problem.loads, _LOADS)), power_of_two_above(problem.k // _HELD))
         idle = power_of_two_above(self.occupancy.invocations // problem.sequences)
-        times = self._times(problem)
         wanted = max(wanted, min(idle, times * power_of_two_above(ceil_div(problem.length, _ITEMS))))
         return min(times * _WIDEST, self.machine.widest_workgroup, wanted)
 
