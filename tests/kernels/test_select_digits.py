@@ -144,6 +144,14 @@ def test_lists_of_few_rows_stay_in_memory(shape, k, name, kib):
     assert [dict(dispatch.constants)["SPILLED"] for dispatch in plan.dispatches] == [0]
 
 
+def test_samples_with_less_room_than_few_rows_want():
+    """They tell a threshold as of more rows: without one all digits are counted."""
+    limits = replace(GPU, max_compute_workgroup_storage_size=16 << 10)
+    wanted = selection("float32", (210, 13_858), (1,), 483, Order.DESCENDING, "both")
+    plan = make_plan(wanted, limits, algorithm="select_digits", numbers=DEFAULT)
+    assert params_of(plan.dispatches[0])["every"] > 1
+
+
 def test_many_invocations_with_the_least_memory():
     limits = replace(GPU, max_compute_workgroup_storage_size=16 << 10)
     wanted = selection("int64", (4, 602_371), (1,), 6336, Order.DESCENDING, "both")

@@ -38,12 +38,9 @@ _SAMPLE = 4
 _SPILLED_SAMPLE = 16
 _SPILLED_WIDEST = 256
 _FEWEST_RANKS = 12  # of a sample up to the threshold, or it tells too little
-#: Rows of a processor, up to which all wait for the one that is read again (the same figures).
+#: Rows of a processor, up to which all wait for the one that is read again (the figures of _ALONE).
 _FEW = 2
-
-
-#: Of a list's places beyond k, so many come before a threshold: later ones vary more.
-_BEFORE = 0.45
+_BEFORE = 0.45  # of a list's places beyond k, before a threshold, at most: later ones vary more
 
 
 class _Margins(NamedTuple):
@@ -112,14 +109,14 @@ class SelectDigits(Algorithm[None]):
         # More invocations leave less memory for a list.
         workgroups = [self._workgroup(problem, times) for times in dict.fromkeys((self._times(problem), 1))]
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
-        margins = _FEW_IN_MEMORY if self._few(problem) else _IN_MEMORY
-        for room, workgroup in product(dict.fromkeys((margins.least, _IN_MEMORY.least)), workgroups):
+        choices = (_FEW_IN_MEMORY, _IN_MEMORY) if self._few(problem) else (_IN_MEMORY,)
+        for margins, workgroup in product(choices, workgroups):
             for sample in self._samples(problem, workgroup):
                 deviation = _deviation(k, sample.every)
                 fewest = _digit(_FEW_BINS * workgroup)
                 for least in (max(wide, k + int(margins.room * deviation)), wide, tight):
                     places = self._places(problem, workgroup, fewest, least)
-                    if k + room * deviation <= places <= problem.length // 2:
+                    if k + margins.least * deviation <= places <= problem.length // 2:
                         return self._widened(problem, _Shape(workgroup, fewest, places, False, sample, margins))
         for workgroup in workgroups:
             # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as
@@ -172,7 +169,7 @@ class SelectDigits(Algorithm[None]):
         return problem.sequences <= _FEW * self.occupancy.processors
 
     def _times(self, problem: Problem) -> int:
-        """As many invocations, and as large a sample, as else."""
+        """How many times the invocations that more rows have, and the sample."""
         return _ALONE if problem.sequences <= self.occupancy.processors else 1
 
     def samples(self, problem: Problem) -> bool:
