@@ -12,7 +12,6 @@
 #import io/sink
 #import io/pair_at
 #import workgroup/pieces
-#import workgroup/same
 #import workgroup/sort_list
 #import io/put_ranks
 
@@ -21,8 +20,8 @@ var<private> first_rank: u32;
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank - first_rank]); }
 
 // A pair from each stretch of the sequence: not the same place, as sequences have patterns.
-fn list_sample(row: Row, local: u32, length: u32, sample: u32) {
-  let stretch = length / sample;  // at least one item; the last ones may be in none
+fn list_sample(row: Row, local: u32, sample: u32) {
+  let stretch = items_of(row) / sample;  // at least one item; the last ones may be in none
   for (var i = local; i < sample; i += WORKGROUP) {
     let at = i * stretch + ((i * 0x9e3779b1u) >> 16u) % stretch;
     list[i] = held_of(pair_within(row, at));
@@ -44,7 +43,7 @@ fn run(workgroup: u32, local: u32) {
   if (sequence >= params.sequences) { return; }
   let row = row_of(sequence);
   var numbers = Counts(0u, SAMPLED * params.parts);
-  list_sample(row, local, same_for_all(local, items_of(row)), numbers.count);
+  list_sample(row, local, numbers.count);
   var piece: Piece;
   var end = store_of(last_pair());
   var any_low = part > 0u;

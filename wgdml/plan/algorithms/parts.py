@@ -122,6 +122,14 @@ def bins_of(digit: int, workgroup: int) -> dict[str, int]:
     return {"KTH_DIGIT": digit, "KTH_EACH": (1 << digit) // workgroup}
 
 
+_CARRIED = 16  # pairs of a list that an invocation sorts, at most
+
+
+def sorted_at_once(problem: Problem, memory: int, workgroup: int, digit: int) -> int:
+    """The most pairs that ``lib/workgroup/sort_list.wgsl`` sorts with so much memory."""
+    return min(_CARRIED * workgroup, (memory - (4 << digit) - 16 * workgroup - 1024) // held_bytes(problem))
+
+
 #: Bytes of ``lib/workgroup/kth.wgsl`` with 2048 counters, besides two words an invocation.
 KTH_BYTES = 8448
 

@@ -9,7 +9,7 @@ from ..problem import Problem
 from ..program import Program
 from ..regions import MEETING_BYTES, Sink
 from .base import Algorithm
-from .parts import bins_of, class_above, held_bytes, pair_bytes
+from .parts import bins_of, class_above, held_bytes, pair_bytes, sorted_at_once
 
 _READING = 512  # invocations of a workgroup that reads
 #: Invocations of a workgroup that sorts: twice as many where all of them are at work at once
@@ -36,7 +36,6 @@ _FULL, _FULL_OF_MORE = 2.1, 0.1
 _LESS = 0.95
 _MOST_FOUND = 4096
 _LISTS = 4  # sizes of a list from one power of two to the next
-_CARRIED = 16  # pairs of a list that an invocation sorts, at most
 
 
 class _Sample(NamedTuple):
@@ -95,7 +94,7 @@ class SampleSelect(Algorithm[None]):
 
     def _sorted_by(self, problem: Problem, workgroup: int) -> int:
         """The most pairs that so many invocations sort at once."""
-        return min(_CARRIED * workgroup, (self.memory - (4 << _DIGIT) - 16 * workgroup - 1024) // held_bytes(problem))
+        return sorted_at_once(problem, self.memory, workgroup, _DIGIT)
 
     @staticmethod
     def _full(sample: _Sample, buckets: int) -> int:

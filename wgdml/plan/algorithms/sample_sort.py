@@ -9,15 +9,14 @@ from ..problem import Problem
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
-from .parts import bins_of, class_above, class_below, held_bytes
+from .parts import bins_of, class_above, class_below, sorted_at_once
 
 _WORKGROUP = 512  # invocations
 _DIGIT = 9  # bits of a digit: a bin for each invocation
-_SAMPLED = 8  # pairs of the sample for each part: one of over 2.5 times the size is rare
-_ROOM = 2.5
-_PART = 512  # pairs of a part, about, where workgroups are few
+_SAMPLED = 8  # pairs of the sample for each part
+_ROOM = 2.5  # parts of the mean size that a list has room for: one in 1000 is larger
+_PART = 512  # pairs of a part, about, where there are processors for so many parts
 _LISTS = 2  # sizes of a list from one power of two to the next
-_CARRIED = 16  # pairs of a list that an invocation sorts, at most
 _LONGEST = 1 << 17  # items of a sequence: each part reads all of it
 
 
@@ -43,8 +42,7 @@ class SampleSort(Algorithm[None]):
         self.require(length <= _LONGEST, f"takes sequences of up to {_LONGEST} items, not of {length}")
         workgroup = min(_WORKGROUP, self.machine.widest_workgroup)
         digit = min(_DIGIT, workgroup.bit_length() - 1)
-        room = (self.memory - (4 << digit) - 16 * workgroup - 1024) // held_bytes(problem)
-        most = min(class_below(room, _LISTS), _CARRIED * workgroup)
+        most = class_below(sorted_at_once(problem, self.memory, workgroup, digit), _LISTS)
         wanted = ceil_div(length, min(_PART, int(most / _ROOM)))
         parts = min(wanted, self.occupancy.processors // problem.sequences, problem.k // _SAMPLED, most // _SAMPLED)
         places = class_above(max(int(_ROOM * length / max(parts, 1)), _SAMPLED * parts), _LISTS)
