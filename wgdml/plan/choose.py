@@ -50,6 +50,12 @@ def _few_of_many_ranks(p: Problem, a: Algorithms) -> bool:
     return p.along and many and (slow or _few_and_long(p, a))
 
 
+def _few_long_sorts(p: Problem, a: Algorithms) -> bool:
+    # benchmarks/LOG.md#few-long-sorts-2026-11-30-be5e97d
+    few = p.sequences * p.length <= 1 << 17
+    return p.along and p.format.bytes >= 4 and few and 2 * p.k > p.length > 4096
+
+
 def _sorts(p: Problem, a: Algorithms, by_radix: bool) -> bool:
     """Would counting take longer than a sort of the whole sequence in workgroup memory?"""
     share = a["row_sort_bitonic"].policy.share * (2 if not p.pairs and not p.columns and p.k >= 32 else 1)
@@ -312,6 +318,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 31 (64 bits: 10), and of 8 bits of "
         "over 2^22, which a copy or delegates take",
         "bits of keys in registers take less than a sort",
+    ),
+    Rule(
+        "sample_sort",
+        _few_long_sorts,
+        "rows of over 4096 items, up to 2^17 in all, of which half and more is wanted; of 32 and 64 bits",
+        "a workgroup each would leave most of the machine idle",
     ),
     Rule(
         "sample_select",

@@ -61,8 +61,8 @@ fn list_piece(row: Row, local: u32, piece: Piece, any_low: bool) -> Counts {
     earlier += countOneBits(found.x);
     if (found.y == 0u) { continue; }
     var at = atomicAdd(&listed, countOneBits(found.y));
-    for (var near = found.y; near != 0u; near &= near - 1u) {
-      if (at < PLACES) { list[at] = held_of(near_pair(row, place_of_first(near))); }
+    for (var near = found.y; near != 0u && at < PLACES; near &= near - 1u) {
+      list[at] = held_of(near_pair(row, place_of_first(near)));
       at++;
     }
   }
@@ -72,6 +72,10 @@ fn list_piece(row: Row, local: u32, piece: Piece, any_low: bool) -> Counts {
   return workgroupUniformLoad(&shared_numbers);
 }
 
-// The end of a piece with fewer pairs than one that the list had no room for: of those that came in
-// first the middle one, or the k-th, up to which the list is in order.
-fn middle_of_list() -> Stored { return store_of(pair_held(list[min(PLACES / 2u, params.k - 1u)])); }
+// The end of a piece with fewer pairs than one of `count`, for which the list had no room. Those that
+// came in first stand for all: so many that half of the list may be full, and up to the k-th, as
+// further ones are in no order.
+fn end_of_fewer(count: u32) -> Stored {
+  let rank = clamp(PLACES / 2u * PLACES / count, PLACES / 16u, PLACES / 2u);
+  return store_of(pair_held(list[min(rank, params.k - 1u)]));
+}

@@ -66,8 +66,8 @@ def class_above(n: int, steps: int) -> int:
 
 def class_below(n: int, steps: int) -> int:
     """The largest of those sizes up to n."""
-    step = max(1, power_of_two_below(n) // steps)
-    return n // step * step
+    step = max(1, power_of_two_below(max(n, 1)) // steps)
+    return max(n, 0) // step * step
 
 
 #: Register tiles up to this are their own classes: a load too many costs most where loads are few.

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..machine import ceil_div
-from ..problem import Problem
+from ..problem import Problem, Unserved
 from ..program import Program
 from ..regions import Pairs, Sink
 from .base import Algorithm
 from .parts import bins_of, class_above, class_below, sorted_at_once
 
-_WORKGROUP = 512  # invocations
-_DIGIT = 9  # bits of a digit: a bin for each invocation
+#: Invocations of a workgroup: as many as leave memory for the list
+#: (benchmarks/LOG.md#few-long-sorts-2026-11-30-be5e97d).
+_WORKGROUPS = (1024, 512)
 _SAMPLED = 8  # pairs of the sample for each part
 _ROOM = 2.5  # parts of the mean size that a list has room for: one in 1000 is larger
-_PART = 512  # pairs of a part, about, where there are processors for so many parts
+_PART = 256  # pairs of a part, about, where there are processors for so many parts
 _LISTS = 2  # sizes of a list from one power of two to the next
 _LONGEST = 1 << 17  # items of a sequence: each part reads all of it
 
@@ -40,16 +41,20 @@ class SampleSort(Algorithm[None]):
         self.require(problem.pairs or problem.one_axis, "takes elements along one axis")
         self.require(not isinstance(source, Pairs) or source.spread is None, "takes pairs of one axis")
         self.require(length <= _LONGEST, f"takes sequences of up to {_LONGEST} items, not of {length}")
-        workgroup = min(_WORKGROUP, self.machine.widest_workgroup)
-        digit = min(_DIGIT, workgroup.bit_length() - 1)
+        shapes = (self._shape(problem, min(n, self.machine.widest_workgroup)) for n in _WORKGROUPS)
+        shape = next(filter(None, shapes), None)
+        if shape is None:
+            raise Unserved(f"sample_sort takes fewer or shorter sequences than {problem.sequences} of {length} items here")
+        return shape
+
+    def _shape(self, problem: Problem, workgroup: int) -> _Shape | None:
+        """Of workgroups of so many invocations; None where a part has no room in their memory."""
+        digit = workgroup.bit_length() - 1  # a bin for each invocation
         most = class_below(sorted_at_once(problem, self.memory, workgroup, digit), _LISTS)
-        wanted = ceil_div(length, min(_PART, int(most / _ROOM)))
+        wanted = ceil_div(problem.length, max(1, min(_PART, int(most / _ROOM))))
         parts = min(wanted, self.occupancy.processors // problem.sequences, problem.k // _SAMPLED, most // _SAMPLED)
-        places = class_above(max(int(_ROOM * length / max(parts, 1)), _SAMPLED * parts), _LISTS)
-        self.require(
-            parts >= 1 and places <= most, f"takes fewer or shorter sequences than {problem.sequences} of {length} items here"
-        )
-        return _Shape(workgroup, digit, parts, places)
+        places = class_above(max(int(_ROOM * problem.length / max(parts, 1)), _SAMPLED * parts), _LISTS)
+        return _Shape(workgroup, digit, parts, places) if parts >= 1 and places <= most else None
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         shape = self.check(problem)
