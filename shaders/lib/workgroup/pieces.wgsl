@@ -72,9 +72,9 @@ fn list_piece(row: Row, local: u32, piece: Piece, any_low: bool) -> Counts {
   return workgroupUniformLoad(&shared_numbers);
 }
 
-// The end of a piece with fewer pairs than one of `count`, for which the list had no room. Those that
-// came in first stand for all: so many that half of the list may be full, and up to the k-th, as
-// further ones are in no order.
+// The end of a piece with fewer pairs than one of `count`, for which the list had no room. Those
+// that came in first stand for all: so many of them that half of the list may be full, but of the
+// k first, as further ones are in no order.
 fn end_of_fewer(count: u32) -> Stored {
   let rank = clamp(PLACES / 2u * PLACES / count, PLACES / 16u, PLACES / 2u);
   return store_of(pair_held(list[min(rank, params.k - 1u)]));
