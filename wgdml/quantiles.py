@@ -115,7 +115,7 @@ def places(method: str, n: int | NDArray[np.int64], q: _Array, weak: bool) -> Pl
     # NumPy counts the last element as -1 here, and the weights with it: of two equal neighbours.
     first = np.where(index >= last, -1, before)
     weight = kind.weight(np.asarray(index - first), index).astype(index.dtype)
-    if given != q.dtype and given.kind in "fi":  # which holds any weight but those
+    if given != q.dtype and given.kind == weight.dtype.kind:  # which holds any weight but those
         limits = np.finfo(given) if given.kind == "f" else np.iinfo(given)
         weight = np.minimum(weight, limits.max).astype(given)
     # Few bits round to ranks that there are none of.

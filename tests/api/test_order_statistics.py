@@ -205,7 +205,7 @@ def test_the_type_of_quantiles_does_not_depend_on_the_length(device, name):
 @pytest.mark.parametrize("name", ["float16", "float32", "int16", "uint8"])
 def test_the_type_of_quantiles_at_narrow_integers(device, name):
     x = np.array([5, 1, 4], name)
-    for method in ("averaged_inverted_cdf", "weibull", "linear"):
+    for method in METHODS:
         for q in (np.int8(1), np.array([0, 1], np.int16)):
             found, expected = wgdml.quantile(x, q, method=method, device=device), np.quantile(x, q, method=method)
             assert found.dtype == expected.dtype and np.array_equal(found, expected)
