@@ -10,8 +10,8 @@ from ..regions import ALIGNMENT, Pairs, Region, View
 
 _MOST_BRACKETS = 16
 _DEVIATIONS = 5  # standard ones, by which more may lie in a bracket of one sample than is expected
-#: Roots of the size of many samples, by which a bracket may be wider: six deviations of its width,
-#: each a twentieth, and what saves its ends a digit.
+#: Of a row's items over the root of a sample's size, by which a bracket of many samples may be
+#: wider: six deviations of its width, each a twentieth, and what saves its ends a digit.
 _WIDER = 0.32
 _NONE = 0xFFFFFFFF  # a rank before the first of a sample, or behind its last
 
