@@ -317,6 +317,28 @@ def test_a_handler_that_was_found_while_signals_were_held_back():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_a_handler_that_uses_the_default_device_while_that_is_opened():
+    """It cannot wait for the call that it interrupts."""
+    script = """
+        import signal, wgdml
+        from wgdml.runtime import default
+
+        def handler(*_):
+            try:
+                wgdml.argmax([1.0, 9.0])
+            except RuntimeError as error:
+                print("is being opened" in str(error))
+
+        make = default._make
+        default.made_by(lambda: (signal.raise_signal(signal.SIGUSR1), make())[1])
+        signal.signal(signal.SIGUSR1, handler)
+        print(wgdml.argmax([1.0, 9.0, 2.0]))
+        signal.raise_signal(signal.SIGUSR1)
+    """
+    assert python(script, timeout=60).split() == ["True", "1"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_ctrl_c_ends_a_program():
     script = textwrap.dedent("""
         import numpy as np, wgdml

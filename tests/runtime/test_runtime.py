@@ -205,6 +205,51 @@ def test_a_forked_child_is_told(device):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_fork_while_other_threads_have_locks():
+    """One opens the default device, one plans. Nobody would give their locks back in the child."""
+    script = """
+        import os, signal, threading, wgdml
+        from wgdml.plan import Planner
+        from wgdml.runtime import default
+
+        inside, on = threading.Barrier(3), threading.Event()
+
+        def wait():
+            inside.wait()
+            on.wait()
+
+        class Slow(Planner):
+            def plan(self, *given, **options):
+                wait()
+                return super().plan(*given, **options)
+
+        make = default._make
+        default.made_by(lambda: (wait(), make())[1])
+        device = wgdml.Device(planner=Slow)
+        calls = wgdml.default_device, lambda: wgdml.argmax([1.0, 9.0], device=device)
+        threads = [threading.Thread(target=call) for call in calls]
+        for thread in threads:
+            thread.start()
+        inside.wait()
+        pid = os.fork()
+        if not pid:
+            signal.alarm(10)
+            device.trim()
+            device.close()
+            try:
+                wgdml.argmax([1.0])
+            except RuntimeError as error:
+                os._exit(7 if "forked" in str(error) else 8)
+        on.set()
+        for thread in threads:
+            thread.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        print("ok")
+    """
+    assert python(script) == "ok\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_fork_before_the_first_use(device):
     script = """
         import os, sys

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import wgpu
 
 from .executor import Executor
-from .process import locked
+from .process import locked, use_gpu
 
 if TYPE_CHECKING:
     from .device import Device
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _make: Callable[[], Device]
 _device: Device | None = None
 _lock = threading.Lock()
+_opener: int | None = None  # the thread that makes it now
 
 
 def made_by(make: Callable[[], Device]) -> None:
@@ -29,10 +30,28 @@ def made_by(make: Callable[[], Device]) -> None:
 
 
 def _made() -> Device:
-    global _device
+    global _device, _opener
     if _device is None or _device.context.over:
-        _device = _make()
+        _opener = threading.get_ident()
+        try:
+            _device = _make()
+        finally:
+            _opener = None
     return _device
+
+
+def _check_can_wait() -> None:
+    """``RuntimeError`` where the lock may never come free.
+
+    In a fork nobody gives back what a thread of the parent had. And a signal's handler, or a
+    finalizer, would wait for the call that it interrupts.
+    """
+    use_gpu()
+    if _opener == threading.get_ident():
+        raise RuntimeError(
+            "the default device is being opened by the call that this one interrupts, as a signal's handler or a finalizer: "
+            "call wgdml.default_device() before"
+        )
 
 
 def as_device(device: Executor | None, check: Callable[..., object] | None = None, *arguments: Any) -> Device:
@@ -46,6 +65,7 @@ def as_device(device: Executor | None, check: Callable[..., object] | None = Non
         if device is None or device.context.over:
             if check is not None:
                 check(*arguments)
+            _check_can_wait()
             device = locked(_lock, _made)
         return device
     if not isinstance(device, Executor):

@@ -252,7 +252,7 @@ class Device(Executor):
 
     def trim(self) -> None:
         """Gives back all memory that no tensor uses: pooled buffers, scratch and staging."""
-        locked(self.context.lock, self._trim)
+        self._give_back(self._trim)
 
     def close(self) -> None:
         """Gives back everything that is kept here; tensors keep their buffers as long as they are.
@@ -262,7 +262,12 @@ class Device(Executor):
         The ``wgpu.GPUDevice`` itself lives for as long as anything refers to it.
         """
         self.context.leave(RuntimeError, f"{self!r} is closed")
-        locked(self.context.lock, self._drop_all)
+        self._give_back(self._drop_all)
+
+    def _give_back(self, work: Callable[[], None]) -> None:
+        # In a fork there is nothing to give back, and a thread of the parent may have had the lock.
+        if self.context.end != "forked":
+            locked(self.context.lock, work)
 
     def _trim(self) -> None:
         self.buffers.trim()
