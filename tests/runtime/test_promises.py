@@ -7,6 +7,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable
@@ -164,6 +165,35 @@ def test_a_lost_device(run) -> None:
 
     run(work)
     assert wgdml.argmax(X[0]) == X[0].argmax()
+
+
+def test_two_lost_devices(caplog: pytest.LogCaptureFixture) -> None:
+    """A promise is told of the first. wgpu would log that it ignores the second."""
+    lost = [wgdml.Device(), wgdml.Device()]
+
+    async def work() -> None:
+        promise = wgdml.to_numpy_async(*(wgdml.asarray(X, device=device) for device in lost))
+        for device in lost:
+            device.gpu_device.destroy()
+        with pytest.raises(wgdml.DeviceLostError):
+            await promise
+        await asyncio.sleep(0.1)
+
+    asyncio.run(work())
+    assert "Ignoring" not in caplog.text
+
+
+def test_devices_that_come_and_go_on_one_gpu_device(device) -> None:
+    """Threads that watch for its end do not pile up."""
+
+    async def work() -> None:
+        for _ in range(4):
+            with wgdml.Device(device.gpu_device) as own:
+                oracle.assert_same(await wgdml.asarray(X, device=own).numpy_async(), X)
+
+    threads = threading.active_count()
+    asyncio.run(work())
+    assert threading.active_count() <= threads + 1
 
 
 def test_who_stops_waiting(device) -> None:

@@ -141,8 +141,6 @@ class Transfers:
         self._chunk = min(CHUNK, context.limits["max-buffer-size"] // 8 * 8)
         self._reading = buffers.new_pool(_KEPT_BYTES)
         self._writing = buffers.new_pool(_KEPT_BYTES)
-        self._under_way: weakref.WeakSet[_Reading] = weakref.WeakSet()
-        self._polled = False
 
     @contextmanager
     def _staging(self, pool: Pool, usage: int, sizes: Sequence[int]) -> Iterator[list[Any]]:
@@ -226,10 +224,7 @@ class Transfers:
         download = _Download(spans, min(_PART, self._chunk))
         reading = _Reading(self._context, self._reading, download, arrived, failed)
         try:
-            if not self._polled:
-                _poll_at_the_end(self._context.gpu_device, self._under_way)
-                self._polled = True
-            self._under_way.add(reading)
+            _under_way(self._context.gpu_device).add(reading)
             encoder = self._context.gpu_device.create_command_encoder()
             for number, size in enumerate(download.sizes):
                 reading.staging.append(self._take(self._reading, _READ, size))
@@ -238,6 +233,19 @@ class Transfers:
             reading.ask()
         except Exception as error:
             reading.fail(error)
+
+
+_readings: weakref.WeakKeyDictionary[Any, weakref.WeakSet[_Reading]] = weakref.WeakKeyDictionary()
+
+
+def _under_way(gpu_device: Any) -> weakref.WeakSet[_Reading]:
+    """The reads of a GPU device that event loops wait for, of all Devices on it."""
+    known = _readings.get(gpu_device)
+    if known is None:
+        own: weakref.WeakSet[_Reading] = weakref.WeakSet()
+        _poll_at_the_end(gpu_device, own)
+        known = _readings.setdefault(gpu_device, own)
+    return known
 
 
 def _poll_at_the_end(gpu_device: Any, under_way: weakref.WeakSet[_Reading]) -> None:
