@@ -339,6 +339,28 @@ def test_a_handler_that_uses_the_default_device_while_that_is_opened():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_a_handler_that_reads_as_a_read_begins_to_wait():
+    """The thread that ends the handler's wait would first end the other, and wait for its lock."""
+    script = """
+        import signal, sys, threading, time, wgdml
+
+        wait = threading.Condition.wait.__code__
+        tensor = wgdml.asarray([1.0, 9.0, 2.0])
+
+        def press(frame, event, argument):
+            if event == "call" and frame.f_code is wait:
+                sys.setprofile(None)
+                time.sleep(0.2)  # what is waited for has come
+                signal.raise_signal(signal.SIGUSR1)
+
+        signal.signal(signal.SIGUSR1, lambda *_: print(wgdml.argmax([1.0, 9.0])))
+        sys.setprofile(press)
+        print(tensor.numpy().tolist())
+    """
+    assert python(script, timeout=30).split("\n")[:2] == ["1", "[1.0, 9.0, 2.0]"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_ctrl_c_ends_a_program():
     script = textwrap.dedent("""
         import numpy as np, wgdml

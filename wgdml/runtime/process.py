@@ -126,10 +126,14 @@ def _run(handlers: dict[int, Any], held: list[int]) -> None:
 
 
 def _is_unsafe(frame: FrameType | None) -> bool:
-    """Is the innermost function of ``threading`` within the call not ``Condition.wait``?"""
+    """Is the innermost function of ``threading`` within the call not ``Condition.wait``?
+
+    Nor may that still have the lock: who would notify it waits for that, and a handler may wait for
+    what the same thread does next.
+    """
     while frame is not None and frame.f_code is not _guarded.__code__:
         if frame.f_code.co_filename == _WAIT.co_filename:
-            return frame.f_code is not _WAIT
+            return frame.f_code is not _WAIT or "saved_state" not in frame.f_locals
         frame = frame.f_back
     return False
 
