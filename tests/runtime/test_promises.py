@@ -249,6 +249,25 @@ def test_a_loop_that_ends_before_its_promises(device, name: str) -> None:
     LOOPS[name](again)
 
 
+@pytest.mark.parametrize("name", ["asyncio", "trio"])
+def test_another_loop(device, name: str) -> None:
+    """Nothing would wake it there."""
+    tensor = wgdml.asarray(X, device=device)
+    long = wgdml.asarray(np.arange(700_001, dtype=np.float32)[::-1], device=device)
+    promises = []
+
+    async def ask() -> None:
+        oracle.assert_same(await tensor.numpy_async().then(lambda found: found + 1), X + 1)
+        promises.extend([wgdml.sort(long).numpy_async() for _ in range(3)])
+
+    async def wait() -> None:
+        with pytest.raises(RuntimeError, match="of another event loop: await it on the one"):
+            await asyncio.wait_for(promises[2], 10)
+
+    LOOPS[name](ask)
+    asyncio.run(wait())
+
+
 def test_what_is_refused_at_once(device) -> None:
     tensor = wgdml.asarray(X, device=device)
     with pytest.raises(RuntimeError, match=r"Tensor\.numpy_async needs a running event loop, of asyncio, trio or rendercanvas"):

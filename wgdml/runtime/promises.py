@@ -6,8 +6,9 @@ A ``wgpu.GPUPromise`` is awaited on asyncio, trio and rendercanvas, and calls ba
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import wgpu
@@ -19,6 +20,13 @@ class _Awaited(wgpu.GPUPromise):  # type: ignore[misc]  # wgpu has no types
 
     def _sync_wait(self) -> None:
         raise RuntimeError(f"{self} cannot be waited for: await it, or call the one without _async")
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        here = detect_current_call_soon_threadsafe()
+        if self._state == "pending" and here not in (None, self._call_soon_threadsafe.args[0]):
+            # Nothing would wake this one.
+            raise RuntimeError(f"{self} is of another event loop: await it on the one that it was asked for on")
+        return super().__await__()  # type: ignore[no-any-return]
 
 
 def promised(title: str, handler: Callable[[Any], Any] | None = None) -> Any:
@@ -50,12 +58,13 @@ def outliving(promise: Any) -> Any:
     if soon is None:  # it belongs to no event loop
         return promise
 
-    def call(callback: Callable[..., Any], *arguments: Any) -> None:
-        with suppress(RuntimeError):
-            soon(callback, *arguments)
-
-    promise._call_soon_threadsafe = call
+    promise._call_soon_threadsafe = partial(_tell, soon)
     return promise
+
+
+def _tell(soon: Callable[..., Any], callback: Callable[..., Any], *arguments: Any) -> None:
+    with suppress(RuntimeError):
+        soon(callback, *arguments)
 
 
 def on_either(promise: Any, done: Callable[[Any], Any], failed: Callable[[Exception], Any]) -> None:
