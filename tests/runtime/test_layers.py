@@ -32,6 +32,7 @@ OF_WGPU = {
     "_wgpu_set_input",
     "_wgpu_set_error",
     "_call_soon_threadsafe",
+    "_state",
 }
 
 

@@ -21,6 +21,11 @@ class _Awaited(wgpu.GPUPromise):  # type: ignore[misc]  # wgpu has no types
     def _sync_wait(self) -> None:
         raise RuntimeError(f"{self} cannot be waited for: await it, or call the one without _async")
 
+    def _wgpu_set_error(self, error: str | Exception) -> None:
+        # Else another device has failed before, and wgpu would log this.
+        if self._state == "pending":
+            super()._wgpu_set_error(error)
+
     def __await__(self) -> Generator[Any, Any, Any]:
         here = detect_current_call_soon_threadsafe()
         if self._state == "pending" and here not in (None, self._call_soon_threadsafe.args[0]):

@@ -590,12 +590,8 @@ def _promise(title: str, tensors: Sequence[Tensor | NDArray[Any]], result: Calla
         if wanted.put(device, read):
             promise._wgpu_set_input(wanted.arrays)
 
-    def failed(error: Exception) -> None:
-        if promise._state == "pending":  # else another device has failed before
-            promise._wgpu_set_error(error)
-
     for device, spans in wanted.spans.items():
-        device.transfers.read_async(spans, partial(arrived, device), failed)
+        device.transfers.read_async(spans, partial(arrived, device), promise._wgpu_set_error)
     if not wanted.spans:
         promise._wgpu_set_input(wanted.arrays)
     return promise
