@@ -353,6 +353,24 @@ def _in_order_of_index(x: Tensor, axis: int, index_dtype: np.dtype[Any] | None) 
     return everywhere if index_dtype is not None else take_along_axis(x, everywhere, axis=axis)
 
 
+def _part(source: Tensor, along: int, ranks: np.ndarray, index_dtype: np.dtype[Any] | None, result: Tensor) -> None:
+    """Puts the values, or indices, of a tensor with elements, parted at some ranks."""
+    packed = Layout.packed(source.shape)
+    selection = make_selection(
+        element_name(source.dtype),
+        bound(source).elements.layout,
+        (along,),
+        source.shape[along],
+        Order.ASCENDING,
+        values=packed if index_dtype is None else None,
+        indices=None if index_dtype is None else packed,
+        index_bytes=4 if index_dtype is None else index_dtype.itemsize,
+    )
+    words, known = _words(source, selection, ranks)
+    name = "values" if index_dtype is None else "indices"
+    _run(source, selection, partition_plan, (known,), ranks=words, **{name: result})
+
+
 def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] | None, device: Device | None) -> Any:
     """Values, or indices, parted at ranks."""
     if not isinstance(kind, str) or kind != "introselect":
@@ -371,18 +389,5 @@ def _parted(x: Any, kth: Any, axis: Any, kind: str, index_dtype: np.dtype[Any] |
         return _like(x, found, source.device)
     result = packed_tensor(source.device, index_dtype or source.dtype, source.shape, "the result")
     if source.size:
-        name = "values" if index_dtype is None else "indices"
-        packed = Layout.packed(source.shape)
-        selection = make_selection(
-            element_name(source.dtype),
-            bound(source).elements.layout,
-            (along,),
-            source.shape[along],
-            Order.ASCENDING,
-            values=packed if index_dtype is None else None,
-            indices=None if index_dtype is None else packed,
-            index_bytes=4 if index_dtype is None else index_dtype.itemsize,
-        )
-        words, known = _words(source, selection, np.array(ranks))
-        _run(source, selection, partition_plan, (known,), ranks=words, **{name: result})
+        _part(source, along, np.array(ranks), index_dtype, result)
     return _like(x, result, source.device)

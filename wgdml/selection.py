@@ -254,13 +254,14 @@ def _joined(dims: Iterable[BatchDim]) -> list[BatchDim]:
     return joined
 
 
-def _check_rank(left: int, sizes: Sequence[int], strides: Mapping[str, Sequence[int]]) -> None:
+def _check_rank(left: int, tensors: Mapping[str, Layout | None]) -> None:
     """Dimensions merge that lie as one in every tensor, so each may be the one to blame."""
     if left > 8:
-        said = ", ".join(f"{name} {tuple(steps)}" for name, steps in strides.items())
+        layouts = {name: layout for name, layout in tensors.items() if layout is not None}
+        said = ", ".join(f"{name} {tuple(layout.strides)}" for name, layout in layouts.items())
         raise ValueError(
             f"x may have at most 8 dimensions after merging those that lie in memory as one, not {left}: for shape "
-            f"{tuple(sizes)} strides are {said}"
+            f"{tuple(layouts['x'].sizes)} strides are {said}"
         )
 
 
@@ -304,11 +305,10 @@ def make_selection(
     to_values, to_indices = values or nowhere, indices or nowhere
     beside = [besides[name][1] if name in besides else nowhere for name in BESIDES]
     merged_batch, merged_axes = _dims_of([source, to_values, to_indices, *beside], chosen)
-    wanted = {"x": source, "values": values, "indices": indices} | {name: layout for name, (_, layout) in besides.items()}
-    strides = {name: layout.strides for name, layout in wanted.items() if layout is not None}
-    _check_rank(max(len(merged_batch), len(merged_axes)), source.sizes, strides)
+    tensors = {"x": source, "values": values, "indices": indices} | {name: layout for name, (_, layout) in besides.items()}
+    _check_rank(max(len(merged_batch), len(merged_axes)), tensors)
     axis = chosen[0] if len(chosen) == 1 and k > 1 else None
-    tensors: dict[str, Any] = {
+    beside_them: dict[str, Any] = {
         name: Beside(dtype, layout.offset, layout.strides[chosen[0]] if name == "payload" else 0)
         for name, (dtype, layout) in besides.items()
     }
@@ -330,7 +330,7 @@ def make_selection(
         value_offset=to_values.offset,
         index_offset=to_indices.offset,
         longest=longest,
-        **tensors,
+        **beside_them,
     )
 
 
@@ -341,7 +341,7 @@ def take_selection(element: str, source: Layout, axis: int, values: Layout, indi
     """
     steps = [0 if d == axis else stride for d, stride in enumerate(source.strides)]
     batch = merged_dims([BatchDim(*dim) for dim in zip(values.sizes, steps, values.strides, indices.strides, strict=True)])
-    _check_rank(len(batch), values.sizes, {"x": steps, "values": values.strides, "indices": indices.strides})
+    _check_rank(len(batch), {"x": Layout(values.sizes, tuple(steps)), "values": values, "indices": indices})
     axes = (AxisDim(source.sizes[axis], source.strides[axis]),)
     selection = Selection(element, batch, axes, 1, Order.DESCENDING, index_bytes=index_bytes)
     return moved(selection, {"input": source.offset, "values": values.offset, "indices": indices.offset})

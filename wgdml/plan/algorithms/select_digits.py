@@ -109,25 +109,42 @@ class SelectDigits(Algorithm[None]):
         # More invocations leave less memory for a list.
         workgroups = [self._workgroup(problem, times) for times in dict.fromkeys((self._times(problem), 1))]
         wide, tight = (k + max(k // part, source.per_load) for part in (4, 16))
+        shape = self._by_sample(problem, workgroups, wide, tight) or self._by_counts(problem, workgroups, wide, tight)
+        return shape or self._spilled(problem, min(_SPILLED_WIDEST, workgroups[-1])) or self._without_list(problem, workgroups[-1])
+
+    def _by_sample(self, problem: Problem, workgroups: list[int], wide: int, tight: int) -> _Shape | None:
+        """With a list whose room a sample's threshold hardly exceeds, by the first of the workgroups."""
         choices = (_FEW_IN_MEMORY, _IN_MEMORY) if self._few(problem) else (_IN_MEMORY,)
         for margins, workgroup in product(choices, workgroups):
+            digit = _digit(_FEW_BINS * workgroup)  # A sample needs few bins.
             for sample in self._samples(problem, workgroup):
-                deviation = _deviation(k, sample.every)
-                fewest = _digit(_FEW_BINS * workgroup)
-                for least in (max(wide, k + int(margins.room * deviation)), wide, tight):
-                    places = self._places(problem, workgroup, fewest, least)
-                    if k + margins.least * deviation <= places <= problem.length // 2:
-                        return self._widened(problem, _Shape(workgroup, fewest, places, False, sample, margins))
+                deviation = _deviation(problem.k, sample.every)
+                for least in (max(wide, problem.k + int(margins.room * deviation)), wide, tight):
+                    places = self._places(problem, workgroup, digit, least)
+                    if problem.k + margins.least * deviation <= places <= problem.length // 2:
+                        return self._widened(problem, _Shape(workgroup, digit, places, False, sample, margins))
+        return None
+
+    def _by_counts(self, problem: Problem, workgroups: list[int], wide: int, tight: int) -> _Shape | None:
+        """With a list, by histograms of whole rows. A list with little to spare takes more digits."""
         for workgroup in workgroups:
-            # A sample needs few bins. Of whole rows large digits spare reads, and each bin takes as
-            # long as an item (benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74).
-            fewest, digit = _digit(_FEW_BINS * workgroup), _digit(min(_BINS * workgroup, problem.length // 2))
-            # A list with little to spare takes more digits.
+            fewest, digit = _digit(_FEW_BINS * workgroup), self._large_digit(problem, workgroup)
             for bits, least in ((digit, wide), (digit, tight), (fewest, tight)):
                 places = self._places(problem, workgroup, bits, least)
                 if places:
                     return self._widened(problem, _Shape(workgroup, bits, places, False))
-        return self._spilled(problem, min(_SPILLED_WIDEST, workgroup)) or _Shape(workgroup, digit, k, True)
+        return None
+
+    def _without_list(self, problem: Problem, workgroup: int) -> _Shape:
+        return _Shape(workgroup, self._large_digit(problem, workgroup), problem.k, True)
+
+    @staticmethod
+    def _large_digit(problem: Problem, workgroup: int) -> int:
+        """Of whole rows large digits spare reads, and each bin takes as long as an item.
+
+        See benchmarks/LOG.md#bins-for-the-items-of-a-row-2026-11-28-1142c74.
+        """
+        return _digit(min(_BINS * workgroup, problem.length // 2))
 
     def _places(self, problem: Problem, workgroup: int, digit: int, least: int) -> int:
         """Of a list in workgroup memory with so many places at least, or 0 where it has no room."""
