@@ -113,7 +113,7 @@ class SelectDigits(Algorithm[None]):
         return shape or self._spilled(problem, min(_SPILLED_WIDEST, workgroups[-1])) or self._without_list(problem, workgroups[-1])
 
     def _by_sample(self, problem: Problem, workgroups: list[int], wide: int, tight: int) -> _Shape | None:
-        """With a list whose room a sample's threshold hardly exceeds, by the first of the workgroups."""
+        """With a list whose room a sample's threshold hardly exceeds."""
         choices = (_FEW_IN_MEMORY, _IN_MEMORY) if self._few(problem) else (_IN_MEMORY,)
         for margins, workgroup in product(choices, workgroups):
             digit = _digit(_FEW_BINS * workgroup)  # A sample needs few bins.
@@ -126,7 +126,7 @@ class SelectDigits(Algorithm[None]):
         return None
 
     def _by_counts(self, problem: Problem, workgroups: list[int], wide: int, tight: int) -> _Shape | None:
-        """With a list, by histograms of whole rows. A list with little to spare takes more digits."""
+        """With a list, by histograms of whole rows. One with little to spare takes more digits."""
         for workgroup in workgroups:
             fewest, digit = _digit(_FEW_BINS * workgroup), self._large_digit(problem, workgroup)
             for bits, least in ((digit, wide), (digit, tight), (fewest, tight)):
