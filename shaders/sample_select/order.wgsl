@@ -90,7 +90,7 @@ fn run(workgroup: u32, local: u32) {
       if (all(piece.high == end)) { break; }
       any_low = true;
     }
-    if (local == 0u) { shared_piece = Piece(select(piece.low, piece.high, put), select(end_of_fewer(numbers.count), end, put)); }
+    if (local == 0u) { shared_piece = piece_after(piece, end, put, numbers.count); }
     piece = workgroupUniformLoad(&shared_piece);
   }
   // The last to have seen how many pairs there are leaves zeros.

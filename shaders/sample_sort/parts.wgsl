@@ -28,10 +28,8 @@ fn list_sample(row: Row, local: u32, sample: u32) {
   }
 }
 
-// What a workgroup looks at next, by its sorted list: at first that is the sample.
-fn next_piece(turn: u32, part: u32, piece: Piece, end: Stored, put: bool, count: u32) -> Piece {
-  if (put) { return Piece(piece.high, end); }
-  if (turn > 0u) { return Piece(piece.low, end_of_fewer(count)); }
+// All of a part, by the sorted sample in the list. `end`: what no pair comes behind.
+fn whole_part(part: u32, end: Stored) -> Piece {
   let low = store_of(pair_held(list[max(part * SAMPLED, 1u) - 1u]));
   if (part + 1u == params.parts) { return Piece(low, end); }
   return Piece(low, store_of(pair_held(list[(part + 1u) * SAMPLED - 1u])));
@@ -59,7 +57,8 @@ fn run(workgroup: u32, local: u32) {
       if (all(piece.high == end)) { break; }
       any_low = true;
     }
-    if (local == 0u) { shared_piece = next_piece(turn, part, piece, end, put, numbers.count); }
+    if (local == 0u && turn == 0u) { shared_piece = whole_part(part, end); }
+    if (local == 0u && turn > 0u) { shared_piece = piece_after(piece, end, put, numbers.count); }
     piece = workgroupUniformLoad(&shared_piece);
     if (turn == 0u) { end = piece.high; }
     numbers = list_piece(row, local, piece, any_low);

@@ -79,3 +79,9 @@ fn end_of_fewer(count: u32) -> Stored {
   let rank = clamp(PLACES / 2u * PLACES / count, PLACES / 16u, PLACES / 2u);
   return store_of(pair_held(list[min(rank, params.k - 1u)]));
 }
+
+// What follows a piece that was put, up to `end`, or the beginning of one that has too many pairs.
+fn piece_after(piece: Piece, end: Stored, put: bool, count: u32) -> Piece {
+  if (put) { return Piece(piece.high, end); }
+  return Piece(piece.low, end_of_fewer(count));
+}
