@@ -102,10 +102,20 @@ def equal_adapters() -> list[Any]:
     return [a for a in found if rank(a) == rank(found[0])]
 
 
+_kept: list[Any] = []  # The adapters of all backends, once OpenGL's are among them.
+
+
 def _all() -> list[Any]:
-    """The adapters of all backends, best first."""
+    """The adapters of all backends, best first.
+
+    They are listed once if OpenGL's are among them: each list has a lock of its own for the one
+    context of EGL, which a device's thread may have (docs/driver-bugs.md).
+    """
     read_types()
-    return sorted(resolved(wgpu.gpu.enumerate_adapters_async()), key=rank)
+    found = list(_kept) or sorted(resolved(wgpu.gpu.enumerate_adapters_async()), key=rank)
+    if any(a.info["backend_type"] == "OpenGL" for a in found):
+        _kept[:] = found
+    return found
 
 
 def resolved(promise: Any) -> Any:
