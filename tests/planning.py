@@ -30,7 +30,7 @@ from wgdml.selection import Selection
 #: Every algorithm that is registered.
 ALGORITHMS = tuple(wgdml.plan.ALGORITHMS)
 #: Those that serve steps of others and never a whole selection.
-STEPS = frozenset({"row_sort_rank", "row_sort_sample"})
+STEPS = frozenset({"row_sort_rank"})
 #: Those that serve spans alone.
 SPANS = frozenset({"select_spans"})
 #: Those that serve neighbouring columns alone.

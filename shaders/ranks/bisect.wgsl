@@ -15,13 +15,12 @@
 #import order/bits
 #import thread/row_counts
 #import workgroup/any
+#import workgroup/least_key
 #import workgroup/sums
 
 // Pairs at `before` and more of a sequence in order, up to `behind`. Their keys have those bits of
 // `key` that are not in `rest`, and they lie at `size` positions from `position` on.
 struct Interval { key: Key, rest: Key, position: u32, size: u32, before: u32, behind: u32 }
-
-struct Range { least: Key, greatest: Key }
 
 var<workgroup> listed: array<atomic<u32>, TEAMS>;
 var<workgroup> list: array<Pair, TEAMS * LISTED>;  // [team][pair], a key and its position
@@ -38,22 +37,13 @@ fn goes_on(local: u32, mine: bool) -> bool {
 #endif
 }
 
-fn least_key_of_team(local: u32, lanes: u32, mine: Key) -> Key {
-#if KEY_WORDS == 1
-  return least_of_team(local, lanes, mine);
-#else
-  let high = least_of_team(local, lanes, mine.x);
-  return Key(high, least_of_team(local, lanes, select(0xffffffffu, mine.y, mine.x == high)));
-#endif
-}
-
 fn range_of_keys(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>) -> Range {
   var range = Range(LAST_KEY, Key());
 #for i in KEYS
   range.least = key_min(range.least, (*keys)[$i]);  // the last key where there is no item
   range.greatest = key_max(range.greatest, select(Key(), (*keys)[$i], position_of(row, $iu, lane_in_team(local)) < items_of(row)));
 #endfor
-  return Range(least_key_of_team(local, lanes, range.least), ~least_key_of_team(local, lanes, ~range.greatest));
+  return range_of_team(local, lanes, range);
 }
 
 // An interval of up to LISTED pairs with the one that `earlier` ones precede.

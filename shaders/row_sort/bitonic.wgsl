@@ -20,19 +20,19 @@ fn run(workgroup: u32, local: u32) {
   items[$i] = nothing_held();
 #endfor
 #if PLACED
-  begin_range(local);
+  begin_sums(local);
   begin_any(local);
   let lanes = lanes_of(local);
   // The last key, which many items of ragged rows have, is beyond the range.
-  var range = vec2<u32>(LAST_KEY, 0u);
+  var range = Range(LAST_KEY, Key());
 #for l in LOADS
 #for c in PER_LOAD
   let pair$[l * PER_LOAD + c] = item(row, $lu * TEAM + lane, data$l, $cu);
-  range.x = min(range.x, pair$[l * PER_LOAD + c].key);
-  range.y = max(range.y, select(0u, pair$[l * PER_LOAD + c].key, pair$[l * PER_LOAD + c].key != LAST_KEY));
+  range.least = key_min(range.least, pair$[l * PER_LOAD + c].key);
+  range.greatest = key_max(range.greatest, select(pair$[l * PER_LOAD + c].key, Key(), key_equal(pair$[l * PER_LOAD + c].key, LAST_KEY)));
 #endfor
 #endfor
-  let packing = packing_up_to(range_of_team(local, lanes, range), PLACE_BITS);
+  let packing = packing_of_range(range_of_team(local, lanes, range));
 #for l in LOADS
 #for c in PER_LOAD
   let word$[l * PER_LOAD + c] = placed(packing, pair$[l * PER_LOAD + c].key, ($lu * TEAM + lane) * PER_LOAD + $cu);

@@ -22,6 +22,6 @@ fn run(sequence: u32, local: u32) {
   carried[$lu * PER_LOAD + $cu] = held_of(item(row, $lu * WORKGROUP + local, data$l, $cu));
 #endfor
 #endfor
-  sort_carried(local, same_for_all(local, items_of(row)), &carried);
+  sort_carried(local, same_for_all(local, items_of(row)), params.k, &carried);
   put_ranks(sequence, 1u, local);
 }

@@ -81,16 +81,17 @@ fn run(workgroup: u32, local: u32) {
     kth_clear(local);
     workgroupBarrier();
     let count = min(numbers.count, PLACES);
-    sort_list(local, count);
+    let ranks = params.k - numbers.earlier;
+    sort_list(local, count, ranks);
     let put = numbers.count <= PLACES;
     if (put) {
-      for (var at = local; at < min(count, params.k - numbers.earlier); at += WORKGROUP) {
+      for (var at = local; at < min(count, ranks); at += WORKGROUP) {
         put_to(to, numbers.earlier + at, pair_held(list[at]));
       }
       if (all(piece.high == end)) { break; }
       any_low = true;
     }
-    if (local == 0u) { shared_piece = piece_after(piece, end, put, numbers.count); }
+    if (local == 0u) { shared_piece = piece_after(piece, end, put, numbers.count, ranks); }
     piece = workgroupUniformLoad(&shared_piece);
   }
   // The last to have seen how many pairs there are leaves zeros.

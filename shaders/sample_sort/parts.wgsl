@@ -49,16 +49,17 @@ fn run(workgroup: u32, local: u32) {
     kth_clear(local);
     workgroupBarrier();
     // One copy of this serves the sample and all pieces: so there is less to compile.
-    sort_list(local, min(numbers.count, PLACES));
+    let ranks = select(params.k - numbers.earlier, PLACES, turn == 0u);
+    sort_list(local, min(numbers.count, PLACES), ranks);
     let put = turn > 0u && numbers.count <= PLACES;
     if (put) {
       first_rank = numbers.earlier;
-      put_some_ranks(sequence, 1u, first_rank, min(params.k, first_rank + numbers.count), local);
+      put_some_ranks(sequence, 1u, first_rank, first_rank + min(ranks, numbers.count), local);
       if (all(piece.high == end)) { break; }
       any_low = true;
     }
     if (local == 0u && turn == 0u) { shared_piece = whole_part(part, end); }
-    if (local == 0u && turn > 0u) { shared_piece = piece_after(piece, end, put, numbers.count); }
+    if (local == 0u && turn > 0u) { shared_piece = piece_after(piece, end, put, numbers.count, ranks); }
     piece = workgroupUniformLoad(&shared_piece);
     if (turn == 0u) { end = piece.high; }
     numbers = list_piece(row, local, piece, any_low);

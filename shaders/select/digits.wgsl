@@ -154,7 +154,7 @@ fn run(sequence: u32, local: u32) {
   if (local == 0u) { lengths[sequence] = length; }
 #endif
 #if !SPILLED
-  sort_list(local, length);
+  sort_list(local, length, params.k);
   put_ranks(sequence, 1u, local);
 #endif
 }

@@ -172,7 +172,7 @@ fn run(sequence: u32, local: u32) {
   var last: Pair;
   let length = list_survivors(sequence, row, local, &items, &last);
 #if !CUT
-  sort_list(local, length);
+  sort_list(local, length, params.k);
 #endif
 #if !SPILLED
   put_ranks(sequence, 1u, local);

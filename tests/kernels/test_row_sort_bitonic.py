@@ -109,6 +109,36 @@ def alike_but_for_last_bits(rows, n, rng):
     return x
 
 
+def alike_in_words(rows, n, rng):
+    """Keys of 64 bits that differ in bits which only the second, third or fourth words have."""
+    digits = rng.integers(0, [2, 3, 2, 4], (rows, n, 4)) << np.array([38, 25, 12, 0])
+    x = digits.sum(-1)
+    x[0] = np.sort(x[0])
+    x[1] = np.sort(x[1])[::-1]
+    x[2] = 1
+    x[3, n // 2 :] = rng.integers(-(2**63), 2**63, n - n // 2)
+    x[5] = digits[5, :, 3] + (1 << 40)
+    x[6] = np.arange(n)[::-1] // 3  # threes, descending
+    x[7] = rng.integers(-(2**63), 2**63, n)
+    x[:, n // 3] = -(2**63)
+    x[:, n // 5] = 2**63 - 1
+    return x
+
+
+@pytest.mark.parametrize("subgroups", [True, False])
+@pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect"])
+def test_words_that_lack_bits_of_keys_of_64_bits(device, subgroups, algorithm):
+    own, planned = planned_device(device, algorithm, False, subgroups=subgroups, occupancy={"invocations": 1})
+    rng = np.random.default_rng(5)
+    for n in data.in_turn((40, 150, 400), 0 if subgroups else 1):
+        x = alike_in_words(37, n, rng)
+        for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
+            for given in (x, (x >> 1).view(np.float64)):
+                check("top_k-largest", given, k=k, device=own)
+                check("top_k-smallest", given, k=k, device=own)
+    assert {dict(d.constants)["PLACED"] for plan in planned.plans for d in plan.dispatches} == {1}
+
+
 @pytest.mark.parametrize("subgroups", [True, False])
 @pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect"])
 def test_words_that_lack_bits_of_keys(device, subgroups, algorithm):

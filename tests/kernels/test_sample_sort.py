@@ -1,4 +1,4 @@
-"""Sequences sorted between the splitters of a sample: every type, lists, parts without room."""
+"""Sorts between the splitters of a sample: every type, lists of every size, parts without room."""
 
 import data
 import numpy as np
@@ -15,7 +15,8 @@ N = 9001  # Rows begin within loads.
 @pytest.fixture
 def sorter(device):
     def make(algorithm="sample_sort", processors=32, **limits):
-        return planned_device(device, algorithm, limits=limits, occupancy={"processors": processors})
+        counting = {"max_length": 16, "max_work": 1}
+        return planned_device(device, algorithm, limits=limits, occupancy={"processors": processors}, row_sort_rank=counting)
 
     return make
 
@@ -56,7 +57,7 @@ def test_small_workgroups(sorter, limits):
 def test_less_than_all(sorter):
     """Parts behind the last rank end early, or amid their list."""
     device, planned = sorter()
-    for k in (129, 1024, 4999, N - 1):
+    for k in (1, 7, 129, 1024, 4999, N - 1):
         check("top_k-largest", data.make("eight_values", "float32", (2, N), k), k=k, device=device, case=k)
     assert parts_of(planned)[0] == {16}
 
@@ -66,6 +67,31 @@ def test_lists_of_pairs(sorter):
     for kind in ("random", "constant"):
         check("top_k-largest", data.make(kind, "float32", (1, 70_000), 1), k=17_000, device=device, case=kind)
     assert parts_of(planned)[0]
+
+
+def test_lists_at_the_edges_of_parts(sorter):
+    """The first step finds k pairs of each of two rows, and leaves them in no order."""
+    device, planned = sorter("radix_select", processors=128)
+    for number, k in enumerate((256, 257, 511, 512, 513, 1023, 1025, 2049, 4097)):
+        x = data.make(("random", "eight_values", "constant")[number % 3], "float32", (2, 9000), k)
+        check("top_k-largest", x, k=k, device=device)
+    assert parts_of(planned)[0] >= {1, 2, 3, 4, 5, 9, 17}
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "int64", "float64"])
+def test_lists_of_every_width(sorter, name):
+    device, planned = sorter("radix_select", max_compute_workgroup_storage_size=16 << 10)
+    for kind in ("random", "few_distinct"):
+        check("top_k-smallest", data.make(kind, name, (3, 3000), 1), k=700, device=device, case=kind)
+    assert parts_of(planned)[0]
+
+
+def test_lists_of_delegates(sorter):
+    """Of these only the device knows how many pairs there are."""
+    device, planned = sorter("delegates")
+    for kind in ("random", "sorted", "reversed", "few_distinct", "constant"):
+        check("top_k-largest", data.make(kind, "uint8", (1, 70_000), 1), k=300, device=device, case=kind)
+    assert parts_of(planned)[1] == {1}
 
 
 def test_lists_whose_length_only_the_device_knows(device):
@@ -91,7 +117,7 @@ def test_parts_that_outgrow_their_room(sorter, monkeypatch):
 
 def test_pieces_end_before_the_pair_at_their_own_end(sorter):
     """A list is in order up to k alone: of the pairs behind, the middle one may be its last."""
-    device, planned = sorter()
+    device, planned = sorter(processors=16)
     k, number = 130, np.arange(128)  # of the sample, which has nothing of what comes first
     sampled = number * (N // 128) + ((number * 0x9E3779B1 & 0xFFFFFFFF) >> 16) % (N // 128)
     early = np.setdiff1d(np.arange(N)[np.arange(N) % 2048 < 240], sampled)  # listed first
@@ -118,7 +144,6 @@ def test_what_is_not_served(sorter):
     for shape, k, why in (
         ((1, (1 << 17) + 1), 20_000, "up to 131072"),
         ((17, N), N, "fewer or shorter"),
-        ((1, N), 7, "fewer or shorter"),
     ):
         with pytest.raises(ValueError, match=f"sample_sort takes.*{why}"):
             check("top_k-largest", np.zeros(shape, np.float32), k=k, device=device)

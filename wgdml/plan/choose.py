@@ -265,16 +265,10 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule("reduce", lambda p, a: p.k == 1, "k = 1", "one read and a tree"),
     Rule("row_sort_rank", _counts, "pairs, up to 2048 a sequence and 2^21 comparisons", "counting waits for nothing"),
     Rule(
-        "row_sort_sample",
-        lambda p, a: a["row_sort_sample"].prefers(p),
-        "pairs, of 256 to 16384 a sequence, 2^17 in all",
-        "several workgroups share a list, and none waits for another",
-    ),
-    Rule(
         "sample_sort",
-        lambda p, a: a["row_sort_sample"].prefers(p),
-        "pairs, of more a sequence, 2^17 in all",
-        "the same, and each part is sorted by buckets",
+        lambda p, a: a["sample_sort"].prefers(p),
+        "pairs, of 256 and more a sequence, up to half as many sequences as processors, 2^17 in all",
+        "several workgroups share a list, and none waits for another",
     ),
     Rule(
         "select_spans",

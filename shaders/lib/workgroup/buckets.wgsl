@@ -43,8 +43,8 @@ fn ordered_words(held: Held) -> vec3<u32> {
 fn begin_of(bounds: u32) -> u32 { return bounds & 0xffffu; }
 fn end_of(bounds: u32) -> u32 { return bounds >> 16u; }
 
-// Whether a bucket, one of the first k pairs', has more than so many.
-fn is_full(bounds: u32, most: u32) -> bool { return end_of(bounds) > begin_of(bounds) + most && begin_of(bounds) < params.k; }
+// Whether a bucket of the first ranks has more than so many pairs.
+fn is_full(bounds: u32, ranks: u32, most: u32) -> bool { return end_of(bounds) > begin_of(bounds) + most && begin_of(bounds) < ranks; }
 
 // The range of each word of a slot's pairs, the least and the complement of the largest, and then
 // what tells their places, is in `scan_words`, whose sums are not needed meanwhile.
@@ -91,9 +91,9 @@ fn place_in(bounds: u32, spare: u32, words: vec3<u32>) -> u32 {
   return begin_of(bounds) + ((share * (end_of(bounds) - begin_of(bounds) - spare)) >> 16u);
 }
 
-// Counts of bins become their beginnings. Returns the most pairs of a bin of the first k (x), or 0
-// where none is crowded, and how many pairs there are.
-fn begin_bins(local: u32) -> vec2<u32> {
+// Counts of bins become their beginnings. Returns the most pairs of a bin of the first ranks (x),
+// or 0 where none is crowded, and how many pairs there are.
+fn begin_bins(local: u32, ranks: u32) -> vec2<u32> {
   workgroupBarrier();
   if (local == 0u) { atomicStore(&fullest, 0u); }
   var own = own_bins(local);
@@ -101,7 +101,7 @@ fn begin_bins(local: u32) -> vec2<u32> {
   var most = 0u;
 #for b in KTH_EACH
   atomicStore(&kth_bins[local * KTH_EACH + $bu], begin);
-  most = max(most, select(0u, own[$b], begin < params.k));
+  most = max(most, select(0u, own[$b], begin < ranks));
   begin += own[$b];
 #endfor
   if (most > CROWDED) { atomicMax(&fullest, most); }
@@ -119,7 +119,7 @@ fn bin_begin(bin: u32) -> u32 {
 // Lists the pairs carried, up to `length`, by buckets. Returns the bounds of each one's: where it
 // begins and, in the high half, where it ends. All invocations call it together, with empty bins,
 // which it does not leave, and after a barrier.
-fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> Numbers {
+fn list_by_buckets(local: u32, length: u32, ranks: u32, carried: ptr<function, Carried>) -> Numbers {
   var bounds: Numbers;
   var places: Numbers;
   let scale = (KTH_BINS << SCALE) / max(length, 1u);
@@ -149,7 +149,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
     if (turn > 0u && most < PLACES) {
       clear_ranges(local);
 #for c in CARRIED
-      if (is_carried((*carried)[$c]) & is_full(bounds[$c], most)) {
+      if (is_carried((*carried)[$c]) & is_full(bounds[$c], ranks, most)) {
         let words$c = ordered_words((*carried)[$c]);
         for (var w = 0u; w < WORDS; w++) {
           widen_range(begin_of(bounds[$c]) / FULLEST, w, word_of(words$c, w), word_of(words$c, w));
@@ -167,7 +167,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
       var bin$c = number$c >> (32u - KTH_DIGIT);
       if (turn > 0u) {
         var place$c = begin_of(bounds[$c]);
-        if (is_full(bounds[$c], most)) {
+        if (is_full(bounds[$c], ranks, most)) {
           place$c = place_in(bounds[$c], spare, words$c);
         } else if (turn == 1u) {
           place$c += (((number$c << KTH_DIGIT) >> 16u) * (end_of(bounds[$c]) - place$c)) >> 16u;
@@ -178,7 +178,7 @@ fn list_by_buckets(local: u32, length: u32, carried: ptr<function, Carried>) -> 
       places[$c] = atomicAdd(&kth_bins[bin$c], 1u);
     }
 #endfor
-    let counts = begin_bins(local);
+    let counts = begin_bins(local, ranks);
 #for c in CARRIED
     if (is_carried((*carried)[$c])) {
       bounds[$c] = bin_begin(bounds[$c]) | (bin_begin(bounds[$c] + 1u) << 16u);

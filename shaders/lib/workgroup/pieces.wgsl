@@ -74,14 +74,14 @@ fn list_piece(row: Row, local: u32, piece: Piece, any_low: bool) -> Counts {
 
 // The end of a piece with fewer pairs than one of `count`, for which the list had no room. Those
 // that came in first stand for all: so many of them that half of the list may be full, but of the
-// k first, as further ones are in no order.
-fn end_of_fewer(count: u32) -> Stored {
+// first ranks, as further ones are in no order.
+fn end_of_fewer(count: u32, ranks: u32) -> Stored {
   let rank = clamp(PLACES / 2u * PLACES / count, PLACES / 16u, PLACES / 2u);
-  return store_of(pair_held(list[min(rank, params.k - 1u)]));
+  return store_of(pair_held(list[min(rank, ranks - 1u)]));
 }
 
 // What follows a piece that was put, up to `end`, or the beginning of one that has too many pairs.
-fn piece_after(piece: Piece, end: Stored, put: bool, count: u32) -> Piece {
+fn piece_after(piece: Piece, end: Stored, put: bool, count: u32, ranks: u32) -> Piece {
   if (put) { return Piece(piece.high, end); }
-  return Piece(piece.low, end_of_fewer(count));
+  return Piece(piece.low, end_of_fewer(count, ranks));
 }

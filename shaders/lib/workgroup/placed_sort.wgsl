@@ -1,19 +1,51 @@
 // Sorts each team's items by words: an item's key above its place. Two operations a comparison.
 //
 // Words that lack last bits of keys leave items alike but for their places. Two such neighbours are
-// exchanged where they lie in `list`. Where more are out of order, all are sorted once more, by
-// other words: how many come before all those alike, the bits that were left out, the place.
-//   PLACE_BITS  of a place; twice as many, and the bits of a rank, fill no more than a word
+// exchanged where they lie in `list`. Where more are out of order, all are sorted again, by other
+// words: how many come before all those alike, the next bits, the place. Keys of one word have no
+// more bits than that.
+//   RANK_BITS   of a rank
+//   PLACE_BITS  of a place; with keys of one word, twice as many and the bits of a rank fill a word
 #import io/pair_at
-#import thread/packed_words
 #import workgroup/any
+#import workgroup/least_key
 #import workgroup/register_sort
-#import workgroup/team_range
+#if KEY_WORDS == 1
+#import thread/packed_words
+#else
+#import order/arithmetic
+#endif
 
 const PLACES: u32 = (1u << PLACE_BITS) - 1u;
+const NEXT_BITS: u32 = 32u - PLACE_BITS - RANK_BITS;
 
-fn placed(packing: Packing, key: u32, place: u32) -> u32 { return (packed_any(packing, key) & ~PLACES) | place; }
-fn are_alike(a: u32, b: u32) -> bool { return alike(a, b, PLACES); }
+#if KEY_WORDS == 1
+
+fn packing_of_range(range: Range) -> Packing { return packing_up_to(vec2<u32>(range.least, range.greatest), PLACE_BITS); }
+
+// Bits of a key from one on, all of which a number of so many bits tells.
+fn told_from(packing: Packing, key: Key, bit: u32) -> u32 { return packed_any(packing, key) << bit; }
+fn number_bits(packing: Packing) -> u32 { return 32u - PLACE_BITS + packing.lost; }
+
+#else
+
+struct Packing { least: Key, last: Key, zeros: u32 }
+
+// One more key is for all that come after the range.
+fn packing_of_range(range: Range) -> Packing {
+  let last = key_max(range.greatest, key_plus(range.greatest, Key(0u, 1u)));
+  return Packing(range.least, last, key_zeros(key_minus(last, range.least)));
+}
+
+fn told_from(packing: Packing, key: Key, bit: u32) -> u32 {
+  return shifted_up(shifted_up(key_minus(key_min(key, packing.last), packing.least), packing.zeros), bit).x;
+}
+fn number_bits(packing: Packing) -> u32 { return 64u - packing.zeros; }
+
+#endif
+
+fn placed(packing: Packing, key: Key, place: u32) -> u32 { return (told_from(packing, key, 0u) & ~PLACES) | place; }
+fn are_alike(a: u32, b: u32) -> bool { return (a ^ b) <= PLACES; }
 
 fn pair_of_word(row: Row, word: u32) -> Pair { return pair_at(row, (word & PLACES) - row.skew); }
 
@@ -62,34 +94,35 @@ fn exchange_pairs(home: u32, lane: u32, pairs: u32) {
   }
 }
 
-// The word that tells a listed word from those alike.
-fn settled(row: Row, packing: Packing, home: u32, word: u32) -> u32 {
+// The word that tells a listed word from those alike, by bits of keys from one on.
+fn settled(row: Row, packing: Packing, home: u32, word: u32, bit: u32) -> u32 {
   if (word == nothing_held()) { return word; }
   var earlier = 0u;  // listed words before all those alike
   for (var step = SORTED / 2u; step > 0u; step /= 2u) {
     if (list[home + place(earlier + step - 1u)] < (word & ~PLACES)) { earlier += step; }
   }
-  let left_out = packed_any(packing, pair_of_word(row, word).key) & PLACES;
-  return (((earlier << PLACE_BITS) | left_out) << PLACE_BITS) | (word & PLACES);
+  let next = told_from(packing, pair_of_word(row, word).key, bit) >> (32u - NEXT_BITS);
+  return (((earlier << NEXT_BITS) | next) << PLACE_BITS) | (word & PLACES);
 }
 
 // Leaves each team's words in order in `list`, the first k of them surely. All call it together.
 fn sort_placed(row: Row, packing: Packing, x: ptr<function, Registers>, local: u32, lanes: u32) {
   let home = local / TEAM * LIST;
   let lane = local % TEAM;
-  for (var again = false; ; again = true) {
+  for (var told = 32u - PLACE_BITS; ; told += NEXT_BITS) {
     sort_teams(x, local, lanes);
     list_words(x, local, 0u);
-    if (again) { return; }
     var disorder = Disorder(0u, false);
-    if (packing.lost > 0u) { disorder = disorder_of(row, home, lane, alike_to_earlier(x, home, lane)); }
+    if (told < number_bits(packing)) { disorder = disorder_of(row, home, lane, alike_to_earlier(x, home, lane)); }
     if (!any_of_all(local, disorder.more)) {
       exchange_pairs(home, lane, disorder.pairs);
       workgroupBarrier();
       return;
     }
     var words: Registers;
-    for (var i = 0u; i < ITEMS_PER_THREAD; i++) { words[i] = settled(row, packing, home, list[home + place(i * TEAM + lane)]); }
+    for (var i = 0u; i < ITEMS_PER_THREAD; i++) {
+      words[i] = settled(row, packing, home, list[home + place(i * TEAM + lane)], told);
+    }
 #for i in ITEMS_PER_THREAD
     (*x)[$i] = words[$i];
 #endfor

@@ -14,7 +14,6 @@ from .row_sort_bitonic import RowSortBitonic
 from .row_sort_buckets import RowSortBuckets
 from .row_sort_radix import RowSortRadix
 from .row_sort_rank import RowSortRank
-from .row_sort_sample import RowSortSample
 from .sample_select import SampleSelect
 from .sample_sort import SampleSort
 from .select_bisect import SelectBisect
@@ -68,7 +67,6 @@ for _algorithm in (
     SampleSort,
     Transpose,
     RowSortRank,
-    RowSortSample,
     RowSortBitonic,
     RowSortRadix,
     RowSortBuckets,

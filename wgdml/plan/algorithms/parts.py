@@ -33,11 +33,15 @@ def network(items: int) -> dict[str, int]:
 def placed_words(problem: Problem, places: int, pairs: int) -> dict[str, int]:
     """The constants of a sort in registers of so many ``pairs``: a word each where that tells them.
 
-    A rank and two of so many ``places`` share a word (``lib/workgroup/placed_sort.wgsl``).
+    A rank and two of so many ``places`` share a word (``lib/workgroup/placed_sort.wgsl``), and
+    few pairs of 64 bits are alike in the first bits, which a word has.
     """
     bits = places.bit_length()
-    fit = problem.format.bytes == 4 and problem.one_axis and 2 * bits + pairs.bit_length() <= 33
-    return {"PLACED": 1, "PLACE_BITS": bits, "HELD_WORDS": 1} if fit else {"PLACED": 0}
+    words = problem.format.bytes == 4 or (problem.format.bytes == 8 and problem.along and pairs <= 512)
+    fit = words and problem.one_axis and 2 * bits + pairs.bit_length() <= 33
+    if not fit:
+        return {"PLACED": 0}
+    return {"PLACED": 1, "PLACE_BITS": bits, "RANK_BITS": pairs.bit_length() - 1, "HELD_WORDS": 1}
 
 
 def teams_of_workgroup(machine: Machine, team: int, bytes_each: int, most: int) -> int:

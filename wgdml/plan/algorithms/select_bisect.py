@@ -37,10 +37,10 @@ class SelectBisectPolicy:
 
 
 class SelectBisect(Algorithm[SelectBisectPolicy]):
-    """The k-th key bit by bit, and then the order of what is up to it."""
+    """A key that k others precede, and then the order of those."""
 
     name = "select_bisect"
-    summary = "short rows in registers, the threshold bit by bit, the k sorted there too; one read"
+    summary = "short rows in registers, the threshold by halves, the k sorted there too; one read"
 
     def check(self, problem: Problem) -> dict[str, int]:
         self.require(1 < problem.k <= _MAX_K, f"takes k from 2 to {_MAX_K}, not k={problem.k}")
