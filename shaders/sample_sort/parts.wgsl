@@ -19,12 +19,14 @@ var<private> first_rank: u32;
 
 fn ranked(slot: u32, rank: u32) -> Pair { return pair_held(list[rank - first_rank]); }
 
-// A pair from each stretch of the sequence: not the same place, as sequences have patterns.
+// A pair from each stretch of the sequence: not the same place, as sequences have patterns. Short
+// spans have fewer pairs, and nothing for the others.
 fn list_sample(row: Row, local: u32, sample: u32) {
-  let stretch = items_of(row) / sample;  // at least one item; the last ones may be in none
+  let items = items_of(row);
+  let stretch = max(items / sample, 1u);  // The last items may be in none.
   for (var i = local; i < sample; i += WORKGROUP) {
     let at = i * stretch + ((i * 0x9e3779b1u) >> 16u) % stretch;
-    list[i] = held_of(pair_within(row, at));
+    list[i] = held_of(select_pair(last_pair(), pair_within(row, min(at, items - 1u)), at < items));
   }
 }
 

@@ -155,3 +155,10 @@ def test_spans(sorter):
     x = data.make("eight_values", "float32", (4, N // 2), 3)
     check_ragged(x, 3000, np.array([N // 2, 3001, 17, 0]), device)
     assert parts_of(planned)[0]
+
+
+def test_spans_with_fewer_pairs_than_the_sample(sorter):
+    device, planned = sorter(processors=132)
+    x = data.make("random", "uint64", (5, 5003), 3)
+    check_ragged(x, 100, np.array([0, 5003, 17, 0, 101]), device)
+    assert max(parts_of(planned)[0]) > 100 // 8
