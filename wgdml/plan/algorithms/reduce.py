@@ -14,6 +14,7 @@ from .columns import Columns
 from .parts import class_above
 
 _UNROLL = 4  # loads under way at once in a long scan
+_WHOLE = 4  # loads, of which one is whole
 _SIZES = 2  # of register tiles from one power of two to the next: each is a kernel
 #: Up to so many columns side by side, of so many elements, are read as rows where parts of columns
 #: would take a second dispatch
@@ -112,14 +113,16 @@ class Reduce(Algorithm[ReducePolicy]):
             params={"parts": shape.parts, "meeting_places": shape.parts},
         )
 
-    @staticmethod
-    def _held(source: Source, shape: _Shape) -> int:
-        """Loads of an invocation that are under way at once, in few sizes; 0: too many for that."""
+    def _held(self, source: Source, shape: _Shape) -> int:
+        """Loads of an invocation that are under way at once, in few sizes; 0: too many for that.
+
+        Rows with a whole load among a few have those of longer ones, and read it again.
+        """
         loads = ceil_div(source.most_loads, shape.team)
         # Of spans a scan ends where they end.
         if not isinstance(source, View) or source.selection.ragged or loads > shape.held:
             return 0
-        return class_above(loads, _SIZES)
+        return class_above(loads if loads < _WHOLE else max(loads, self.policy.loads_per_thread), _SIZES)
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
         o, p, m = self.occupancy, self.policy, self.machine

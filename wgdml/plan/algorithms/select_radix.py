@@ -144,7 +144,9 @@ class SelectRadix(Algorithm[SelectRadixPolicy]):
 
     def _list_in(self, k: int, workgroup: int, pair: int) -> _List | None:
         """A list in the memory of a workgroup of so many invocations, or of fewer."""
-        size = class_above(max(k, _SMALLEST_CLASS), _CLASSES if k <= _LARGE_K else 2 * _CLASSES)
+        # Wide workgroups are few in a processor, whose memory serves larger lists: fewer kernels.
+        fewest = workgroup // 2 if workgroup >= _WIDE else _SMALLEST_CLASS
+        size = class_above(max(k, fewest), _CLASSES if k <= _LARGE_K else 2 * _CLASSES)
         chosen, listed, threads = size * 17 // 16, int(size * _PLACES), workgroup
         while listed <= _HELD * threads:
             if self._room(threads, chosen, pair) >= listed:
