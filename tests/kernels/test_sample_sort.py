@@ -162,3 +162,19 @@ def test_spans_with_fewer_pairs_than_the_sample(sorter):
     x = data.make("random", "uint64", (5, 5003), 3)
     check_ragged(x, 100, np.array([0, 5003, 17, 0, 101]), device)
     assert max(parts_of(planned)[0]) > 100 // 8
+
+
+@pytest.mark.parametrize("name", ["float32", "uint8"])
+def test_spans_of_fewer_items_than_the_sample(sorter, name):
+    """No item is sampled twice: alike ones would be dealt out without end."""
+    device, planned = sorter(processors=128)
+    x = data.make("eight_values", name, (4, N // 2), 3)
+    for k in (2, 9):
+        check_ragged(x, k, np.array([N // 2, 140, 3, 0]), device)
+    assert parts_of(planned)[0] == {18}
+
+
+def test_rows_of_a_few_items(sorter):
+    device, _ = sorter()
+    for n in (2, 7, 8, 9):
+        check("top_k-largest", data.make("eight_values", "float32", (2, n), n), k=n - 1, device=device)
