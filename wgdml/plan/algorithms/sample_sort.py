@@ -13,8 +13,8 @@ from .parts import bins_of, class_above, class_below, sorted_at_once
 
 #: Invocations of a workgroup: as many as leave memory for the list
 #: (benchmarks/LOG.md#few-long-sorts-2026-11-30-be5e97d).
-_WORKGROUPS = (1024, 512)
-_ITEMS = 16  # of an invocation, at least, where it might have fewer neighbours
+_WORKGROUPS = (1024, 512, 256)
+_ITEMS = 16  # of an invocation, at least, in the largest ones
 _SAMPLED = 8  # pairs of the sample for each part
 _ROOM = 2.5  # parts of the mean size that a list has room for: one in 1000 is larger
 _PART = 256  # pairs of a part, about, where there are processors for so many parts
@@ -53,7 +53,7 @@ class SampleSort(Algorithm[None]):
         self.require(problem.pairs or problem.one_axis, "takes elements along one axis")
         self.require(not isinstance(source, Pairs) or source.spread is None, "takes pairs of one axis")
         self.require(length <= _LONGEST, f"takes sequences of up to {_LONGEST} items, not of {length}")
-        sizes = _WORKGROUPS if length >= _ITEMS * max(_WORKGROUPS) else _WORKGROUPS[::-1]
+        sizes = _WORKGROUPS if length >= _ITEMS * max(_WORKGROUPS) else _WORKGROUPS[1:]
         shapes = (self._shape(problem, min(n, self.machine.widest_workgroup)) for n in sizes)
         shape = next(filter(None, shapes), None)
         if shape is None:
