@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -68,6 +70,63 @@ def test_opengl_alone(machine, native):
     assert adapter.choose_adapter()[0] is SOFTWARE_GL
     # Another list would end a process that has one's device in use (docs/driver-bugs.md).
     assert adapter.choose_adapter()[0] is SOFTWARE_GL and len(listed) == 1
+
+
+def test_opengl_is_listed_once_by_threads_that_open_devices_together(machine, monkeypatch):
+    listed = machine(SOFTWARE_GL)
+    monkeypatch.setattr(adapter, "resolved", lambda found: time.sleep(0.1) or found)
+    threads = [threading.Thread(target=adapter.choose_adapter) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(listed) == 1
+
+
+def test_opengl_s_adapter_is_the_caller_s_where_that_came_first(machine, monkeypatch):
+    own, later = of("CPU", "OpenGL"), of("CPU", "OpenGL")
+    listed = machine(SOFTWARE, SOFTWARE_GL)
+    monkeypatch.setenv("WGPU_BACKEND_TYPE", "OpenGL")
+    assert adapter.with_one_lock(SOFTWARE) is SOFTWARE
+    assert adapter.with_one_lock(own) is own
+    assert adapter.with_one_lock(later) is own and adapter.choose_adapter()[0] is own
+    assert adapter.with_one_lock(GPU_GL) is GPU_GL
+    assert not listed
+
+
+def test_opengl_s_adapter_is_that_of_wgpu_s_shared_device(machine, monkeypatch):
+    listed, own = machine(SOFTWARE, SOFTWARE_GL), of("CPU", "OpenGL")
+    monkeypatch.setattr(adapter.wgpu.utils.device.helper, "_the_device", SimpleNamespace(adapter=own))
+    monkeypatch.setenv("WGPU_BACKEND_TYPE", "OpenGL")
+    assert adapter.choose_adapter()[0] is own
+    assert not listed
+
+
+def test_devices_on_one_adapter_of_the_caller_s_and_the_library_s_work_side_by_side(monkeypatch):
+    """On OpenGL the process ended. It has no adapter on some systems."""
+    for name in ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    script = """
+        import os, threading, numpy, wgpu
+        own = [a for a in wgpu.gpu.enumerate_adapters_sync() if a.info["backend_type"] == "OpenGL"]
+        if own:
+            os.environ["WGPU_BACKEND_TYPE"] = "OpenGL"
+            import wgdml
+            def read(device):
+                tensor = wgdml.asarray(numpy.arange(100), device=device)
+                for _ in range(200):
+                    assert tensor.numpy()[99] == 99
+            def threads(*calls):
+                started = [threading.Thread(target=lambda call=call: read(call())) for call in calls]
+                for thread in started:
+                    thread.start()
+                for thread in started:
+                    thread.join()
+            gpu = own[0].request_device_sync()
+            threads(lambda: wgdml.Device(gpu), lambda: wgdml.Device(adapter=own[0]), wgdml.Device, wgdml.Device)
+        print("ok")
+    """
+    assert python(script, timeout=300).endswith("ok\n")
 
 
 def test_a_variable_chooses_among_all(machine, monkeypatch):

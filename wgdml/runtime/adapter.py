@@ -7,6 +7,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ if sys.platform.startswith("linux") and not os.path.isdir(os.environ.get("XDG_RU
 import wgpu
 
 from .c_types import read_types
-from .process import use_gpu
+from .process import locked, use_gpu
 
 
 class NoAdapterError(RuntimeError):
@@ -102,20 +103,41 @@ def equal_adapters() -> list[Any]:
     return [a for a in found if rank(a) == rank(found[0])]
 
 
-_kept: list[Any] = []  # The adapters of all backends, once OpenGL's are among them.
+_kept: list[Any] = []  # The adapters of all backends, best first, once OpenGL's are among them.
+_lock = threading.RLock()  # A signal's handler may ask for the list while it is made.
 
 
-def _all() -> list[Any]:
-    """The adapters of all backends, best first.
+def _all(used: Any = None) -> list[Any]:
+    """The adapters of all backends, best first; OpenGL's is ``used`` if that comes first.
 
-    They are listed once if OpenGL's are among them: each list has a lock of its own for the one
-    context of EGL, which a device's thread may have (docs/driver-bugs.md).
+    OpenGL's are listed once: each list has a lock of its own for the one context of EGL, which a
+    device's thread may have (docs/driver-bugs.md).
     """
     read_types()
-    found = list(_kept) or sorted(resolved(wgpu.gpu.enumerate_adapters_async()), key=rank)
-    if any(a.info["backend_type"] == "OpenGL" for a in found):
+    return locked(_lock, _listed, used)
+
+
+def _listed(used: Any) -> list[Any]:
+    if _kept:
+        return list(_kept)
+    shared = wgpu.utils.device.helper._the_device
+    used = used or (shared and shared.adapter)
+    found = [*_of_compute_backends(), used] if _by_opengl(used) else resolved(wgpu.gpu.enumerate_adapters_async())
+    found = sorted(found, key=rank)
+    if not _kept and any(map(_by_opengl, found)):
         _kept[:] = found
-    return found
+    return list(_kept) or found
+
+
+def _by_opengl(adapter: Any) -> bool:
+    return adapter is not None and adapter.info["backend_type"] == "OpenGL"
+
+
+def with_one_lock(adapter: Any) -> Any:
+    """The adapter to open for one of the caller's: of OpenGL's equals the one that came first."""
+    if not _by_opengl(adapter):
+        return adapter
+    return next((a for a in _all(adapter) if a.info == adapter.info), adapter)
 
 
 def resolved(promise: Any) -> Any:

@@ -14,7 +14,7 @@ from .. import contract
 from ..arguments import as_int
 from ..plan import Machine, Planner
 from . import default
-from .adapter import NoAdapterError, choose_adapter, describe, resolved
+from .adapter import NoAdapterError, choose_adapter, describe, resolved, with_one_lock
 from .context import Context
 from .errors import VariableError
 from .executor import KEPT, Executor
@@ -156,9 +156,12 @@ class Device(Executor):
             self.gpu_device_reason = "of its own"
             if adapter is None:
                 adapter, self.adapter_reason = choose_adapter()
+            else:
+                adapter = with_one_lock(adapter)
             gpu_device = _open(adapter)
         else:
             _check_limits(gpu_device)
+            with_one_lock(gpu_device.adapter)  # later devices share it
         found = Found("that of the planner that the caller gave")
         if planner is None:
             found = find(dict(gpu_device.adapter.info), Context(gpu_device).machine())
