@@ -106,6 +106,18 @@ def test_it_is_not_used_with_less_than_its_adapter_allows() -> None:
     )
 
 
+def test_it_is_used_with_fewer_bindings_than_its_adapter_announces() -> None:
+    """OpenGL's announces 2^32 - 1, and no device of it gets over 1000."""
+    python(
+        """
+        import wgdml
+        gpu = wgpu.utils.get_default_device()
+        gpu.adapter._limits["max-bindings-per-bind-group"] = (1 << 32) - 1
+        assert wgdml.default_device().gpu_device is gpu
+        """
+    )
+
+
 @pytest.mark.parametrize("name, value", [("WGDML_ADAPTER", "0"), ("WGDML_LIMITS", "minimum"), ("WGDML_SUBGROUPS", "off")])
 def test_it_is_not_used_where_a_variable_asks_for_another(monkeypatch, name: str, value: str) -> None:
     monkeypatch.setenv(name, value)
