@@ -338,3 +338,20 @@ def test_segments_of_many_dimensions(device):
     assert values.shape == (1,) * 40 + (2, 1) and values.ravel().tolist() == [2, 4]
     with pytest.raises(ValueError, match=re.escape("must have shapes that can be broadcast together")):
         wgdml.top_k(x, 1, lengths=lengths, starts=np.zeros(3, int), device=device)
+
+
+def test_empty_lists_are_of_integers():
+    """NumPy takes them for float64."""
+    x = np.arange(6, dtype=np.float32)
+    values, indices = wgdml.top_k(x, 2, starts=[], lengths=[])
+    assert values.shape == indices.shape == (0, 2) and indices.dtype == np.int64
+    assert wgdml.top_k(x.reshape(-1, 3)[:0], 2, lengths=[], counts=()).values.shape == (0, 2)
+    assert wgdml.argmax(x, starts=(), lengths=()).shape == (0,)
+    assert wgdml.top_k(x[:0], 0, indices=[]).indices.dtype == np.int64
+    assert wgdml.take_along_axis(x, []).shape == (0,)
+    running = wgdml.RunningTopK(2, "float32")
+    running.update(x, indices=list(range(10, 16)))
+    running.update(x[:0], indices=[])
+    assert running.result().indices.numpy().tolist() == [15, 14]
+    with pytest.raises(TypeError, match="lengths must be integers, not float64"):
+        wgdml.top_k(x.reshape(-1, 3)[:0], 2, lengths=np.array([]))
