@@ -16,7 +16,7 @@ from planning import KEPT
 
 import wgdml
 from wgdml.plan import Planner
-from wgdml.runtime.adapter import wgpu
+from wgdml.runtime.adapter import _all
 
 #: Data full of ties: only the rule about indices tells their orders apart.
 CASES = {
@@ -76,7 +76,7 @@ def reference(name: str) -> Answers:
 def test_runs_adapters_and_threads_agree(device):
     """One digest of each case, whoever computes it."""
     digests = {name: digest(reference(name)) for name in CASES}
-    for adapter in (None, *wgpu.gpu.enumerate_adapters_sync()):
+    for adapter in (None, *_all()):
         try:
             own = wgdml.Device(adapter=adapter, planner=Planner, kept=KEPT)
         except wgdml.NoAdapterError as error:  # a driver may list an adapter that cannot compute

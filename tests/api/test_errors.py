@@ -337,9 +337,9 @@ def test_a_buffer_where_a_tensor_is_wanted(device, name):
 
 
 @pytest.fixture(scope="module")
-def other_device():
+def other_device(device):
     """A device of another GPU device, whose buffers are no use to the first."""
-    return wgdml.Device(wgpu.gpu.request_adapter_sync().request_device_sync())
+    return wgdml.Device(device.gpu_device.adapter.request_device_sync())
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

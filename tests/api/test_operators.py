@@ -629,7 +629,7 @@ def small_problems(device):
 
 
 def test_wrapping_a_device_of_the_caller(device):
-    gpu_device = wgpu.gpu.request_adapter_sync().request_device_sync()
+    gpu_device = device.gpu_device.adapter.request_device_sync()
     own = wgdml.Device(gpu_device)
     assert own.gpu_device is gpu_device
     small_problems(own)
@@ -665,7 +665,7 @@ SPEC_MINIMA = {
 
 
 def test_a_device_with_no_features_and_the_least_limits(device):
-    gpu_device = wgpu.gpu.request_adapter_sync().request_device_sync(required_features=[], required_limits=SPEC_MINIMA)
+    gpu_device = device.gpu_device.adapter.request_device_sync(required_features=[], required_limits=SPEC_MINIMA)
     assert gpu_device.limits["max-compute-workgroup-storage-size"] == 16384
     assert gpu_device.limits["max-storage-buffers-per-shader-stage"] == 8
     assert gpu_device.limits["max-compute-invocations-per-workgroup"] == 256

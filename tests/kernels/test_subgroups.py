@@ -166,9 +166,9 @@ def test_other_values_are_refused(monkeypatch, wrong):
         wgdml.Device()
 
 
-def test_a_device_without_them_refuses_their_shaders():
+def test_a_device_without_them_refuses_their_shaders(device):
     """So a plan that had them by mistake would not go unnoticed."""
-    bare = wgpu.gpu.request_adapter_sync().request_device_sync(required_features=[])
+    bare = device.gpu_device.adapter.request_device_sync(required_features=[])
     code = "@compute @workgroup_size(1) fn main() { _ = subgroupMin(1u); }"
     with pytest.raises(wgpu.GPUError):
         bare.create_shader_module(code=code)

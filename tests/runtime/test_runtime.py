@@ -27,7 +27,7 @@ X = data.make("random", "float32", (5, 300))
 @pytest.fixture
 def own(device):
     """A wgdml.Device of the test's own, over a GPU device of its own."""
-    return wgdml.Device(wgpu.gpu.request_adapter_sync().request_device_sync())
+    return wgdml.Device(device.gpu_device.adapter.request_device_sync())
 
 
 def check(device):
