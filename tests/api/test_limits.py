@@ -358,10 +358,13 @@ def test_memory_that_submitted_work_still_uses(device):
         assert device.buffers.pool.bytes >= 240 << 20
         pages = int(open("/proc/self/statm").read().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (48 << 20),) * 2)
-        memory = device.buffers.allocate("x", 136 << 20)  # more than the blocks of 128 MB in which wgpu asks for memory
-        assert memory.buffer.size == 136 << 20
-        # OpenGL's driver takes memory when it is written to.
-        assert not device.buffers.pool.bytes or device.adapter_info["backend_type"] == "OpenGL"
+        try:
+            memory = device.buffers.allocate("x", 136 << 20)  # more than the blocks of 128 MB in which wgpu asks for memory
+            assert memory.buffer.size == 136 << 20
+        except MemoryError:
+            # OpenGL's driver keeps what it frees in pieces.
+            assert device.adapter_info["backend_type"] == "OpenGL"
+        assert not device.buffers.pool.bytes
         assert wgdml.argmax(x) == 999
     """
     python(script)

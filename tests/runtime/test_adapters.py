@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -124,6 +125,35 @@ def test_devices_on_one_adapter_of_the_caller_s_and_the_library_s_work_side_by_s
                     thread.join()
             gpu = own[0].request_device_sync()
             threads(lambda: wgdml.Device(gpu), lambda: wgdml.Device(adapter=own[0]), wgdml.Device, wgdml.Device)
+        print("ok")
+    """
+    assert python(script, timeout=300).endswith("ok\n")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit and /proc are Linux's")
+def test_opengl_without_memory_is_an_error(monkeypatch):
+    """Its buffers were made without any, and the answers were those of zeros."""
+    for name in ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    script = """
+        import os, resource, numpy, wgdml
+        if any(a["backend"] == "OpenGL" for a in wgdml.adapters()):
+            os.environ["WGPU_BACKEND_TYPE"] = "OpenGL"
+            x = numpy.arange(1 << 18, dtype=numpy.float32)
+            assert wgdml.argmax(x) == x.size - 1
+            pages = int(open("/proc/self/statm").read().split()[0])
+            limits = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (64 << 20), limits[1]))
+            try:
+                wgdml.empty((100 << 20,), "uint8")
+            except MemoryError as error:
+                assert "has no memory left" in str(error), error
+            else:
+                raise AssertionError("a tensor without memory")
+            assert wgdml.argmax(x) == x.size - 1
+            resource.setrlimit(resource.RLIMIT_AS, limits)
+            tensor = wgdml.asarray(numpy.arange(100 << 20, dtype=numpy.uint8))
+            assert wgdml.argmax(tensor).numpy() == 255
         print("ok")
     """
     assert python(script, timeout=300).endswith("ok\n")

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 import wgpu
+from wgpu._async import detect_current_call_soon_threadsafe
 
 from .context import Context
 from .errors import out_of_memory
@@ -24,6 +25,8 @@ _SMALLEST_BUFFER = 256
 _BUFFERS_KEPT = 1024
 _SMALL_SIZES = tuple(1 << n for n in range(8, 20))  # bytes
 _SMALL_KEPT = 64  # of each small size
+_CHECKED = 1 << 20  # bytes: smaller buffers find room where Python itself does
+_MARK = b"mark"
 
 
 class Pool:
@@ -162,7 +165,7 @@ class Buffers:
         self.check_size("a buffer", size)
         for attempt in range(2):
             try:
-                buffer = self._context.gpu_device.create_buffer(size=size, usage=usage)
+                buffer = self._created(size, usage)
                 break
             except wgpu.GPUError as error:
                 if attempt or not out_of_memory(error):
@@ -170,6 +173,24 @@ class Buffers:
                 self._make_room()
         self._context.counters["buffers"] += 1
         return buffer
+
+    def _created(self, size: int, usage: int) -> Any:
+        buffer = self._context.gpu_device.create_buffer(size=size, usage=usage)
+        # On OpenGL one that finds no memory is made all the same (docs/driver-bugs.md).
+        if usage == STORAGE and size >= _CHECKED and self._may_ask() and not self._holds(buffer):
+            buffer.destroy()
+            raise wgpu.GPUOutOfMemoryError("OpenGL made a buffer without memory")
+        return buffer
+
+    def _may_ask(self) -> bool:
+        """Is it OpenGL, outside of event loops? To ask is to wait, and those must not."""
+        return self._context.adapter_info["backend_type"] == "OpenGL" and detect_current_call_soon_threadsafe() is None
+
+    def _holds(self, buffer: Any) -> bool:
+        """Whether a buffer keeps what is written into it."""
+        queue, last = self._context.gpu_device.queue, (buffer.size - len(_MARK)) // 4 * 4
+        queue.write_buffer(buffer, last, _MARK)
+        return bool(interruptible(queue.read_buffer, buffer, last, len(_MARK)) == _MARK)
 
     def _make_room(self) -> None:
         """Frees the buffers that no tensor and no transfer uses."""

@@ -21,7 +21,7 @@ import numpy as np
 import wgpu
 from numpy.typing import NDArray
 
-from .buffers import Buffers, Pool
+from .buffers import STORAGE, Buffers, Pool
 from .context import Context
 from .process import before_callbacks, interruptible, uninterrupted
 from .promises import on_either, outliving
@@ -110,8 +110,7 @@ def uploads(context: Context, buffers: Buffers, size: int) -> Iterator[Callable[
     Each call returns the buffer that holds the block, row by row, for work that is submitted from
     now on. It holds the block until the block after the next is uploaded.
     """
-    storage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_DST
-    made = [buffers.create(-(-size // 16) * 16, usage) for usage in (_WRITE, _WRITE, storage, storage)]
+    made = [buffers.create(-(-size // 16) * 16, usage) for usage in (_WRITE, _WRITE, STORAGE, STORAGE)]
     ring, turns = _UploadRing(context, made[:2]), cycle(made[2:])
 
     def upload(block: NDArray[Any]) -> Any:
