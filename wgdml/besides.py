@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .arguments import as_int, broadcast_shape, broadcasts
 from .lines import batch_of
-from .runtime.tensor import Tensor, as_numpy, numbers_as_numpy
+from .runtime.tensor import Tensor, as_numpy, integers_as_numpy
 from .selection import SPANS
 
 
@@ -59,7 +59,7 @@ def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapp
 
 def _as_tensor(name: str, value: Any) -> Tensor | NDArray[Any]:
     """A Tensor or an array of a data type that it may have."""
-    read = as_numpy if name == "payload" else numbers_as_numpy
+    read = as_numpy if name == "payload" else integers_as_numpy
     tensor = value if isinstance(value, Tensor) else read(value, name)
     if name == "payload" and not tensor.shape:  # ``numpy.sort`` has the axis in its place
         hint = f": an axis is given as axis={value}" if tensor.dtype.kind in "iu" and not isinstance(value, Tensor) else ""

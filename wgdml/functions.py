@@ -50,10 +50,10 @@ from .runtime.tensor import (
     check_apart,
     check_gpu_device,
     check_out,
+    integers_as_numpy,
     moved,
     native_array,
     new_tensor,
-    numbers_as_numpy,
     on_device,
     packed_tensor,
     resources_of,
@@ -365,7 +365,7 @@ def _places(indices: ArrayLike | Tensor) -> Tensor | NDArray[Any]:
     if isinstance(indices, Tensor):
         as_index_dtype(indices.dtype, "indices in a Tensor")
         return indices
-    return as_indices(numbers_as_numpy(indices, "indices"))
+    return as_indices(integers_as_numpy(indices, "indices"))
 
 
 def _take_complex(x: NDArray[Any], indices: Any, axis: SupportsIndex, device: Device | None) -> NDArray[Any]:

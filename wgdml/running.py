@@ -28,8 +28,8 @@ from .runtime.tensor import (
     bound,
     check_alive,
     check_gpu_device,
+    integers_as_numpy,
     keep_memory,
-    numbers_as_numpy,
     packed_tensor,
     resources_of,
     sliced,
@@ -119,7 +119,7 @@ class RunningTopK:
         of another GPU device, and for ids where there were none before, or the other way round.
         """
         given = x if isinstance(x, Tensor) else as_numpy(x)
-        ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(numbers_as_numpy(indices, "indices"))
+        ids = indices if indices is None or isinstance(indices, Tensor) else as_indices(integers_as_numpy(indices, "indices"))
         with self._counting() as taken:
             self._check(given, ids)
             for part, own in self._blocks(given, ids):

@@ -604,7 +604,7 @@ def as_numpy(x: ArrayLike, name: str = "x") -> NDArray[Any]:
     return array if array.dtype is dtype else array.view(dtype)
 
 
-def numbers_as_numpy(x: ArrayLike, name: str) -> NDArray[Any]:
+def integers_as_numpy(x: ArrayLike, name: str) -> NDArray[Any]:
     """``as_numpy`` of what is to be integers: NumPy takes an empty list for float64."""
     array = as_numpy(x, name)
     return array if array.size or not isinstance(x, list | tuple) else array.astype(np.int64)
