@@ -64,6 +64,7 @@ def test_a_number_out_of_its_range_is_refused(wrong):
 def test_families():
     names = {
         Machine(kind="software", vendor="llvmpipe"): "software adapters",
+        Machine(kind="software", vendor="swiftshader driver"): "SwiftShader",
         GPU: "large GPUs",
         replace(GPU, vendor="nvidia"): "large GPUs",
         replace(GPU, kind="unknown"): "large GPUs",

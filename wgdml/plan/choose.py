@@ -430,6 +430,17 @@ GPU_RULES: tuple[Rule, ...] = (
 )
 
 
+#: Items for each of the k, over which delegates leave most of a row out; more of narrow elements,
+#: by their bytes (benchmarks/LOG.md#small-problems-on-software-adapters-2026-12-01-24aeaaa).
+_FAR, _FAR_NARROW = 100, {1: 250, 2: 150}
+
+
+def _serial_select(p: Problem, a: Algorithms) -> bool:
+    """Are items so many that ten dispatches take less than merges of all?"""
+    far = _FAR_NARROW.get(p.format.bytes, _FAR)
+    return p.sequences * p.length >= a["serial_select"].policy.min_items and p.length > far * p.k
+
+
 def _serial_sample(p: Problem) -> bool:
     """Does a bound leave most of so many items out that another read of all pays?"""
     # benchmarks/LOG.md#runs-and-merges-on-software-adapters-2026-11-29-258952a
@@ -453,7 +464,12 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
         "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16",
         "one read, and lists in registers",
     ),
-    Rule("serial_select", lambda p, a: p.length > 100 * p.k, "100 items and more for each of the k", "one read and a little"),
+    Rule(
+        "serial_select",
+        _serial_select,
+        "2^16 items in all and more (SwiftShader: 2^13), over 100 for each of the k (16 bits: 150, 8: 250)",
+        "one read and a little",
+    ),
     Rule(
         "serial_sample",
         lambda p, a: _serial_sample(p),

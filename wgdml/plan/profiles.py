@@ -13,11 +13,16 @@ from .algorithms.delegates import DelegatesPolicy
 from .algorithms.row_sort_buckets import RowSortBucketsPolicy
 from .algorithms.select_bisect import SelectBisectPolicy
 from .algorithms.select_lists import SelectListsPolicy
+from .algorithms.serial_select import SerialSelectPolicy
 from .machine import Machine
 from .policy import OccupancyPolicy, Profile, Range
 
 #: Of few cores that run eight invocations together up to a barrier: measured on Mesa's lavapipe.
 SOFTWARE: Profile = {"occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, loads_each=64)}
+
+#: SwiftShader takes less for a dispatch, and more for what it does
+#: (benchmarks/LOG.md#small-problems-on-software-adapters-2026-12-01-24aeaaa).
+SWIFTSHADER: Profile = {**SOFTWARE, "serial_select": SerialSelectPolicy(min_items=1 << 13)}
 
 #: Makers of GPUs for phones, as WebGPU and Vulkan drivers name them.
 _OF_PHONES = ("qualcomm", "adreno", "turnip", "arm", "mali", "img-tec", "powervr", "samsung", "broadcom", "v3d")
@@ -31,6 +36,7 @@ class Family:
     has: Callable[[Machine], bool]
     why: str
     profile: Profile
+    software: bool = False
 
 
 def smaller(share: int) -> Profile:
@@ -53,10 +59,18 @@ def smaller(share: int) -> Profile:
 #: The first that has a machine is its family.
 FAMILIES = (
     Family(
+        "SwiftShader",
+        lambda m: m.software and "swiftshader" in m.vendor,
+        "measured: its dispatches cost less than lavapipe's, and its work more",
+        SWIFTSHADER,
+        software=True,
+    ),
+    Family(
         "software adapters",
         lambda m: m.software,
         "measured on lavapipe: a few processors, of which each runs eight invocations together up to a barrier",
         SOFTWARE,
+        software=True,
     ),
     Family(
         "phones' GPUs",

@@ -17,7 +17,7 @@ import wgdml
 from wgdml import Device
 from wgdml.bench import timing
 from wgdml.plan import Machine, Planner, numbers_of, ranges
-from wgdml.plan.profiles import FAMILIES, SOFTWARE, changes, smaller
+from wgdml.plan.profiles import FAMILIES, changes, smaller
 from wgdml.runtime import profile
 from wgdml.selftest import facts_of
 from wgdml.terminal import check_writable, output_of, progress, table_of, write_document
@@ -166,7 +166,7 @@ def _leaps(machine: Machine, facts: Facts, alone: bool) -> list[Numbers]:
     share = min(_SMALLEST, max(1, round(_FULL_LARGE / facts.full_workgroups)))
     tables = [] if machine.software else [smaller(n) for n in sorted({1, share})]
     if not alone:
-        tables += [family.profile for family in FAMILIES if (family.profile is SOFTWARE) == machine.software]
+        tables += [family.profile for family in FAMILIES if family.software == machine.software]
     return [large | numbers_of(table) for table in tables]
 
 
