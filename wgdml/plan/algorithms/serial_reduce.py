@@ -36,11 +36,10 @@ class SerialReduce(Algorithm[SerialReducePolicy]):
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         source, sequences = problem.source, problem.sequences
         parts = max(1, min(self.policy.invocations // sequences, problem.loads // self.policy.loads))
-        if source.rows:
-            # A run of its own for each invocation: eight that share one take twice as long.
-            subsets = Subsets.of(source, parts, lanes=1)
-        else:
-            subsets = Subsets.of(source, 8 * max(1, parts // 8) if problem.loads >= self.policy.loads else 1)
+        # Of rows a run for each invocation: eight that share one take twice as long. Of columns
+        # neighbours read side by side, and eight that share one pay where columns are few
+        # (benchmarks/LOG.md#columns-on-software-adapters-2026-12-01-c1a54c8).
+        subsets = Subsets.of(source, parts, lanes=1) if source.rows else Subsets.of(source, parts // 8 * 8 or 1)
         if subsets.count == 1:
             # To compile a value costs as much as all the rest: the kernel that emits pairs has it.
             found = program.pairs(sequences, 1) if isinstance(sink, Outputs) and program.selection.has_values else sink

@@ -11,7 +11,8 @@ from ..regions import Region, Sink, Source, View
 
 _WORKGROUP, WIDE_WORKGROUP = 16, 64  # invocations of long loops, and of short ones
 _COALESCED = 8  # invocations that run together
-_APART = 64  # items of a subset that may lie in a page each
+_APART = 64  # pages in which items of a subset may lie
+_PAGE = 4096  # bytes
 _LONGEST = 1 << 14  # loads of a subset; lavapipe ends loops after 65,535 iterations
 _UNROLL = 4  # loads of a turn of the loop that finds the best
 
@@ -29,10 +30,11 @@ class Subsets:
     def of(source: Source, count: int, *, apart: bool = True, lanes: int = _COALESCED) -> Subsets:
         """So many subsets or fewer.
 
-        They are more where an item's neighbours lie ``apart``: each may lie in a page of its own.
+        They are more where an item's neighbours lie ``apart``, in many pages.
         """
         if apart and isinstance(source, View) and not source.rows:
-            count = max(count, ceil_div(source.length, _APART))
+            step = min(_PAGE, max(a.stride for a in source.selection.axes) * source.selection.format.bytes)
+            count = max(count, ceil_div(source.length * step, _APART * _PAGE))
         loads = source.most_loads
         count = max(count, ceil_div(loads, _LONGEST))
         lanes = min(lanes, count)
