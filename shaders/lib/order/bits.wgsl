@@ -3,8 +3,6 @@
 
 #if KEY_WORDS == 1
 
-const LAST_BIT: Key = 1u;
-
 fn first_bit(key: Key) -> Key { return select(0u, 1u << (31u - countLeadingZeros(key)), key != 0u); }
 fn next_bit(bit: Key) -> Key { return bit >> 1u; }
 // A bit, if there is one, and those behind it.
@@ -12,8 +10,6 @@ fn up_to_bit(bit: Key) -> Key { return select(0u, bit | (bit - 1u), bit != 0u); 
 fn any_bit(bit: Key) -> bool { return bit != 0u; }
 
 #else
-
-const LAST_BIT: Key = Key(0u, 1u);
 
 fn first_bit(key: Key) -> Key {
   let word = select(key.y, key.x, key.x != 0u);

@@ -5,7 +5,7 @@
 // words: how many come before all those alike, the next bits, the place. Keys of one word have no
 // more bits than that.
 //   RANK_BITS   of a rank
-//   PLACE_BITS  of a place; with keys of one word, twice as many and the bits of a rank fill a word
+//   PLACE_BITS  of a place; twice as many, and the bits of a rank, fill no more than a word
 #import io/pair_at
 #import workgroup/any
 #import workgroup/least_key
