@@ -311,7 +311,7 @@ GPU_RULES: tuple[Rule, ...] = (
         "to 1024 and 2 k; "
         "k to 512 and half, as powers of two; but columns of over 2^19 in all with k up to 31 (64 bits: 10), and of 8 bits of "
         "over 2^22, which a copy or delegates take",
-        "bits of keys in registers take less than a sort",
+        "bisection in registers takes less than a sort",
     ),
     Rule(
         "sample_sort",
