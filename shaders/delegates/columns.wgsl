@@ -1,7 +1,7 @@
 // Delegates of each column's strided subsets: input -> sink (delegates), second_keys.
 //
 // Subset p holds the rows p, p + subsets, ... Its delegate is its best pair. Its second key is the
-// least key of the others. A workgroup serves params.across loads side by side by params.team rows.
+// least key of the others. A workgroup serves ACROSS loads side by side by params.team rows.
 // An invocation makes params.spans delegates of each column, one after the other.
 //   SHARED  1 where a team's rows share a subset; else each row is one
 //   UNROLL  rows under way at once, and TAIL at the end of a run. No item may be met twice.
@@ -69,14 +69,14 @@ fn delegates_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Delegat
 #if SHARED
 // An invocation for each column of those TOGETHER from `column` on: the rows are one subset's.
 fn put_rows(local: u32, first_load: u32, column: u32, part: u32, span: u32) {
-  let at = columns_at(first_load + local % params.across);
-  for (var t = local / params.across; t < TOGETHER; t += params.team) {
-    let first = t * WORKGROUP + local % params.across;
+  let at = columns_at(first_load + local % ACROSS);
+  for (var t = local / ACROSS; t < TOGETHER; t += params.team) {
+    let first = t * WORKGROUP + local % ACROSS;
     var best = pair_of(team_rows[first]);
     var second = team_seconds[first];
     for (var row = 1u; row < params.team; row += 4u) {
 #for u in 4
-      let place$u = first + min(row + $uu, params.team - 1u) * params.across;
+      let place$u = first + min(row + $uu, params.team - 1u) * ACROSS;
       let inside$u = row + $uu < params.team;
       let other$u = pair_of(team_rows[place$u]);
       let key$u = select(LAST_KEY, other$u.key, inside$u);
@@ -99,7 +99,7 @@ fn put_rows(local: u32, first_load: u32, column: u32, part: u32, span: u32) {
   let start = target_of(at.sequence);
 #for t in TOGETHER
   if (has_column(at, column + $tu)) {
-    let place$t = $tu * WORKGROUP + row * params.across + local / params.team;
+    let place$t = $tu * WORKGROUP + row * ACROSS + local / params.team;
     put_delegate(target_beside(start, column + $tu), subset, pair_of(team_rows[place$t]), team_seconds[place$t]);
   }
 #endfor
@@ -112,15 +112,15 @@ fn first_row(part: u32, span: u32, row: u32) -> u32 {
 }
 
 fn run(workgroup: u32, local: u32) {
-  let blocks = (column_loads() + params.across - 1u) / params.across;
+  let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
   let part = workgroup / blocks;
   if (part >= params.parts) { return; }
-  let first_load = workgroup % blocks * params.across;
-  let at = columns_at(first_load + local % params.across);
+  let first_load = workgroup % blocks * ACROSS;
+  let at = columns_at(first_load + local % ACROSS);
   let start = column_offsets(at).x;
   let column = span_of(at.sequence);
   for (var span = 0u; span < params.spans; span++) {
-    let row = first_row(part, span, local / params.across);
+    let row = first_row(part, span, local / ACROSS);
     let stride = params.parts * params.team * params.spans;
     var found = delegates_of_rows(start, column, select(params.length, row, at.live), stride);
 #for c in PER_LOAD

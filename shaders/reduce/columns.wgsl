@@ -1,8 +1,8 @@
 // The best pair of every part of every column: input -> sink.
 //
-// A workgroup serves params.across loads by params.team rows. Part p takes the rows p * team + y,
-// and every parts * team-th after. Neighbouring invocations take params.beside loads that lie side
-// by side, then the next row's, so that reads coalesce however few columns there are.
+// A workgroup serves ACROSS loads by params.team rows. Part p takes the rows p * team + y, and
+// every parts * team-th after. Neighbouring invocations take params.beside loads that lie side by
+// side, then the next row's, so that reads coalesce however few columns there are.
 //   UNROLL      rows under way at once
 //   TREE        1 where a workgroup has several rows; they meet in its memory
 //   TRANSPOSED  1 where results change invocations, so that neighbours write side by side
@@ -29,7 +29,7 @@ fn lane_of(local: u32) -> Lane {
 #if TREE
   let block = local / params.beside;
   let load = block / params.team * params.beside + local % params.beside;
-  return Lane(load, select(block % params.team, params.team, load >= params.across));
+  return Lane(load, select(block % params.team, params.team, load >= ACROSS));
 #else
   return Lane(local, 0u);
 #endif
@@ -58,7 +58,7 @@ fn best_of_rows(start: u32, span: Span, first: u32, stride: u32) -> Bests {
 #if TREE
 // TOGETHER columns of each load at a time: rows in memory, then an invocation a column.
 fn put_bests(lane: Lane, first_load: u32, at: Columns, part: u32, bests: Bests) {
-  let place = lane.row * params.across + lane.load;
+  let place = lane.row * ACROSS + lane.load;
   let target_ = column_target(at);
 #for c in PER_LOAD
   if (lane.row < params.team) { team_rows[$[c % TOGETHER]u * WORKGROUP + place] = store_of(bests[$c]); }
@@ -107,10 +107,10 @@ fn put_bests(lane: Lane, first_load: u32, at: Columns, part: u32, bests: Bests) 
 #endif
 
 fn run(workgroup: u32, local: u32) {
-  let blocks = (column_loads() + params.across - 1u) / params.across;
+  let blocks = (column_loads() + ACROSS - 1u) / ACROSS;
   let part = workgroup / blocks;
   if (part >= params.parts) { return; }
-  let first_load = workgroup % blocks * params.across;
+  let first_load = workgroup % blocks * ACROSS;
   let lane = lane_of(local);
   let at = columns_at(first_load + lane.load);
   var bests = no_bests(NO_INDEX);

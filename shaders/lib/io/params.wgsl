@@ -44,8 +44,7 @@ struct Params {
   sample_rank: u32,       // Rank in that sample of what may be a threshold.
   buckets: u32,           // Buckets between splitters from that sample, a power of two.
   sample_slack: u32,      // Items of the sample beyond sample_rank that may be up to it.
-  across: u32,            // Down columns, loads side by side that a workgroup serves.
-  beside: u32,            // Of these, loads that neighbours serve.
+  beside: u32,            // Down columns, loads side by side that neighbours serve.
   spans: u32,             // Down columns, subsets that an invocation serves, one after the other.
   first_rank: u32,        // First rank that this dispatch writes, or reads of ordered pairs.
   ranks: u32,             // Ranks of the bound sink, from first_rank on. Others are left alone.

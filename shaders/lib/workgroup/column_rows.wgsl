@@ -1,4 +1,4 @@
-// Rows of params.across loads side by side, params.team of them: their pairs in workgroup memory.
+// Rows of ACROSS loads side by side, params.team of them: their pairs in workgroup memory.
 //   TOGETHER  columns of a load that are dealt with at a time, a divisor of PER_LOAD
 #import order/pair
 #import io/params
@@ -16,7 +16,7 @@ fn halve_rows(local: u32, row: u32) -> u32 {
 #for t in TOGETHER
       {
         let mine = $tu * WORKGROUP + local;
-        let other = mine + half * params.across;
+        let other = mine + half * ACROSS;
         if (before(pair_of(team_rows[other]), pair_of(team_rows[mine]))) { team_rows[mine] = team_rows[other]; }
       }
 #endfor
@@ -32,7 +32,7 @@ fn best_of_column(first: u32, rows: u32) -> Pair {
   var best = pair_of(team_rows[first]);
   for (var other = 1u; other < rows; other += 4u) {
 #for u in 4
-    let other$u = pair_of(team_rows[first + min(other + $uu, rows - 1u) * params.across]);
+    let other$u = pair_of(team_rows[first + min(other + $uu, rows - 1u) * ACROSS]);
 #endfor
 #for u in 4
     if (before(other$u, best)) { best = other$u; }

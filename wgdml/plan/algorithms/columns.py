@@ -59,7 +59,7 @@ class ColumnsShape:
     def across(self) -> int:
         """Loads side by side in a workgroup, as many in each: few invocations may be idle."""
         most = self.workgroup // self.team
-        # Those from 64 on are multiples of 32, as subgroups are.
+        # In few sizes: each is a kernel. Those from 64 on are multiples of 32, as subgroups are.
         return min(most, class_above(ceil_div(self.loads, ceil_div(self.loads, most)), 2)) if self.team > 1 else most
 
     @property
@@ -149,12 +149,13 @@ class Columns(Step[ColumnsPolicy]):
             sink=sink,
             constants=self._loads(program, source, shape)
             | {
+                "ACROSS": shape.across,
                 "TREE": int(tree),
                 "TRANSPOSED": int(transposed),
                 "TOGETHER": self._together(shape, stored),
                 "UNROLL": self._unroll(ceil_div(source.length, shape.team * shape.parts)),
             },
-            params={"across": shape.across, "parts": shape.parts, "team": shape.team, "beside": beside},
+            params={"parts": shape.parts, "team": shape.team, "beside": beside},
         )
 
     def delegates(self, program: Program, source: View, sequences: int, sink: Pairs, second_keys: Region) -> None:
@@ -186,12 +187,13 @@ class Columns(Step[ColumnsPolicy]):
             bind={"second_keys": second_keys},
             constants=self._loads(program, source, shape)
             | {
+                "ACROSS": across,
                 "SHARED": int(shared),
                 "TOGETHER": self._together(shape, pair_bytes(key_words) + 4 * key_words),
                 "UNROLL": self.policy.unroll,
                 "TAIL": _TAIL,
             },
-            params={"across": across, "parts": every // spans, "spans": spans, "least": subsets, "team": shape.team},
+            params={"parts": every // spans, "spans": spans, "least": subsets, "team": shape.team},
         )
 
     def _shape(self, source: View, sequences: int, load: tuple[int, int], workgroup: int) -> ColumnsShape:

@@ -122,7 +122,8 @@ class Reduce(Algorithm[ReducePolicy]):
         # Of spans a scan ends where they end.
         if not isinstance(source, View) or source.selection.ragged or loads > shape.held:
             return 0
-        return class_above(loads if loads < _WHOLE else max(loads, self.policy.loads_per_thread), _SIZES)
+        fewest = min(self.policy.loads_per_thread, shape.held)
+        return class_above(loads if loads < _WHOLE else max(loads, fewest), _SIZES)
 
     def _shape(self, source: Source, sequences: int, key_words: int) -> _Shape:
         o, p, m = self.occupancy, self.policy, self.machine
