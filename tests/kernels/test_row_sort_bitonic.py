@@ -125,30 +125,35 @@ def alike_in_words(rows, n, rng):
     return x
 
 
+def words_lack_bits(device, subgroups, algorithm, lengths, seed, given):
+    """``given(n, rng)``: mode, array and axis of each problem with sequences of n items."""
+    own, planned = planned_device(device, algorithm, False, subgroups=subgroups, occupancy={"invocations": 1})
+    rng = np.random.default_rng(seed)
+    for n in data.in_turn(lengths, 0 if subgroups else 1):
+        problems = given(n, rng)
+        for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
+            for mode, x, axis in problems:
+                check(mode, x, axis=axis, k=k, device=own)
+    assert {dict(d.constants)["PLACED"] for plan in planned.plans for d in plan.dispatches} == {1}
+
+
 @pytest.mark.parametrize("subgroups", [True, False])
 @pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect"])
 def test_words_that_lack_bits_of_keys_of_64_bits(device, subgroups, algorithm):
-    own, planned = planned_device(device, algorithm, False, subgroups=subgroups, occupancy={"invocations": 1})
-    rng = np.random.default_rng(5)
-    for n in data.in_turn((40, 150, 400), 0 if subgroups else 1):
+    def given(n, rng):
         x = alike_in_words(37, n, rng)
-        for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
-            for given in (x, (x >> 1).view(np.float64)):
-                check("top_k-largest", given, k=k, device=own)
-                check("top_k-smallest", given, k=k, device=own)
-    assert {dict(d.constants)["PLACED"] for plan in planned.plans for d in plan.dispatches} == {1}
+        return [(mode, each, 1) for each in (x, (x >> 1).view(np.float64)) for mode in ("top_k-largest", "top_k-smallest")]
+
+    words_lack_bits(device, subgroups, algorithm, (40, 150, 400), 5, given)
 
 
 @pytest.mark.parametrize("subgroups", [True, False])
 @pytest.mark.parametrize("algorithm", ["row_sort_bitonic", "select_bisect"])
 def test_words_that_lack_bits_of_keys(device, subgroups, algorithm):
-    own, planned = planned_device(device, algorithm, False, subgroups=subgroups, occupancy={"invocations": 1})
-    rng = np.random.default_rng(3)
-    for n in data.in_turn((40, 250, 500), 0 if subgroups else 1):
+    def given(n, rng):
         x = alike_but_for_last_bits(37, n, rng)
-        for k in {2, n // 2 - 1, n // 3} if algorithm == "select_bisect" else {2, n // 2 - 1, n}:
-            check("top_k-largest", x, k=k, device=own)
-            check("top_k-smallest", -x, k=k, device=own)
-            if algorithm == "select_bisect":  # of columns pairs are sorted whole by the other
-                check("top_k-smallest", x[..., None].repeat(3, -1), axis=1, k=k, device=own)
-    assert {dict(d.constants)["PLACED"] for plan in planned.plans for d in plan.dispatches} == {1}
+        rows = [("top_k-largest", x, 1), ("top_k-smallest", -x, 1)]
+        # Of columns pairs are sorted whole by the other.
+        return [*rows, ("top_k-smallest", x[..., None].repeat(3, -1), 1)] if algorithm == "select_bisect" else rows
+
+    words_lack_bits(device, subgroups, algorithm, (40, 250, 500), 3, given)
