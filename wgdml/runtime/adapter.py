@@ -107,6 +107,11 @@ _kept: list[Any] = []  # The adapters of all backends, best first, once OpenGL's
 _lock = threading.RLock()  # A signal's handler may ask for the list while it is made.
 
 
+def shared_device() -> Any:
+    """wgpu's shared default device, or None where nobody has asked for it."""
+    return wgpu.utils.device.helper._the_device
+
+
 def _all(used: Any = None) -> list[Any]:
     """The adapters of all backends, best first; OpenGL's is ``used`` if that comes first.
 
@@ -120,7 +125,7 @@ def _all(used: Any = None) -> list[Any]:
 def _listed(used: Any) -> list[Any]:
     if _kept:
         return list(_kept)
-    shared = wgpu.utils.device.helper._the_device
+    shared = shared_device()
     used = used or (shared and shared.adapter)
     found = [*_of_compute_backends(), used] if _by_opengl(used) else resolved(wgpu.gpu.enumerate_adapters_async())
     found = sorted(found, key=rank)

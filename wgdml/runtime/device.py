@@ -14,7 +14,7 @@ from .. import contract
 from ..arguments import as_int
 from ..plan import Machine, Planner
 from . import default
-from .adapter import NoAdapterError, choose_adapter, describe, resolved, with_one_lock
+from .adapter import NoAdapterError, choose_adapter, describe, resolved, shared_device, with_one_lock
 from .context import Context
 from .errors import VariableError
 from .executor import KEPT, Executor
@@ -293,7 +293,7 @@ class Device(Executor):
 def _shared() -> tuple[Any, str]:
     """wgpu's shared default device where it will do, else None; and the reason."""
     use_gpu()
-    gpu_device = wgpu.utils.device.helper._the_device
+    gpu_device = shared_device()
     if gpu_device is None:
         return None, "of its own, as nobody had wgpu's shared default device"
     if named := next((name for name in _OWN if os.environ.get(name)), None):
@@ -320,7 +320,7 @@ def open_default(**options: Any) -> Device:
 
 def _before_fork() -> None:
     """Who has opened wgpu's shared device has used the GPU, with wgdml or without."""
-    if wgpu.utils.device.helper._the_device is not None:
+    if shared_device() is not None:
         with suppress(RuntimeError):  # in a fork already
             use_gpu()
 
