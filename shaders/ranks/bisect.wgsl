@@ -13,7 +13,7 @@
 #import io/rank_pairs
 #import io/ranks
 #import order/bits
-#import thread/row_counts
+#import thread/row_keys
 #import workgroup/any
 #import workgroup/least_key
 #import workgroup/sums
@@ -44,6 +44,22 @@ fn range_of_keys(row: Row, local: u32, lanes: u32, keys: ptr<function, Keys>) ->
   range.greatest = key_max(range.greatest, select(Key(), (*keys)[$i], position_of(row, $iu, lane_in_team(local)) < items_of(row)));
 #endfor
   return range_of_team(local, lanes, range);
+}
+
+fn count_before(keys: ptr<function, Keys>, key: Key) -> u32 {
+  var count = 0u;
+#for i in KEYS
+  count += select(0u, 1u, key_less((*keys)[$i], key));
+#endfor
+  return count;
+}
+
+fn count_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> u32 {
+  var count = 0u;
+#for i in KEYS
+  count += select(0u, 1u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
+#endfor
+  return count;
 }
 
 // An interval of up to LISTED pairs with the one that `earlier` ones precede.

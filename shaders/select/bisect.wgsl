@@ -9,7 +9,7 @@
 //   KEYS   of those loads, 64 at most
 //   TEAM   invocations of a team
 #import order/between
-#import thread/row_counts
+#import thread/row_keys
 #import workgroup/any
 #import workgroup/least_key
 #if PLACED

@@ -24,3 +24,8 @@ fn read_keys(row: Row, lane: u32, keys: ptr<function, Keys>) {
 #endfor
 #endfor
 }
+
+// The position of an invocation's item, or more than any where there is none.
+fn position_of(row: Row, i: u32, lane: u32) -> u32 {
+  return i / PER_LOAD * TEAM * PER_LOAD + i % PER_LOAD + lane * PER_LOAD - row.skew;
+}
