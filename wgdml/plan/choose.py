@@ -436,9 +436,9 @@ _FAR, _FAR_NARROW = 100, {1: 250, 2: 150}
 
 
 def _serial_select(p: Problem, a: Algorithms) -> bool:
-    """Are items so many that ten dispatches take less than merges of all?"""
-    far = _FAR_NARROW.get(p.format.bytes, _FAR)
-    return p.sequences * p.length >= a["serial_select"].policy.min_items and p.length > far * p.k
+    """Are items so many that ten dispatches take less than merges of all, or have those no room?"""
+    many = p.sequences * p.length >= a["serial_select"].policy.min_items or a["serial_merge"].serves(p) is not None
+    return many and p.length > _FAR_NARROW.get(p.format.bytes, _FAR) * p.k
 
 
 def _serial_sample(p: Problem) -> bool:
