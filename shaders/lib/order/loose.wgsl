@@ -9,45 +9,42 @@ alias Loose = u32;
 
 fn nan_first() -> bool { return params.nan_key == 0u; }
 
-// Signed numbers in the order of the numbers that floats are. NaNs lie beyond both infinities.
-fn in_line(bits: u32) -> u32 { return bits ^ (minus_of(bits) & 0x7fffffffu); }
-
-// NaNs of one sign wrap around to where those of the other sign are.
-fn loose_of(bits: u32) -> Loose { return (in_line(bits) ^ turned()) - begin_of_line(); }
-
-fn turned() -> u32 { return select(0u, 0xffffffffu, largest_first()); }
-
-// What has the first loose key: the first number or, where NaNs come first, behind the last one.
-fn begin_of_line() -> u32 {
-  let end = in_line(end_bits(nan_first())) ^ turned();
-  return end + select(0u, 1u, nan_first());
+// Signed numbers in the order of the numbers that floats are, counted from what comes first: the
+// first number or, where NaNs come first, what is behind the last one. NaNs lie beyond both
+// infinities, and those of one sign wrap around to where those of the other sign are.
+fn loose_of(bits: u32) -> Loose {
+  let number = bits ^ (minus_of(bits) & ~MINUS) ^ select(0u, 0xffffffffu, largest_first());
+  return number - select(~params.largest, params.largest + 1u, nan_first());
 }
 
-// The bits of the first and the last number in the wanted order.
-fn end_bits(last: bool) -> u32 { return params.largest | select(0u, MINUS, last == largest_first()); }
+// Of the first number, behind which there are twice params.largest and the second zero.
+fn loose_of_first() -> Loose { return select(0u, ~(2u * params.largest + 1u), nan_first()); }
+
+// The keys of the first number, of zero, which is in the middle, and of the last number.
+fn key_of_zero() -> Key { return params.flip_high; }
+fn key_of_first() -> Key { return key_of_zero() - params.largest; }
+fn key_of_last() -> Key { return key_of_zero() + params.largest; }
+
+// Of a number with a key, or the one next to it, but that zero counts as one.
+fn loose_of_next(key: Key) -> Loose { return loose_of_first() + (clamp(key, key_of_first(), key_of_last()) - key_of_first()); }
 
 // The loose key of the first element whose key is not before a key.
 fn loose_first(key: Key) -> Loose {
-  if (key == 0u) { return 0u; }
-  if (key < key_of(end_bits(false))) { return loose_of(end_bits(false)); }
-  if (key > key_of(end_bits(true))) { return loose_of(end_bits(true)) + 1u; }
-  let bits = bits_from(key);
-  return select(loose_of(bits), min(loose_of(0u), loose_of(MINUS)), bits == 0u);
+  let further = select(0u, 1u, key > key_of_zero()) + select(0u, 1u, key > key_of_last());
+  return select(loose_of_next(key) + further, 0u, key == 0u);
 }
 
 // The loose key of the last element whose key is not after a key.
 fn loose_last(key: Key) -> Loose {
-  if (key >= params.nan_key && !nan_first()) { return 0xffffffffu; }
-  if (key > key_of(end_bits(true))) { return loose_of(end_bits(true)); }
-  if (key < key_of(end_bits(false))) { return loose_of(end_bits(false)) - 1u; }
-  let bits = bits_from(key);
-  return select(loose_of(bits), max(loose_of(0u), loose_of(MINUS)), bits == 0u);
+  let further = select(0u, 1u, key >= key_of_zero()) - select(0u, 1u, key < key_of_first());
+  return select(loose_of_next(key) + further, 0xffffffffu, !nan_first() & (key >= params.nan_key));
 }
 
 // A loose key that is the same for all elements with one key.
 fn merged(loose: Loose) -> Loose {
-  let number = select(min(loose, loose_of(end_bits(true)) + 1u), max(loose, loose_of(end_bits(false)) - 1u), nan_first());
-  return number + select(0u, 1u, number == min(loose_of(0u), loose_of(MINUS)));
+  let first = loose_of_first();
+  let number = select(min(loose, first + 2u * params.largest + 2u), max(loose, first - 1u), nan_first());
+  return number + select(0u, 1u, number == first + params.largest);
 }
 
 #else
