@@ -56,7 +56,7 @@ fn run(workgroup: u32, local: u32) {
     let put = turn > 0u && numbers.count <= PLACES;
     if (put) {
       first_rank = numbers.earlier;
-      put_some_ranks(sequence, 1u, first_rank, first_rank + min(ranks, numbers.count), local);
+      put_ranks_of_one(sequence, first_rank, first_rank + min(ranks, numbers.count), local);
       if (all(piece.high == end)) { break; }
       any_low = true;
     }

@@ -155,6 +155,6 @@ fn run(sequence: u32, local: u32) {
 #endif
 #if !SPILLED
   sort_list(local, length, params.k);
-  put_ranks(sequence, 1u, local);
+  put_ranks_of_sequence(sequence, local);
 #endif
 }

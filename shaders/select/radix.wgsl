@@ -175,6 +175,6 @@ fn run(sequence: u32, local: u32) {
   sort_list(local, length, params.k);
 #endif
 #if !SPILLED
-  put_ranks(sequence, 1u, local);
+  put_ranks_of_sequence(sequence, local);
 #endif
 }

@@ -28,9 +28,14 @@ fn input_word(word: u32) -> u32 { return input[word]; }
 // an element of up to four bytes in its word.
 #if ELEMENT_BYTES == 8
 fn word_of_element(element: u32) -> u32 { return 2u * element; }
-#else
+#endif
+#if ELEMENT_BYTES == 4
+fn word_of_element(element: u32) -> u32 { return element; }
+fn bits_in_word(word: u32, element: u32) -> u32 { return word; }
+#endif
+#if 4 > ELEMENT_BYTES
 const PER_WORD: u32 = 4u / ELEMENT_BYTES;
-const USED_BITS: u32 = ~((0xffffffffu >> (8u * ELEMENT_BYTES - 1u)) >> 1u);  // the first ones
+const USED_BITS: u32 = ~(0xffffffffu >> (8u * ELEMENT_BYTES));  // the first ones
 
 fn word_of_element(element: u32) -> u32 { return element >> firstTrailingBit(PER_WORD); }
 fn bits_in_word(word: u32, element: u32) -> u32 {

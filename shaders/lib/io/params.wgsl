@@ -119,12 +119,15 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(num_workgroups) gr
 }
 
 // Adds the offsets of the flattened index `index` over the batch's dimensions from `first` on.
-// A step along a dimension takes back all steps along the one inside it.
+// A step along a dimension takes back all steps along the one inside it. Most indices end within
+// the first, and a loop that may end early is not unrolled, which took a tenth of compiling
+// (benchmarks/LOG.md#less-to-compile-on-gpus-2026-12-01-bd45c8c).
 fn offsets_along(first: u32, index: u32, start: vec3<u32>) -> vec3<u32> {
   var rest = index;
   var offsets = start + index * params.batch[first].yzw;
   for (var d = first + 1u; d < params.batch_dims; d++) {
     let inner = params.batch[d - 1u];
+    if (rest < inner.x) { break; }
     rest /= inner.x;
     offsets += rest * (params.batch[d].yzw - inner.x * inner.yzw);
   }

@@ -8,11 +8,10 @@
 #import io/quotient
 #import io/sink
 
-fn put_one_by_one(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
-  for (var slot = 0u; slot < count; slot++) {
-    let to = target_of(sequence + slot);
-    for (var rank = first + local; rank < end; rank += WORKGROUP) { put_to(to, rank, ranked(slot, rank)); }
-  }
+// The ranks of one sequence, the slot-th.
+fn put_apart(sequence: u32, slot: u32, first: u32, end: u32, local: u32) {
+  let to = target_of(sequence);
+  for (var rank = first + local; rank < end; rank += WORKGROUP) { put_to(to, rank, ranked(slot, rank)); }
 }
 
 #if NARROW
@@ -70,10 +69,10 @@ fn put_some_ranks(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
     return;
   }
   if (count <= 1u || params.batch[0].z != 1u) {
-    put_one_by_one(sequence, count, first, end, local);
+    for (var slot = 0u; slot < count; slot++) { put_apart(sequence + slot, slot, first, end, local); }
     return;
   }
-  let columns = params.batch[0].x;
+  let columns = sequences_beside();
   for (var slot = 0u; slot < count;) {
     let beside = min(count - slot, columns - (sequence + slot) % columns);
     // All values are one run where a rank's columns follow the last one's.
@@ -84,31 +83,36 @@ fn put_some_ranks(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
   }
 }
 
+fn put_ranks_of_one(sequence: u32, first: u32, end: u32, local: u32) { put_some_ranks(sequence, 1u, first, end, local); }
+
 #else
 
-// As above.
+fn put_ranks_of_one(sequence: u32, first: u32, end: u32, local: u32) { put_apart(sequence, 0u, first, end, local); }
+
+// As above. Neighbours put neighbouring ranks, or those of neighbouring columns.
 fn put_some_ranks(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
-  let columns = params.batch[0].x;
+  let columns = sequences_beside();
   let ranks = end - first;
-  // Neighbours put neighbouring ranks, or those of neighbouring columns.
   let down = ranks_lie_apart();
-  if (count <= 1u || (ranks >= WORKGROUP && !down) || sequence % columns + count > columns) {
-    put_one_by_one(sequence, count, first, end, local);
-    return;
-  }
-  let beside = select(ranks, count, down);
-  let divisor = divisor_for(beside, count * ranks);
-  let to = target_of(sequence);
-  for (var e = local; e < count * ranks; e += WORKGROUP) {
-    let apart = quotient(e, divisor);
-    let within = e - apart * beside;
-    let slot = select(apart, within, down);
-    let rank = first + select(within, apart, down);
-    put_to(target_beside(to, slot), rank, ranked(slot, rank));
+  let apart = ranks >= WORKGROUP && !down;
+  for (var slot = 0u; slot < count;) {
+    let together = select(min(count - slot, columns - (sequence + slot) % columns), 1u, apart);
+    let beside = select(ranks, together, down);
+    let divisor = divisor_for(beside, together * ranks);
+    let to = target_of(sequence + slot);
+    for (var e = local; e < together * ranks; e += WORKGROUP) {
+      let further = quotient(e, divisor);
+      let within = e - further * beside;
+      let other = select(further, within, down);
+      let rank = first + select(within, further, down);
+      put_to(target_beside(to, other), rank, ranked(slot + other, rank));
+    }
+    slot += together;
   }
 }
 
 #endif
 
-// The first k.
+// The first k of sequences, and of one alone.
 fn put_ranks(sequence: u32, count: u32, local: u32) { put_some_ranks(sequence, count, 0u, params.k, local); }
+fn put_ranks_of_sequence(sequence: u32, local: u32) { put_ranks_of_one(sequence, 0u, params.k, local); }

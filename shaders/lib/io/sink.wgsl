@@ -119,6 +119,15 @@ fn target_beside(start: Target, further: u32) -> Target {
 #endif
 }
 
+// Sequences that lie along the innermost dimension, of which a batch of one may have none.
+fn sequences_beside() -> u32 {
+#if SINK_PAIRS
+  return 0xffffffffu;
+#else
+  return max(params.batch[0].x, 1u);
+#endif
+}
+
 // Whether neighbours in memory are ranks of different sequences.
 fn ranks_lie_apart() -> bool {
 #if SINK_PAIRS

@@ -49,52 +49,58 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
   let least = least_of_all(local, mine);
 #for i in EACH
   words$i.x -= least;
-  if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[floating_digit(words$i.x)], 1u); }
 #endfor
-  var place = kth_bin(local, k);
-  var rank = k - place.y;
-#for i in EACH
-  open &= ~select($[1 << i]u, 0u, floating_digit(words$i.x) == place.x);
-#endfor
-  let bin = distances_with(place.x);
-  var found = vec3<u32>(bin.x, 0u, 0u);
-  var high = bin.y;
+  var rank = k;
+  var found = vec3<u32>();
   var word = 0u;
+  var high = 32u;
+  var size = 0u;  // bits of a digit; none of the first, which is a number with a floating point
   var differing = ones(32u);
-  // Where all of a bin are wanted, or nearly all, every later bit may be a one.
-  while (place.z - rank > slack && word <= KEY_WORDS) {
-    if (differing == ones(32u)) {
-      var with_one = 0u;
-      var with_zero = 0u;
+  // One copy of `kth_bin` serves all digits: so there is less to compile.
+  loop {
 #for i in EACH
-      if ((open & $[1 << i]u) != 0u) {
-        with_one |= word_of(words$i, word);
-        with_zero |= ~word_of(words$i, word);
-      }
-#endfor
-      let bits = differing_bits(local, with_one, with_zero);
-      differing = bits.x;
-      found |= in_word(word, bits.y & ones(high));
-    }
-    high = 32u - countLeadingZeros(differing & ones(high));
-    if (high == 0u) {
-      word++;
-      high = 32u;
-      differing = ones(32u);
-      continue;
-    }
-    let size = min(high, KTH_DIGIT);
-    high -= size;
-#for i in EACH
-    let digit$i = (word_of(words$i, word) >> high) & ones(size);
+    let digit$i = select((word_of(words$i, word) >> (high & 31u)) & ones(size), floating_digit(words$i.x), size == 0u);
     if ((open & $[1 << i]u) != 0u) { atomicAdd(&kth_bins[digit$i], 1u); }
 #endfor
-    place = kth_bin(local, rank);
+    let place = kth_bin(local, rank);
     rank -= place.y;
-    found |= in_word(word, place.x << high);
 #for i in EACH
     open &= ~select($[1 << i]u, 0u, digit$i == place.x);
 #endfor
+    if (size == 0u) {
+      let bin = distances_with(place.x);
+      found.x = bin.x;
+      high = bin.y;
+    } else {
+      found |= in_word(word, place.x << high);
+    }
+    size = 0u;
+    // Where all of a bin are wanted, or nearly all, every later bit may be a one.
+    while (size == 0u && place.z - rank > slack && word <= KEY_WORDS) {
+      if (differing == ones(32u)) {
+        var with_one = 0u;
+        var with_zero = 0u;
+#for i in EACH
+        if ((open & $[1 << i]u) != 0u) {
+          with_one |= word_of(words$i, word);
+          with_zero |= ~word_of(words$i, word);
+        }
+#endfor
+        let bits = differing_bits(local, with_one, with_zero);
+        differing = bits.x;
+        found |= in_word(word, bits.y & ones(high));
+      }
+      high = 32u - countLeadingZeros(differing & ones(high));
+      if (high == 0u) {
+        word++;
+        high = 32u;
+        differing = ones(32u);
+      } else {
+        size = min(high, KTH_DIGIT);
+        high -= size;
+      }
+    }
+    if (size == 0u) { break; }
   }
   found |= mask_below(Digit(word, high, 0u));
   found.x = least + min(found.x, 0xffffffffu - least);
