@@ -23,13 +23,13 @@ fn sort_lists(local: u32, size: u32) {
     for (var reach = run / 2u; reach > 0u; reach /= 2u) {
       workgroupBarrier();
       for (var t = local; t < teams_of_workgroup() * half_size; t += WORKGROUP) {
-        let base = t / half_size * params.places;
-        let i = t % half_size;
-        let block = i / reach * (2u * reach);
-        let low = block + i % reach;
+        let home = (t >> firstTrailingBit(half_size)) * params.places;
+        let i = t & (half_size - 1u);
+        let within = i & (reach - 1u);
+        let block = home + 2u * (i - within);
         // The first step of a merge mirrors, the others shift.
-        let high = select(low + reach, block + 2u * reach - 1u - i % reach, reach == run / 2u);
-        compare_exchange(base + low, base + high);
+        let other = select(reach + within, 2u * reach - 1u - within, reach == run / 2u);
+        compare_exchange(block + within, block + other);
       }
     }
   }

@@ -13,7 +13,8 @@ var<workgroup> chosen_counts: array<atomic<u32>, MOST_TEAMS>;
 var<workgroup> counts: array<atomic<u32>, MOST_TEAMS>;
 
 var<private> reading: Team;
-var<private> choices: u32;  // subsets that are read again
+var<private> again: u32;  // loads that are read again
+var<private> shift: u32;  // Bits of a member's number. Some numbers have no member.
 
 // Before a barrier ahead of the first `choose`.
 fn choose_none(team: Team, local: u32) {
@@ -28,11 +29,11 @@ fn choose(team: Team, first: u32) {
   chosen[team.slot * team_size() * OWN + atomicAdd(&chosen_counts[team.slot], 1u)] = first;
 }
 
-// The loads of a team's chosen subsets: the first of each, the second of each, ... Of no subsets
-// there is none, whatever a division by zero gives.
+// The loads of a team's chosen subsets, one subset after the other.
 fn nth_load(n: u32) -> u32 {
-  let v = chosen[reading.slot * team_size() * OWN + n % choices] + n / choices * reading.stride;
-  return select(NOWHERE, v, n < choices * reading.members && v < reading.end);
+  let first = chosen[reading.slot * team_size() * OWN + (n >> shift)];
+  let v = first + (n & ((1u << shift) - 1u)) * reading.stride;
+  return select(NOWHERE, v, n < again && v < reading.end);
 }
 
 fn reserve(slot: u32, places: u32) -> u32 { return atomicAdd(&counts[slot], places); }
@@ -46,9 +47,10 @@ fn enlist(slot: u32, place: u32, pair: Pair) {
 fn append_survivors(team: Team, threshold: Pair) -> u32 {
   workgroupBarrier();
   reading = team;
-  choices = atomicLoad(&chosen_counts[team.slot]);
+  shift = 32u - countLeadingZeros(max(team.members, 1u) - 1u);
+  again = atomicLoad(&chosen_counts[team.slot]) << shift;
   let limit = limit_of(team.row, threshold);
-  for (var n = team.lane; n < choices * team.members; n += AGAIN * team_size()) {
+  for (var n = team.lane; n < again; n += AGAIN * team_size()) {
     list_near(team.slot, team.row, n, team_size(), limit);
   }
   workgroupBarrier();
@@ -58,20 +60,15 @@ fn append_survivors(team: Team, threshold: Pair) -> u32 {
 // Lists a load's items up to the threshold, a bit each; returns those without a place.
 fn append_pending(team: Team, v: u32, data: Load, items: u32, threshold: Pair) -> u32 {
   var pending = items;
-#for c in PER_LOAD
-  if ((pending & (1u << $cu)) != 0u) {
-    let candidate = item(team.row, v, data, $cu);
-    if (!passes(threshold, candidate)) {
-      pending &= ~(1u << $cu);
-    } else {
-      let place = atomicAdd(&counts[team.slot], 1u);
-      if (place < params.places) {
-        list[team.slot * params.places + place] = store_of(candidate);
-        pending &= ~(1u << $cu);
-      }
-    }
+  // One copy of this serves all items: so there is less to compile.
+  for (var rest = items; rest != 0u; rest &= rest - 1u) {
+    let candidate = item(team.row, v, data, firstTrailingBit(rest));
+    var place = params.places;
+    let passing = passes(threshold, candidate);
+    if (passing) { place = atomicAdd(&counts[team.slot], 1u); }
+    if (place < params.places) { list[team.slot * params.places + place] = store_of(candidate); }
+    if (!passing || place < params.places) { pending ^= rest & (~rest + 1u); }
   }
-#endfor
   return pending;
 }
 
@@ -91,7 +88,6 @@ fn cut_lists(team: Team, local: u32, threshold: Pair) -> Pair {
 // As `append_survivors`, after it, where a team's list is too short: a load an invocation a step.
 fn append_in_steps(team: Team, local: u32, first_threshold: Pair) -> u32 {
   var threshold = first_threshold;
-  let again = choices * team.members;
   if (team.lane == 0u) { atomicStore(&counts[team.slot], listed_before(team.slot)); }
   let steps = (largest_of_all(local, again) + team_size() - 1u) / team_size();
   for (var step = 0u; step < steps; step++) {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..machine import ceil_div, power_of_two_above
 from ..problem import Problem
 from ..program import Program
-from ..regions import Pairs, Sink
+from ..regions import Pairs, Sink, loads_again
 from .base import Algorithm, uses
 from .parts import bins_of, class_above, held_bytes
 from .row_sort_radix import RowSortRadix
@@ -256,6 +256,8 @@ class SelectDigits(Algorithm[None]):
                 "SAMPLED": sample.loads,
                 "SAMPLED_ITEMS": sample.items,
                 "EACH": max(1, sample.loads * sample.items),
+                # Rows are hardly ever counted where a sample tells: so there is less to compile.
+                "COUNTS": 1 if sample.loads else loads_again(problem.view.per_load),
             },
             params=self._sampling(problem.k, shape)
             | {
