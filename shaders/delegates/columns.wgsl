@@ -93,13 +93,14 @@ fn put_rows(local: u32, first_load: u32, column: u32, part: u32, span: u32) {
 #else
 // An invocation for each row, so that neighbours write a sequence's subsets side by side.
 fn put_rows(local: u32, first_load: u32, column: u32, part: u32, span: u32) {
-  let at = columns_at(first_load + local / params.team);
-  let row = local % params.team;
+  let load = local >> firstTrailingBit(params.team);
+  let at = columns_at(first_load + load);
+  let row = local & (params.team - 1u);
   let subset = (span * params.parts + part) * params.team + row;
   let start = target_of(at.sequence);
 #for t in TOGETHER
   if (has_column(at, column + $tu)) {
-    let place$t = $tu * WORKGROUP + row * ACROSS + local / params.team;
+    let place$t = $tu * WORKGROUP + row * ACROSS + load;
     put_delegate(target_beside(start, column + $tu), subset, pair_of(team_rows[place$t]), team_seconds[place$t]);
   }
 #endfor

@@ -28,8 +28,9 @@ struct Lane { load: u32, row: u32 }
 fn lane_of(local: u32) -> Lane {
 #if TREE
   let block = local / params.beside;
-  let load = block / params.team * params.beside + local % params.beside;
-  return Lane(load, select(block % params.team, params.team, load >= ACROSS));
+  // A team is a power of two: a shift and a mask in place of divisions.
+  let load = (block >> firstTrailingBit(params.team)) * params.beside + local % params.beside;
+  return Lane(load, select(block & (params.team - 1u), params.team, load >= ACROSS));
 #else
   return Lane(local, 0u);
 #endif
