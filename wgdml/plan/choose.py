@@ -320,6 +320,12 @@ GPU_RULES: tuple[Rule, ...] = (
         "a workgroup each would leave most of the machine idle",
     ),
     Rule(
+        "radix_sort",
+        _narrow_sort,
+        "8-bit rows of over 8192 items, up to a quarter as many as processors, k over 1024 and a sixteenth",
+        "one digit, and many workgroups a row",
+    ),
+    Rule(
         "sample_select",
         _few_of_many_ranks,
         "few long rows, k from 1024 on, or from 256 on and 3072 in all; those with k from 512 on, up to a fifth as many as "
@@ -332,12 +338,6 @@ GPU_RULES: tuple[Rule, ...] = (
         lambda p, a: a["select_radix"].prefers(p) and _few_and_long(p, a),
         "few long rows, k from 64 on",
         "a workgroup each would leave most of the machine idle",
-    ),
-    Rule(
-        "radix_sort",
-        _narrow_sort,
-        "8-bit rows of over 8192 items, up to a quarter as many as processors, k over 1024 and a sixteenth",
-        "one digit, and many workgroups a row",
     ),
     Rule(
         "select_digits",
