@@ -36,6 +36,27 @@ def test_sorted_lists(lists, name, k, shape, axis):
         check(f"top_k-{('largest', 'smallest')[k % 2]}", x, axis=axis, k=k, device=device, case=kind)
 
 
+@pytest.mark.parametrize(
+    ("name", "k", "shape"),
+    [("float32", 3, (1, 5003)), ("int64", 8, (3, 20001)), ("float16", 16, (2, 70001)), ("uint8", 5, (70, 66001))],
+)
+def test_parts_of_long_rows(lists, name, k, shape):
+    """Lists of parts are merged. A narrow key leaves 16 bits for an item's place in its part."""
+    device, plans = lists(True)
+    for number, kind in enumerate(data.kinds(oracle.DTYPES[name]) if shape[0] < 70 else ["few_distinct", "random"]):
+        x = data.make(kind, name, shape, number)
+        check(f"top_k-{('largest', 'smallest')[k % 2]}", x, k=k, device=device, case=kind)
+    assert "serial/merge" in [dispatch.kernel for dispatch in plans[-1].dispatches]
+
+
+def test_parts_of_ragged_rows(lists):
+    """A row ends before its last parts, which list nothing."""
+    device, _ = lists(True)
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 50, (5, 9001)).astype("float32")
+    check_ragged(x, 6, np.array([9001, 0, 3, 700, 6000]), device)
+
+
 @pytest.mark.parametrize(("name", "k"), [("float32", 8), ("int64", 32)])
 def test_sorted_lists_of_ragged_rows(lists, name, k):
     device, _ = lists(True, serial_lists={"max_k": 64})

@@ -435,9 +435,22 @@ GPU_RULES: tuple[Rule, ...] = (
 _FAR, _FAR_NARROW = 100, {1: 250, 2: 150}
 
 
+def _subsets_pay(p: Problem, a: Algorithms) -> bool:
+    """Are items so many that ten dispatches take less than lists or merges of all?"""
+    # benchmarks/LOG.md#lists-of-parts-on-software-adapters-2026-12-01-9611156
+    share = 1 if p.k <= 8 else 2
+    return bool(share * p.sequences * p.length * p.format.bytes >= a["serial_select"].policy.min_bytes)
+
+
+def _serial_lists(p: Problem, a: Algorithms) -> bool:
+    """Are there sequences enough, or do a few lists take less than merges of all?"""
+    items = p.sequences * p.length
+    many = p.sequences >= 8 and items >= 1 << (15 if p.k <= 8 else 16) and (p.columns or p.length <= 4096)
+    return many or (p.along and items >= 1 << 12 and not _subsets_pay(p, a))
+
+
 def _serial_select(p: Problem, a: Algorithms) -> bool:
-    """Are items so many that ten dispatches take less than merges of all, or have those no room?"""
-    many = p.sequences * p.length >= a["serial_select"].policy.min_items or a["serial_merge"].serves(p) is not None
+    many = _subsets_pay(p, a) or a["serial_merge"].serves(p) is not None
     return many and p.length > _FAR_NARROW.get(p.format.bytes, _FAR) * p.k
 
 
@@ -460,14 +473,16 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
     Rule("serial_reduce", lambda p, a: p.k == 1, "k = 1", "one read and a little"),
     Rule(
         "serial_lists",
-        lambda p, a: p.sequences >= 8 and p.sequences * p.length >= 1 << (15 if p.k <= 8 else 16),
-        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16",
+        _serial_lists,
+        "8 rows of up to 4096 items, or columns of up to 1024, and more; k up to 8 of 2^15 items in all, 16 of 2^16; rows of 2^12 "
+        "items in all and more, k up to 8 of less than 2^17 bytes (SwiftShader: 2^15), 16 of half of that",
         "one read, and lists in registers",
     ),
     Rule(
         "serial_select",
         _serial_select,
-        "2^16 items in all and more (SwiftShader: 2^13), over 100 for each of the k (16 bits: 150, 8: 250)",
+        "2^17 bytes in all and more (SwiftShader: 2^15), k over 8 half of that; over 100 items for each of the k (16 bits: 150, 8: "
+        "250)",
         "one read and a little",
     ),
     Rule(

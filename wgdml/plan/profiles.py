@@ -21,8 +21,8 @@ from .policy import OccupancyPolicy, Profile, Range
 SOFTWARE: Profile = {"occupancy": OccupancyPolicy(workgroups=32, invocations=1 << 10, loads_each=64)}
 
 #: SwiftShader takes less for a dispatch, and more for what it does
-#: (benchmarks/LOG.md#small-problems-on-software-adapters-2026-12-01-24aeaaa).
-SWIFTSHADER: Profile = {**SOFTWARE, "serial_select": SerialSelectPolicy(min_items=1 << 13)}
+#: (benchmarks/LOG.md#lists-of-parts-on-software-adapters-2026-12-01-9611156).
+SWIFTSHADER: Profile = {**SOFTWARE, "serial_select": SerialSelectPolicy(min_bytes=1 << 15)}
 
 #: Makers of GPUs for phones, as WebGPU and Vulkan drivers name them.
 _OF_PHONES = ("qualcomm", "adreno", "turnip", "arm", "mali", "img-tec", "powervr", "samsung", "broadcom", "v3d")

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..machine import ceil_div
 from ..policy import number
 from ..problem import Problem
 from ..program import Program
 from ..regions import Sink, View
-from .base import Algorithm
+from .base import Algorithm, uses
+from .serial_merge import SerialMerge
 from .serial_subsets import Subsets, dispatch_invocations
 
 _LOADS = 4  # of one item, that are looked at together
-#: Longest row and column. Items of long columns lie in a page each. Narrow keys' places have 16
-#: bits (benchmarks/LOG.md#lists-on-software-adapters-2026-11-28-46343b0).
-_ROW, _COLUMN = 4096, 1024
+#: Longest column. Items of long columns lie in a page each
+#: (benchmarks/LOG.md#lists-on-software-adapters-2026-11-28-46343b0).
+_COLUMN = 1024
+#: Lists of all rows, and items of each part, about
+#: (benchmarks/LOG.md#lists-of-parts-on-software-adapters-2026-12-01-9611156).
+_LISTS, _PART = 64, 512
+_PLACES_OF_PARTS = 1 << 16  # A narrow key and a place in its part share a word.
 _PLACES = (8, 16, 32, 64)  # of a list: each is a kernel
 
 
@@ -28,36 +34,49 @@ class SerialListsPolicy:
 
 
 class SerialLists(Algorithm[SerialListsPolicy]):
-    """An invocation a sequence keeps its first k in order as it reads."""
+    """An invocation a sequence, or a part of a long row, keeps its first k in order as it reads."""
 
     name = "serial_lists"
-    summary = "a sorted list in registers, an invocation a sequence; one read"
+    summary = "a sorted list in registers, an invocation a sequence or a part of one; one read"
+    merge = uses(SerialMerge)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem) -> Subsets:
         self.check_first(problem)
-        source = problem.source
-        longest = _ROW if source.rows else _COLUMN if source.columns else 0
-        fits = isinstance(source, View) and problem.length <= longest
-        self.require(fits, f"takes rows of up to {_ROW} items and columns of {_COLUMN}, not {problem.length}")
-        self.require(problem.k <= self.policy.max_k, f"takes k up to {self.policy.max_k}, not k={problem.k}")
+        source, k = problem.source, problem.k
+        fits = isinstance(source, View) and (source.rows or (source.columns and problem.length <= _COLUMN))
+        self.require(fits, f"takes rows, and columns of up to {_COLUMN} items, not of {problem.length}")
+        self.require(k <= self.policy.max_k, f"takes k up to {self.policy.max_k}, not k={k}")
+        parts = self._parts(problem) if source.rows else 1
+        subsets = Subsets.of(source, parts, apart=False, lanes=1)
+        if subsets.count > 1:
+            self.merge.check_lists(problem, subsets.count * k)
+        return subsets
+
+    @staticmethod
+    def _parts(problem: Problem) -> int:
+        """So many that processors are at work, and that places have room; each of many items."""
+        wanted = min(_LISTS // problem.sequences, problem.length // _PART)
+        return max(1, wanted, ceil_div(problem.length + problem.view.per_load, _PLACES_OF_PARTS - problem.view.per_load))
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
-        source, sequences, k = problem.source, problem.sequences, problem.k
-        whole = Subsets.of(source, 1, apart=False)
+        parts, source, sequences, k = self.check(problem), problem.source, problem.sequences, problem.k
         # A place more takes what is beyond k.
-        ordered = program.pairs(sequences, k + 1)
+        ordered = program.pairs(sequences, parts.count * k + 1)
         dispatch_invocations(
             program,
             "serial/lists",
-            sequences,
+            sequences * parts.count,
             source=source,
             sink=ordered,
-            constants=whole.constants(source)
+            constants=parts.constants(source)
             | {
                 "K": next(places for places in _PLACES if places >= k),
-                "LOADS": 1 if whole.per_load > 1 else _LOADS,
+                "LOADS": 1 if parts.per_load > 1 else _LOADS,
                 "NARROW_KEYS": int(problem.format.bytes < 4),
             },
-            params={"k": k, "least": k},
+            params=parts.params(source, sequences) | {"k": k, "least": k},
         )
-        program.emit(ordered, sequences, k, [sink], k)
+        if parts.count == 1:
+            program.emit(ordered, sequences, k, [sink], k)
+        else:
+            self.merge.build(program, replace(problem, source=replace(ordered, length=parts.count * k)), sink)

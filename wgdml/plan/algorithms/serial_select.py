@@ -21,9 +21,9 @@ _DELEGATES = 32  # of a sequence, at least
 class SerialSelectPolicy:
     """Where subsets pay, and what is read of them again."""
 
-    #: Subsets pay from so many items in all on. Merges of fewer take less than ten dispatches
-    #: (benchmarks/LOG.md#small-problems-on-software-adapters-2026-12-01-24aeaaa).
-    min_items: int = number(1 << 16, 1, 1 << 24, powers=True)
+    #: Subsets pay from so many bytes in all on. Lists or merges of fewer take less than ten
+    #: dispatches (benchmarks/LOG.md#lists-of-parts-on-software-adapters-2026-12-01-9611156).
+    min_bytes: int = number(1 << 17, 1, 1 << 26, powers=True)
 
     #: Delegates are this often the root of length and k: each is put in order, and fewer leave more
     #: to read again (benchmarks/LOG.md#runs-and-merges-on-software-adapters-2026-11-29-258952a).
