@@ -31,9 +31,10 @@ class Besides(NamedTuple):
 def check_besides(shape: Sequence[int], axes: Sequence[int], k: int, given: Mapping[str, Any]) -> Besides:
     """Checks what is given beside an x of this shape, from which k are selected along the axes.
 
-    Raises ``TypeError`` for what are no integers and for ids without 32 or 64 bits, ``ValueError``
-    for shapes that cannot be broadcast. ``ValueError`` for numbers of arrays that are negative,
-    beyond the axis or over k too; those of Tensors are not looked at.
+    Raises ``TypeError`` for lengths, starts and counts that are no integers, and for ids or a
+    payload without 32 or 64 bits; ``ValueError`` for shapes that cannot be broadcast, and for
+    numbers of arrays that are negative, beyond the axis or over k. Those of Tensors are not looked
+    at.
     """
     tensors = {name: _as_tensor(name, value) for name, value in given.items() if name != "longest"}
     length = prod(shape[a] for a in axes)
@@ -99,8 +100,10 @@ def _longest(spans: Mapping[str, Tensor | NDArray[Any]], longest: SupportsIndex 
     told = lengths if isinstance(lengths, np.ndarray) else None
     if longest is not None:
         bound = as_int("longest", longest)
-        if bound < 1 or lengths is None:
-            raise ValueError(f"longest must be at least 1, and lengths be given with it, not {bound}")
+        if lengths is None:
+            raise ValueError(f"longest must be None without lengths, which it bounds, not {bound}")
+        if bound < 1:
+            raise ValueError(f"longest must be at least 1, not {bound}")
         if told is not None and told.max(initial=1) > bound:
             raise ValueError(f"lengths must be at most longest = {bound}, not {told.max()}")
         return 0 if bound >= length else bound

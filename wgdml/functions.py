@@ -102,15 +102,15 @@ def top_k(
     without an item have index -1 and the type's last number in the order. Where x has one
     dimension, each start and length is a segment of it, and the results have their shape and k.
     ``longest`` promises that lengths in a Tensor are no longer. ``indices``: ids of 32 or 64 bits,
-    which stand for positions; ``index_dtype`` is not looked at then. The page on ragged rows says
-    the rest.
+    integers or floats, which stand for positions; ``index_dtype`` is not looked at then. Ranks
+    without an item have the id of all ones. The page on ragged rows says the rest.
 
     Raises ``ValueError`` for an axis out of range, k < 0 or k over the axis, an unknown mode or
     ``nan``, an ``index_dtype`` that does not hold the axis's last index, an ``out`` of another
     shape or device, or that overlaps ``x`` or itself, and for lengths, starts, counts and indices
     of other shapes, negative, beyond the axis or over k; ``TypeError`` for data types without an
-    order, a ``sorted`` that is no bool, an ``out`` of another type, and lengths, starts and counts
-    that are no integers.
+    order, a ``sorted`` that is no bool, an ``out`` of another type, lengths, starts and counts that
+    are no integers, and ids of other sizes; ``MemoryError`` where the device has no room.
     """
     order = as_order(mode, nan)
     in_order = as_flag("sorted", sorted)
@@ -439,7 +439,7 @@ def _repeats(x: Any) -> bool:
 def _streams(x: Any, device: Executor) -> bool:
     """Must the array go through the device block by block? (``wgdml.outofcore``)"""
     in_memory = isinstance(x, np.ndarray) and not isinstance(x, np.memmap)
-    return not in_memory or x.nbytes > device.context.limits["max-buffer-size"] or x.size > MOST_ELEMENTS
+    return not in_memory or x.nbytes > device.buffers.largest or x.size > MOST_ELEMENTS
 
 
 @dataclass(frozen=True)

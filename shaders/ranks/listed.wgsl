@@ -1,6 +1,7 @@
 // The pairs at several ranks of lists between brackets of rows, by a workgroup each.
 // source (lists), list_counters, ranks, brackets, bounds -> pairs; LISTED is MISSED where a list
 // has not all of them
+#import io/list_counters
 #import workgroup/list_slots
 #import workgroup/put_slots
 #import workgroup/rank_rows

@@ -1,6 +1,7 @@
 // The pairs of lists that have the first digit of a wanted one, behind each list.
 // source (lists), list_counters, ranks, bounds -> lists, narrowed, progress, missed
 #import workgroup/list_slots
+#import io/list_counters
 #import thread/listed_pairs
 
 @group(0) @binding(7) var<storage, read_write> list_counters: array<u32>;

@@ -26,7 +26,7 @@ fn bound_of(row: u32) -> Bound {
   let kept = state[row + 2u];
   let key = key_of(bits_kept(row, params.k - 1u));
   if (kept < params.k) { return Bound(true, last_pair()); }
-  if (key_equal(key, Key())) { return Bound(false, Pair(key, 0u)); }
+  if (none_before(key)) { return Bound(false, Pair(key, 0u)); }
   return Bound(true, Pair(key_before(key), NO_INDEX));
 }
 

@@ -11,7 +11,7 @@
 //   PLACES   of a list in workgroup memory, which is sorted there
 //   SAMPLED  loads of an invocation's sample, one in params.stride; 0 without a sample
 //   SAMPLED_ITEMS  of each of those loads; EACH in all
-//   AGAIN    loads under way at once, of up to 32 items; COUNTS where digits are counted
+//   AGAIN    loads under way at once where items are listed, of up to 32 items
 #import io/source
 #import io/sink
 #import workgroup/kth_of_row

@@ -174,6 +174,19 @@ def test_what_is_over_the_largest_buffer_is_named(device, monkeypatch, name, cal
     usable(device)
 
 
+def test_a_largest_buffer_that_is_no_whole_word(device, monkeypatch):
+    """Buffers are of whole words: of the last bytes of such a limit there would be no memory."""
+    x = np.arange((1 << 16) + 2, dtype=np.uint32).astype(np.uint8)
+    x[-1] = 255
+    x[: len(x) - 1] = np.minimum(x[: len(x) - 1], 254)
+    with monkeypatch.context() as patch:
+        patch.setitem(device.context.limits, "max-buffer-size", (1 << 16) + 3)
+        assert wgdml.argmax(x, device=device) == len(x) - 1  # by blocks
+        with pytest.raises(MemoryError, match=f"of {len(x)} bytes is over .* of 65539 bytes, in whole words"):
+            wgdml.empty((len(x),), np.uint8, device=device)
+    usable(device)
+
+
 # Counts ------------------------------------------------------------------------------------------
 
 

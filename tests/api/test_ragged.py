@@ -241,8 +241,8 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"counts": -1}, ValueError, "counts must not be negative, not -1"),
     ({"indices": np.zeros((3, 8), np.int16)}, TypeError, "indices must have a data type of 32 or 64 bits, not int16"),
     ({"indices": np.zeros((3, 7), np.int32)}, ValueError, r"indices must have x's shape, \(3, 8\), .* not \(3, 7\)"),
-    ({"lengths": 3, "longest": 0}, ValueError, "longest must be at least 1, .* not 0"),
-    ({"starts": 3, "longest": 2}, ValueError, "longest must be at least 1, and lengths be given with it, not 2"),
+    ({"lengths": 3, "longest": 0}, ValueError, "longest must be at least 1, not 0"),
+    ({"starts": 3, "longest": 2}, ValueError, "longest must be None without lengths, which it bounds, not 2"),
     ({"lengths": [2, 3, 1], "longest": 2}, ValueError, "lengths must be at most longest = 2, not 3"),
     ({"lengths": 3, "longest": 2.5}, TypeError, "longest must be an integer, not 2.5"),
 ]

@@ -262,6 +262,18 @@ def test_no_items_and_no_sequences(planned):
     assert repr(running) == "<wgdml.RunningTopK k 3 of float32[2, ...]>"
 
 
+@pytest.mark.parametrize(("mode", "nan"), [("largest", "greatest"), ("largest", "last"), ("smallest", "greatest")])
+def test_rows_full_of_what_comes_first(planned, mode, nan):
+    """Nothing precedes the number that comes first, of which equal ones came sooner; a NaN may."""
+    first = np.float32(np.inf if mode == "largest" else -np.inf)
+    batches = [np.full(40, first), np.r_[RNG.normal(size=3000), first, first], np.r_[1.0, np.nan, first]]
+    for dtype in ("float32", "float16", "float64"):
+        running = wgdml.RunningTopK(20, dtype, mode=mode, nan=nan, device=planned)
+        for batch in batches:
+            running.update(batch.astype(dtype))
+        check(running, np.concatenate(batches).astype(dtype), 20, mode == "largest", nan == "last")
+
+
 def test_attributes_cannot_be_set(device):
     """With another k or data type the result was what lies behind the state, or its bits."""
     running = wgdml.RunningTopK(2, "float32")

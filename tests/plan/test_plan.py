@@ -278,3 +278,8 @@ def test_parts_of_a_running_top_k_are_as_many_as_are_counted():
     rows = Rows("float32", Order.DESCENDING, 1, 10)
     (dispatch,) = update_plan(own, rows, row, 0, True, vectors=True, shared_input=False).dispatches
     assert dispatch.kernel == "running/update" and dispatch.grid == (0xFFFF, 1, 1)
+
+
+def test_no_algorithm_of_a_name():
+    with pytest.raises(ValueError, match=r"algorithm must be one of .*select_teams.*, not 'bitonic'"):
+        make_plan(selection((4, 100), [1], 5), GPU, algorithm="bitonic")

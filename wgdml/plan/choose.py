@@ -316,7 +316,7 @@ GPU_RULES: tuple[Rule, ...] = (
     Rule(
         "sample_sort",
         _few_long_sorts,
-        "rows of over 4096 items, up to 2^17 in all, of which half and more is wanted; of 32 and 64 bits",
+        "rows of over 4096 items, up to 2^17 in all, of which more than half is wanted; of 32 and 64 bits",
         "a workgroup each would leave most of the machine idle",
     ),
     Rule(

@@ -54,9 +54,12 @@ class Planner:
         ``shared_input``: does an output lie in the input's buffer, so that all is bound writable?
         ``algorithm`` forces the first choice.
 
-        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and
-        ``MemoryError`` where the scratch would exceed the largest buffer.
+        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve,
+        ``ValueError`` for a name that no algorithm has, and ``MemoryError`` where the scratch would
+        exceed the largest buffer.
         """
+        if algorithm is not None and algorithm not in self.algorithms:
+            raise ValueError(f"algorithm must be one of {', '.join(self.algorithms)}, not {algorithm!r}")
         forced = None if algorithm is None else self.algorithms[algorithm]
         return self.compose(selection, partial(self._build, forced), vectors=vectors, shared_input=shared_input)
 

@@ -212,7 +212,7 @@ class Buffers:
     def _larger_scratch(self, size: int) -> Any:
         scratch = self._scratch
         if scratch is None or scratch.size < size:
-            rounded = min(1 << max(16, (size - 1).bit_length()), self._context.limits["max-buffer-size"])
+            rounded = min(1 << max(16, (size - 1).bit_length()), self.largest)
             if size > 1 << 26:
                 rounded = size
             scratch = self._scratch = self.create(rounded, STORAGE)
@@ -234,18 +234,25 @@ class Buffers:
 
     # -- memory of tensors --
 
+    @property
+    def largest(self) -> int:
+        """Bytes of the largest buffer, in whole words: a limit may be an odd number."""
+        limit: int = self._context.limits["max-buffer-size"]
+        return limit // 4 * 4
+
     def check_size(self, name: str, size: int) -> None:
         """``MemoryError`` for more bytes than the largest buffer."""
-        largest = self._context.limits["max-buffer-size"]
-        if size > largest:
-            raise MemoryError(f"{name} of {size} bytes is over this device's largest buffer of {largest} bytes")
+        if size > self.largest:
+            limit = self._context.limits["max-buffer-size"]
+            whole = ", in whole words" if size <= limit else ""
+            raise MemoryError(f"{name} of {size} bytes is over this device's largest buffer of {limit} bytes{whole}")
 
     def class_of(self, name: str, size: int) -> int:
         """The size of buffers for tensors of ``size`` bytes: one of few, to be found again."""
         self.check_size(name, size)
         step = 1 << (max(size, _SMALLEST_BUFFER) - 1).bit_length() if size <= 1 << 20 else 1 << 18
         rounded = -(-size // step) * step or step
-        return min(rounded, self._context.limits["max-buffer-size"] // 4 * 4)
+        return min(rounded, self.largest)
 
     def allocate(self, name: str, size: int) -> Memory:
         """Memory for a tensor of ``size`` bytes, from the pool where it has some."""

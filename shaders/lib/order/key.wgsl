@@ -54,6 +54,13 @@ fn bits_from(key: Key) -> Key {
 
 fn is_nan(key: Key) -> bool { return key_equal(key, Key(params.nan_key)); }
 
+#if KEY_WORDS == 1
+// Whether no element's key comes before one: before the first number's only NaN's may.
+fn none_before(key: Key) -> bool { return key <= select(params.flip_high - params.largest, 0u, params.nan_key == 0u); }
+#else
+fn none_before(key: Key) -> bool { return key_equal(key, Key()); }
+#endif
+
 fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) & !key_equal(bits, Key(0u)); }
 
 #else
@@ -61,6 +68,7 @@ fn bits_are_known(key: Key, bits: Key) -> bool { return !is_nan(key) & !key_equa
 fn key_of(bits: Key) -> Key { return bits ^ flips(); }
 fn bits_from(key: Key) -> Key { return key_of(key); }
 fn is_nan(key: Key) -> bool { return false; }
+fn none_before(key: Key) -> bool { return key_equal(key, Key()); }
 fn bits_are_known(key: Key, bits: Key) -> bool { return true; }
 
 #endif

@@ -1,4 +1,5 @@
-// Rows of ACROSS loads side by side, params.team of them: their pairs in workgroup memory.
+// Rows of ACROSS loads side by side, params.team of them, a power of two: their pairs in workgroup
+// memory.
 //   TOGETHER  columns of a load that are dealt with at a time, a divisor of PER_LOAD
 #import order/pair
 #import io/params
@@ -11,18 +12,17 @@ fn halve_rows(local: u32, row: u32) -> u32 {
   var rows = params.team;
   if (rows <= 32u) { return rows; }
   while (rows > 8u) {
-    let half = (rows + 1u) / 2u;
-    if (row + half < rows) {
+    rows /= 2u;
+    if (row < rows) {
 #for t in TOGETHER
       {
         let mine = $tu * WORKGROUP + local;
-        let other = mine + half * ACROSS;
+        let other = mine + rows * ACROSS;
         if (before(pair_of(team_rows[other]), pair_of(team_rows[mine]))) { team_rows[mine] = team_rows[other]; }
       }
 #endfor
     }
     workgroupBarrier();
-    rows = half;
   }
   return rows;
 }

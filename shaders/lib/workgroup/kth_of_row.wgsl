@@ -1,7 +1,7 @@
 // The pair of a rank in a row, by histograms of its digits: a read for each.
 //
 // A digit is of pairs that have the same words above it. What those do not differ in is left out.
-//   COUNTS  loads under way at once
+//   COUNTED_AT_ONCE  loads under way at once
 #import io/used_bits
 #import workgroup/bins
 #import workgroup/differing_bits
@@ -32,11 +32,11 @@ fn count_load(row: Row, v: u32, data: Load, level: Level) {
 fn count_row(row: Row, local: u32, level: Level) {
   with_one = 0u;
   with_zero = 0u;
-  for (var v = local; v < row.loads; v += COUNTS * WORKGROUP) {
-#for u in COUNTS
+  for (var v = local; v < row.loads; v += COUNTED_AT_ONCE * WORKGROUP) {
+#for u in COUNTED_AT_ONCE
     let data$u = load(row, min(v + $uu * WORKGROUP, row.loads - 1u));
 #endfor
-#for u in COUNTS
+#for u in COUNTED_AT_ONCE
     if (v + $uu * WORKGROUP < row.loads) { count_load(row, v + $uu * WORKGROUP, data$u, level); }
 #endfor
   }

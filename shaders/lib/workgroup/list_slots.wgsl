@@ -3,7 +3,6 @@
 //   params.places    places of a list
 #import workgroup/rank_slots
 #import workgroup/same
-#import io/list_counters
 #import io/ranks
 #import io/rank_groups
 

@@ -256,8 +256,8 @@ class SelectDigits(Algorithm[None]):
                 "SAMPLED": sample.loads,
                 "SAMPLED_ITEMS": sample.items,
                 "EACH": max(1, sample.loads * sample.items),
-                # Rows are hardly ever counted where a sample tells: so there is less to compile.
-                "COUNTS": 1 if sample.loads else loads_again(problem.view.per_load),
+                # Hardly any row is counted where a sample tells, but short spans: less to compile.
+                "COUNTED_AT_ONCE": 1 if sample.loads else loads_again(problem.view.per_load),
             },
             params=self._sampling(problem.k, shape)
             | {
