@@ -76,7 +76,7 @@ class CompiledOperator:
         names = ("input_tensor", "output_value_tensor", "output_index_tensor", "output_tensor", *_ROLES)
         self.tensors = {n: tensor for n in dict.fromkeys(names) if (tensor := getattr(self.desc, n, None)) is not None}
         self._roles = _ROLES | {"output_tensor": "values" if self.selection.has_values else "indices"}
-        largest = self.device.buffers.largest
+        largest = self.device.context.limits["max-buffer-size"]
         for name, desc in self.tensors.items():
             if desc.total_tensor_size_in_bytes > largest:
                 raise ValueError(
