@@ -23,5 +23,5 @@ fn run(sequence: u32, local: u32) {
 #endfor
 #endfor
   sort_carried(local, same_for_all(local, items_of(row)), params.k, &carried);
-  put_ranks_of_sequence(sequence, local);
+  put_ranks_of_one(sequence, 0u, params.k, local);
 }

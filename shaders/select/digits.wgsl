@@ -155,6 +155,6 @@ fn run(sequence: u32, local: u32) {
 #endif
 #if !SPILLED
   sort_list(local, length, params.k);
-  put_ranks_of_sequence(sequence, local);
+  put_ranks_of_one(sequence, 0u, params.k, local);
 #endif
 }

@@ -175,6 +175,6 @@ fn run(sequence: u32, local: u32) {
   sort_list(local, length, params.k);
 #endif
 #if !SPILLED
-  put_ranks_of_sequence(sequence, local);
+  put_ranks_of_one(sequence, 0u, params.k, local);
 #endif
 }

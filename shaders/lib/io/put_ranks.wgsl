@@ -113,6 +113,5 @@ fn put_some_ranks(sequence: u32, count: u32, first: u32, end: u32, local: u32) {
 
 #endif
 
-// The first k of sequences, and of one alone.
+// The first k.
 fn put_ranks(sequence: u32, count: u32, local: u32) { put_some_ranks(sequence, count, 0u, params.k, local); }
-fn put_ranks_of_sequence(sequence: u32, local: u32) { put_ranks_of_one(sequence, 0u, params.k, local); }

@@ -55,8 +55,16 @@ fn bits_from(key: Key) -> Key {
 fn is_nan(key: Key) -> bool { return key_equal(key, Key(params.nan_key)); }
 
 #if KEY_WORDS == 1
+
+fn nan_first() -> bool { return params.nan_key == 0u; }
+
+// The keys of zero, which is in the middle of the numbers', and of the first number.
+fn key_of_zero() -> Key { return params.flip_high; }
+fn key_of_first() -> Key { return key_of_zero() - params.largest; }
+
 // Whether no element's key comes before one: before the first number's only NaN's may.
-fn none_before(key: Key) -> bool { return key <= select(params.flip_high - params.largest, 0u, params.nan_key == 0u); }
+fn none_before(key: Key) -> bool { return key <= select(key_of_first(), 0u, nan_first()); }
+
 #else
 fn none_before(key: Key) -> bool { return key_equal(key, Key()); }
 #endif

@@ -7,8 +7,6 @@
 
 alias Loose = u32;
 
-fn nan_first() -> bool { return params.nan_key == 0u; }
-
 // Signed numbers in the order of the numbers that floats are, counted from what comes first: the
 // first number or, where NaNs come first, what is behind the last one. NaNs lie beyond both
 // infinities, and those of one sign wrap around to where those of the other sign are.
@@ -20,9 +18,6 @@ fn loose_of(bits: u32) -> Loose {
 // Of the first number, behind which there are twice params.largest and the second zero.
 fn loose_of_first() -> Loose { return select(0u, ~(2u * params.largest + 1u), nan_first()); }
 
-// The keys of the first number, of zero, which is in the middle, and of the last number.
-fn key_of_zero() -> Key { return params.flip_high; }
-fn key_of_first() -> Key { return key_of_zero() - params.largest; }
 fn key_of_last() -> Key { return key_of_zero() + params.largest; }
 
 // Of a number with a key, or the one next to it, but that zero counts as one.

@@ -20,7 +20,7 @@ _COLUMN = 1024
 #: Lists of all rows, and items of each part, about
 #: (benchmarks/LOG.md#lists-of-parts-on-software-adapters-2026-12-01-9611156).
 _LISTS, _PART = 64, 512
-_PLACES_OF_PARTS = 1 << 16  # A narrow key and a place in its part share a word.
+_LONGEST_PART = 1 << 16  # items: a narrow key and a place in its part share a word
 _PLACES = (8, 16, 32, 64)  # of a list: each is a kernel
 
 
@@ -56,7 +56,7 @@ class SerialLists(Algorithm[SerialListsPolicy]):
     def _parts(problem: Problem) -> int:
         """So many that processors are at work, and that places have room; each of many items."""
         wanted = min(_LISTS // problem.sequences, problem.length // _PART)
-        return max(1, wanted, ceil_div(problem.length + problem.view.per_load, _PLACES_OF_PARTS - problem.view.per_load))
+        return max(1, wanted, ceil_div(problem.length + problem.view.per_load, _LONGEST_PART - problem.view.per_load))
 
     def build(self, program: Program, problem: Problem, sink: Sink) -> None:
         parts, source, sequences, k = self.check(problem), problem.source, problem.sequences, problem.k
