@@ -55,9 +55,8 @@ fn count_sample(local: u32, part: u32, row: Row, digit: Digit, above: vec3<u32>)
 #else
   for (var u = 0u; u < SAMPLED; u++) {
     let v = load_sampled(local, part, u);
-    if (v >= end) { return; }
     // A load that begins before the row is left out.
-    for (var c = select(PER_LOAD, 0u, v >= first_whole(row)); c < PER_LOAD; c++) {
+    for (var c = select(PER_LOAD, 0u, (v >= first_whole(row)) & (v < end)); c < PER_LOAD; c++) {
       count_held(Pair(held[u * PER_LOAD + c], index_in(row.span, v * PER_LOAD + c - row.skew)), digit, above);
     }
   }

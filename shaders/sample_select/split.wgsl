@@ -73,10 +73,9 @@ fn collect_sample(row: Row, local: u32, short: bool) -> u32 {
   if (short) {  // Fewer invocations may have an item of the sample.
     if (bests[0].index != NO_INDEX) { atomicAdd(&found_count, 1u); }
     rank = min(rank, found_by_all(local));
-    if (rank == 0u) { return 0u; }
   }
   var count = 0u;
-  for (var turn = 0u; turn < 2u; turn++) {
+  for (var turn = 0u; turn < select(0u, 2u, rank > 0u); turn++) {
     let last = kth_of(&bests, local, rank, 0u);
     var near = 0u;  // a bit an item
 #for i in ITEMS

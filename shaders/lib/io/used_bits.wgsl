@@ -3,6 +3,6 @@
 
 // The lowest bit of a word that is used, and the one above its highest.
 fn bits_of_word(word: u32) -> vec2<u32> {
-  if (word == KEY_WORDS) { return vec2<u32>(0u, params.index_bits); }
-  return vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
+  let of_key = vec2<u32>(32u - min(32u, params.key_bits - 32u * word), 32u);
+  return select(of_key, vec2<u32>(0u, params.index_bits), word == KEY_WORDS);
 }

@@ -46,10 +46,11 @@ fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
   find_owners(local);
   var digit = first_digit(differing, DIGIT);
   var crowd = 2u;
+  var last = digit.bits == 0u;
   loop {
     count_items(kind, local, sequence, digit);
     workgroupBarrier();
-    if (digit.bits == 0u) { break; }
+    if (last) { break; }
     resolve(local, sequence, digit, slack);
     clear_bins(local);
     crowd = most_crowded(local);
@@ -61,7 +62,9 @@ fn search(kind: u32, local: u32, sequence: u32, slack: u32) {
       crowd = 0u;
       break;
     }
-    if (crowd > 1u) { digit = next; } else { digit.bits = 0u; }
+    // What a barrier waits for is told apart from what counts: FXC takes one for the other.
+    last = crowd == 1u;
+    if (last) { digit.bits = 0u; } else { digit = next; }
   }
   if (crowd > 0u && local < RANKS) { slots[local] = Slot(matched[owners[local]], SETTLED); }
   workgroupBarrier();
