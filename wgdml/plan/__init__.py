@@ -11,7 +11,7 @@ from .choose import GPU_RULES, SOFTWARE_RULES, Rule
 from .machine import Machine
 from .planner import Planner
 from .policy import Profile, Range, number
-from .problem import Problem, Unserved
+from .problem import Problem, Rejected, Unserved
 from .profiles import adjusted, family_of, numbers_of, profile_of, ranges
 from .program import Binding, Dispatch, Plan
 
@@ -28,6 +28,7 @@ __all__ = [
     "Problem",
     "Profile",
     "Range",
+    "Rejected",
     "Rule",
     "Unserved",
     "adjusted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -496,11 +496,14 @@ SOFTWARE_RULES: tuple[Rule, ...] = (
 )
 
 
-def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms) -> Algorithm[Any]:
-    """The algorithm of the first rule that holds and whose algorithm serves; else ``Unserved``."""
+def choose(problem: Problem, rules: tuple[Rule, ...], algorithms: Algorithms, without: Collection[str] = ()) -> Algorithm[Any]:
+    """The algorithm of the first rule that holds and whose algorithm serves; else ``Unserved``.
+
+    ``without``: names of those that are left out.
+    """
     refusals = []
     for rule in rules:
-        if rule.when(problem, algorithms):
+        if rule.algorithm not in without and rule.when(problem, algorithms):
             algorithm: Algorithm[Any] = algorithms[rule.algorithm]
             refusal = algorithm.serves(problem)
             if refusal is None:

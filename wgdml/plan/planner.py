@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -42,10 +42,12 @@ class Planner:
         policies |= profile_of(machine) if profile is None else profile
         #: Every policy that is in use, by the name of what it belongs to.
         self.policies: Profile = policies
+        #: Kernels that the device's driver does not compile: plans do without them.
+        self.rejected: set[str] = set()
         self.algorithms: Mapping[str, Algorithm[Any]] = {name: kind(machine, policies) for name, kind in ALGORITHMS.items()}
 
-    def choose(self, problem: Problem) -> Algorithm[Any]:
-        return choose(problem, self.rules, self.algorithms)
+    def choose(self, problem: Problem, without: Collection[str] = ()) -> Algorithm[Any]:
+        return choose(problem, self.rules, self.algorithms, without)
 
     def plan(self, selection: Selection, *, algorithm: str | None = None, vectors: bool = True, shared_input: bool = False) -> Plan:
         """Plans a selection.
@@ -54,7 +56,8 @@ class Planner:
         ``shared_input``: does an output lie in the input's buffer, so that all is bound writable?
         ``algorithm`` forces the first choice.
 
-        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve,
+        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and
+        ``Rejected``, which is one, where it, or all that serve, need a kernel of ``rejected``,
         ``ValueError`` for a name that no algorithm has, and ``MemoryError`` where the scratch would
         exceed the largest buffer.
         """
@@ -68,7 +71,7 @@ class Planner:
 
         ``MemoryError`` where the scratch for one sequence would exceed the largest buffer.
         """
-        program = Program(selection, self.machine, self.choose, vectors=vectors, shared_input=shared_input)
+        program = Program(selection, self.machine, self.choose, self.rejected, vectors=vectors, shared_input=shared_input)
         pieces = pieces_of(selection, self.machine)
         parts = list(parts_of(selection, pieces))[::-1]
         while parts:

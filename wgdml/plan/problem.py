@@ -13,6 +13,10 @@ class Unserved(ValueError):
     """An algorithm does not serve a problem; the message says why not."""
 
 
+class Rejected(Unserved):
+    """A plan without the kernels that the device's driver rejected would lack one of them."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """The first k of each of so many sequences of a source."""

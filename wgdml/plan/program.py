@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 from .. import shaders
 from ..selection import SPANS, BatchDim, Beside, Selection, extent
 from .machine import Machine, ceil_div
-from .problem import Problem, Unserved
+from .problem import Problem, Rejected, Unserved
 from .regions import ALIGNMENT, Arena, Outputs, Pairs, Region, Sink, Source, TooLargeError, View, loads_again
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class Program:
         self,
         selection: Selection,
         machine: Machine,
-        choose: Callable[[Problem], Algorithm[Any]],
+        choose: Callable[[Problem, Collection[str]], Algorithm[Any]],
+        rejected: Collection[str] = (),
         *,
         vectors: bool,
         shared_input: bool,
@@ -78,6 +79,7 @@ class Program:
         self.selection = selection
         self.machine = machine
         self.choose = choose
+        self.rejected = rejected  #: Kernels that no dispatch may have.
         self.vectors = vectors
         self.sequences = selection.sequences  #: Of the part being built.
         self.spans: Region | None = None  #: What of each of them takes part, where they are ragged.
@@ -96,7 +98,8 @@ class Program:
     def run(self, source: Source, sequences: int, k: int, sink: Sink, algorithm: Algorithm[Any] | None = None) -> None:
         """Appends the dispatches for the first k of every sequence, in order, to the sink.
 
-        ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve.
+        ``algorithm`` forces the choice. Raises ``Unserved`` where it cannot serve, and ``Rejected``
+        where what serves has a kernel of ``rejected``.
         """
         whole = isinstance(source, Pairs) and source.length == k and source.counts is None
         if whole and not self.selection.sorted and isinstance(source, Pairs) and isinstance(sink, Outputs):
@@ -104,11 +107,35 @@ class Program:
             return
         s = self.selection
         problem = Problem(source, sequences, k, s.format, s.last_index, s.packed)
-        chosen = algorithm or self.choose(problem)
-        if algorithm is not None and (refusal := algorithm.serves(problem)) is not None:
-            raise Unserved(refusal)
-        self.algorithms.append(chosen.name)
-        chosen.build(self, problem, sink)
+        if algorithm is not None:
+            if (refusal := algorithm.serves(problem)) is not None:
+                raise Unserved(refusal)
+            self._build(algorithm, problem, sink)
+            return
+        without: dict[str, Rejected] = {}
+        while True:
+            try:
+                chosen = self.choose(problem, without)
+            except Unserved:
+                if without:
+                    raise next(iter(without.values())) from None
+                raise
+            try:
+                self._build(chosen, problem, sink)
+                return
+            except Rejected as rejected:
+                without[chosen.name] = rejected
+
+    def _build(self, algorithm: Algorithm[Any], problem: Problem, sink: Sink) -> None:
+        """An algorithm's dispatches; none where it raises ``Rejected``."""
+        built, used = (len(self.dispatches), len(self.algorithms)), self.arena.used
+        self.algorithms.append(algorithm.name)
+        try:
+            algorithm.build(self, problem, sink)
+        except Rejected:
+            del self.dispatches[built[0] :], self.algorithms[built[1] :]
+            self.arena.used = used
+            raise
 
     def enter(self, part: Selection) -> None:
         """Begins the dispatches for a part of the selection; finds its sequences' spans."""
@@ -196,6 +223,8 @@ class Program:
         ``bind``, ``constants`` and ``params`` go by the names in the kernel's text. A name without
         use is not sent. ``ShaderError`` for one that the text lacks, and for a missing resource.
         """
+        if kernel in self.rejected:
+            raise Rejected(f"this adapter's driver does not compile {kernel}.wgsl, which there is nothing in place of")
         bind, constants, params = bind or {}, constants or {}, params or {}
         _check_names(kernel, bind, constants, params)
         bound: dict[str, Region] = {}

@@ -12,6 +12,7 @@ from .planner import Planner
 from .program import Plan, Program
 from .regions import ALIGNMENT, Outputs, Pairs, Region, View
 
+_UPDATE = "running/update"  # the kernel that filters what arrives
 _HEAD = 4  # words of a row before its pairs
 _WORKGROUP = 512  # invocations that serve a sequence: barriers cost more with more
 _COLLECTED = 1024  # pairs with keys of one word that a workgroup collects
@@ -95,7 +96,8 @@ def update_plan(
             dims = [(part.length, part.value_step), *((d.size, d.value_stride) for d in part.batch)]
             bind["ids"], base = program.beside("ids", part.value_offset, dims, 8 if ids == 3 else 4)
             step = {"value_step": part.value_step, "value_base": base}
-        if full and len(views) == 1 and _filters(program.machine, views[0], rows):
+        filters = _UPDATE not in program.rejected and _filters(program.machine, views[0], rows)
+        if full and len(views) == 1 and filters:
             machine, occupancy = program.machine, planner.policies["occupancy"]
             parts, places = 1, rows.meeting_places(machine)
             if places:
@@ -142,7 +144,7 @@ def _take(program: Program, view: View, k: int, bind: dict[str, Region], constan
     places = max(4 * size, power_of_two_above(2 * longest))
     lists = program.pairs(sequences, places)
     program.dispatch(
-        "running/update",
+        _UPDATE,
         sequences * params["parts"],
         source=view,
         bind=bind | {"list_keys": lists.keys, "list_indices": lists.indices},

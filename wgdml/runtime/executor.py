@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import wgpu
 from numpy.typing import NDArray
 
-from ..plan import Machine, Plan, Planner
+from ..plan import Machine, Plan, Planner, Rejected
 from ..selection import Selection
+from ..shaders import ShaderError
 from .bindings import BindGroups, Resources, Steps
 from .buffers import Buffers
 from .context import Context, Kept
-from .pipelines import Pipelines
+from .pipelines import KernelError, Pipelines
 from .process import locked, use_gpu
 from .transfers import Span, Transfers
 
@@ -138,10 +140,40 @@ class Executor:
         prepared: PreparedPlan | None = self.kept.get(key)
         if prepared is None:
             self.context.counters["plans"] += 1
-            plan = make()
-            with self.context.doing("preparing a plan"):
-                prepared = PreparedPlan(self, plan)
+            prepared = self.compiled(make)
             self.kept.put(key, prepared)
+        return prepared
+
+    def compiled(self, make: Callable[[], Plan]) -> PreparedPlan:
+        """The plan that ``make`` returns, with its pipelines.
+
+        ``make`` is called again where the driver does not compile a kernel, which later plans do
+        without. Raises ``ShaderError`` where there is nothing in its place.
+        """
+        rejected: set[str] = getattr(self.planner, "rejected", set())
+        before = frozenset(rejected)
+        refused: KernelError | None = None
+        while True:
+            try:
+                plan = make()
+                with self.context.doing("preparing a plan"):
+                    prepared = PreparedPlan(self, plan)
+                break
+            except KernelError as error:
+                refused = error
+                if error.kernel in rejected:  # by a planner that does not know
+                    raise
+                rejected.add(error.kernel)
+            except Rejected as error:
+                rejected &= before  # What is at fault may be something else.
+                raise refused or ShaderError(str(error)) from error
+        if refused is not None:
+            why = " ".join(str(refused.__cause__).split())
+            warnings.warn(
+                f"the driver of {self!r} does not compile {refused.kernel}.wgsl; other kernels serve in its place: {why}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return prepared
 
     def encode(self, prepared: PreparedPlan, resources: Resources) -> Any:

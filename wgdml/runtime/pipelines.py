@@ -14,6 +14,14 @@ from .errors import DeviceLostError, translated
 from .modules import shader_module
 
 
+class KernelError(shaders.ShaderError):
+    """The driver does not compile a kernel."""
+
+    def __init__(self, kernel: str, message: str) -> None:
+        super().__init__(message)
+        self.kernel = kernel
+
+
 class Pipelines:
     """The pipelines of one device, by kernel and the constants that its text uses.
 
@@ -58,7 +66,7 @@ class Pipelines:
             if isinstance(translated(error, ""), DeviceLostError | MemoryError):
                 raise
             numbered = "\n".join(f"{i:4}  {line}" for i, line in enumerate(text.splitlines(), 1))
-            raise shaders.ShaderError(f"{kernel}.wgsl does not compile: {error}\n{numbered}") from error
+            raise KernelError(kernel, f"{kernel}.wgsl does not compile: {error}\n{numbered}") from error
         return pipeline, group
 
     def _layout(self, slots: tuple[tuple[int, str], ...]) -> tuple[Any, Any]:
