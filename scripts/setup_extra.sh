@@ -1,7 +1,8 @@
 #!/bin/sh
 # What some tests need beyond setup.sh. "node" makes tests/web/node_modules (Dawn). "chromium"
 # installs a browser, whose package also brings SwiftShader, a second software Vulkan. "opengl"
-# installs Mesa's OpenGL. WGDML_NO_APT=1 forbids installing system packages.
+# installs Mesa's OpenGL. "wine" installs what makes and runs Windows programs. WGDML_NO_APT=1
+# forbids installing system packages.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -40,6 +41,13 @@ for what in "$@"; do
     opengl)
         if ! ldconfig -p | grep -q libEGL.so; then apt_install no-such-command libegl1 libegl-mesa0 libgl1-mesa-dri; fi
         ;;
-    *) fail "$what: unknown; say node, chromium or opengl" ;;
+    wine)
+        [ "$(uname -m)" = x86_64 ] || fail 'Windows programs run on x86-64 alone'
+        apt_install wine wine wine64
+        apt_install xvfb-run xvfb xauth
+        apt_install x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64-posix
+        if ! ldconfig -p | grep -q libGL.so; then apt_install no-such-command libgl1 libgl1-mesa-dri; fi
+        ;;
+    *) fail "$what: unknown; say node, chromium, opengl or wine" ;;
     esac
 done

@@ -26,7 +26,9 @@ class NoAdapterError(RuntimeError):
 
 
 _TYPE_RANK = {"DiscreteGPU": 0, "IntegratedGPU": 1, "Unknown": 2, "CPU": 3}
-_BACKEND_RANK = {"Vulkan": 0, "Metal": 0, "D3D12": 0}
+#: wgpu compiles for Direct3D 12 by FXC, which takes a second for most kernels and up to 17
+#: (benchmarks/LOG.md#kernels-by-fxc-2026-12-01-1c55066).
+_BACKEND_RANK = {"Vulkan": 0, "Metal": 0, "D3D12": 1}
 _COMPUTE_BACKENDS = 0b1101  # wgpu.h: Vulkan, Metal, Direct3D 12
 _NAMES = ("WGDML_ADAPTER", "WGPUPY_WGPU_ADAPTER_NAME")
 #: Where Linux's drivers show GPUs.
@@ -34,9 +36,9 @@ _GPU_FILES = ("dri/render*", "nvidia[0-9]*", "dxg", "mali*", "kgsl*", "pvr*")
 
 
 def rank(adapter: Any) -> tuple[int, int]:
-    """Smaller is better: hardware before software, then backends made for compute before OpenGL."""
+    """Smaller is better: hardware before software, then Vulkan and Metal, Direct3D 12, OpenGL."""
     info = adapter.info
-    return _TYPE_RANK.get(info["adapter_type"], 2), _BACKEND_RANK.get(info["backend_type"], 1)
+    return _TYPE_RANK.get(info["adapter_type"], 2), _BACKEND_RANK.get(info["backend_type"], 2)
 
 
 def describe(adapter: Any) -> str:
