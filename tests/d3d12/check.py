@@ -30,8 +30,8 @@ import wgpu  # noqa: E402
 
 from wgdml.plan import Machine, Planner, Rejected  # noqa: E402
 
-#: A GPU as wgpu has it by FXC: 32 KiB of workgroup memory, and no subgroups.
-MACHINE = Machine(1 << 31, 1 << 31, 1024, 32 << 10, kind="discrete")
+#: A GPU and WARP as wgpu has them by FXC: 32 KiB of workgroup memory, and no subgroups.
+MACHINES = {kind: Machine(1 << 31, 1 << 31, 1024, 32 << 10, kind=kind) for kind in ("discrete", "software")}
 _BUILD = HERE / "build"
 _WHEELS = {
     f"wgpu=={wgpu.__version__}": ("wgpu_native-release.dll", "webgpu.h", "wgpu.h"),
@@ -67,8 +67,8 @@ def build() -> Path:
 
 def texts(each: int) -> dict[Path, str]:
     """Up to so many texts of each kernel, spread over the grid: their files, and their kernels."""
-    variants.LIMITS = {"d3d12": MACHINE}
-    variants.QUICK_LIMITS = variants.ONE_OF_A_KIND = ("d3d12",)  # type: ignore[assignment]
+    variants.LIMITS = MACHINES
+    variants.QUICK_LIMITS = variants.ONE_OF_A_KIND = tuple(MACHINES)  # type: ignore[assignment]
     kernels: dict[str, list[str]] = defaultdict(list)
     for variant in variants.variants(quick=True):
         kernels[variant.kernel].append(variant.text)
@@ -96,9 +96,9 @@ def judged(program: Path, files: Iterable[Path]) -> dict[Path, tuple[bool, float
     return {Path(path.removeprefix("Z:")): (word == "ok", float(time) / 1e3) for word, time, path in said}
 
 
-def unserved(rejected: set[str]) -> list[str]:
+def unserved(machine: Machine, rejected: set[str]) -> list[str]:
     """The problems of the grid that have no plan without these kernels."""
-    planner, found = Planner(MACHINE), []
+    planner, found = Planner(machine), []
     planner.rejected |= rejected
     for asked in variants.problems(quick=True):
         try:
@@ -127,7 +127,7 @@ def main() -> int:
     median = statistics.median(seconds for _, seconds in answers.values())
     print(f"{len(files)} texts of {len(set(files.values()))} kernels, {median:.1f} s each (median)")
     print(f"kernels rejected: {', '.join(sorted(rejected)) or 'none'}")
-    without = unserved(rejected)
+    without = [problem for machine in MACHINES.values() for problem in unserved(machine, rejected)]
     print(f"problems without a plan: {len(without)}", *without[:10], sep="\n")
     return 1 if without else 0
 
