@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
@@ -152,7 +153,7 @@ class Executor:
         """
         rejected: set[str] = getattr(self.planner, "rejected", set())
         before = frozenset(rejected)
-        refused: KernelError | None = None
+        refused: list[KernelError] = []
         while True:
             try:
                 plan = make()
@@ -160,19 +161,19 @@ class Executor:
                     prepared = PreparedPlan(self, plan)
                 break
             except KernelError as error:
-                refused = error
+                refused.append(error)
                 if error.kernel in rejected:  # by a planner that does not know
                     raise
                 rejected.add(error.kernel)
             except Rejected as error:
                 rejected &= before  # What is at fault may be something else.
-                raise refused or ShaderError(str(error)) from error
-        if refused is not None:
-            why = " ".join(str(refused.__cause__).split())
+                missing = refused[-1] if refused else ShaderError(str(error))
+                raise missing from error
+        if refused:
+            names = ", ".join(f"{error.kernel}.wgsl" for error in refused)
+            why = textwrap.shorten(str(refused[-1].__cause__), 400)
             warnings.warn(
-                f"the driver of {self!r} does not compile {refused.kernel}.wgsl; other kernels serve in its place: {why}",
-                RuntimeWarning,
-                stacklevel=2,
+                f"the driver of {self!r} does not compile {names}; other kernels serve instead: {why}", RuntimeWarning, stacklevel=2
             )
         return prepared
 
