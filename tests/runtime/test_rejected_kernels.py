@@ -1,4 +1,4 @@
-"""A driver that does not compile a kernel: other kernels serve, with one warning a kernel."""
+"""A driver that does not compile a kernel: other kernels serve, with a warning."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_other_kernels_serve_with_one_warning_each(device, reject):
     rng = np.random.default_rng(0)
     first = device.planner.plan(selection(7, 5000, 90)).dispatches[0].kernel
     rejected.add(first)
-    with pytest.warns(RuntimeWarning, match=f"does not compile {first}.wgsl; other kernels .*found in varying flow control") as warned:
+    with pytest.warns(RuntimeWarning, match=f"does not compile {first}.wgsl; other kernels .*in varying flow control") as warned:
         check(device, rng.integers(0, 50, (7, 5000)).astype("f4"), 90)
     assert len(warned) == 1 and met == [first]
     with warnings.catch_warnings():
@@ -136,6 +136,55 @@ def test_plans_do_without_any_one_kernel(subgroups):
             else:
                 assert kernel not in {d.kernel for d in plan.dispatches} and len(plan.algorithms) >= 1
     assert needed <= last
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_columns_in_parts_without_their_copy(device, reject, axis):
+    """An algorithm that gives up amid its parts leaves nothing of them behind."""
+    rejected, met = reject
+    rejected.add("util/transpose")
+    x = np.random.default_rng(5).standard_normal((5000, 300) if axis == 0 else (2, 5000, 300)).astype("f4")
+    lengths = np.random.default_rng(6).integers(0, 5001, 300).astype("i4") if axis == 0 else None
+    with pytest.warns(RuntimeWarning, match="util/transpose"):
+        values, indices = wgdml.top_k(x, 2600, axis=axis, lengths=lengths, device=device)
+    assert met == ["util/transpose"]
+    for column in range(0, 300, 7):
+        one = (slice(None), column) if axis == 0 else (1, slice(None), column)
+        row = x[one][: None if lengths is None else lengths[column]]
+        want = np.argsort(-row, kind="stable")[:2600]
+        assert np.array_equal(indices[one][: len(want)], want) and np.array_equal(values[one][: len(want)], row[want])
+
+
+def test_a_text_may_be_rejected_and_another_not(device, reject):
+    rejected, _ = reject
+    x = np.random.default_rng(7).standard_normal((128, 1024)).astype("f4")
+    device.planner.rejected.add("ranks/bisect")  # as if another text of it had been
+    assert np.array_equal(wgdml.median(x, axis=1, device=device), np.median(x, axis=1))
+    assert device.planner.rejected == {"ranks/bisect"}
+    rejected.add("ranks/bisect")
+    device.kept.clear()
+    device.pipelines.clear()
+    with pytest.raises(ShaderError, match="does not compile") as caught:
+        wgdml.median(x, axis=1, device=device)
+    assert isinstance(caught.value.__cause__, wgpu.GPUError) and device.planner.rejected == {"ranks/bisect"}
+
+
+def test_another_error_on_the_way(device, reject, monkeypatch):
+    """It comes with a note, and the planner is as before."""
+    rejected, _ = reject
+    first = device.planner.plan(selection(7, 5000, 90)).dispatches[0].kernel
+    rejected.add(first)
+    plan = device.planner.plan
+
+    def no_room(*given, **options):
+        if device.planner.rejected:
+            raise MemoryError("no room")
+        return plan(*given, **options)
+
+    monkeypatch.setattr(device.planner, "plan", no_room)
+    with pytest.raises(MemoryError, match="no room") as caught:
+        wgdml.top_k(np.zeros((7, 5000), "f4"), 90, device=device)
+    assert any(first in note for note in caught.value.__notes__) and not device.planner.rejected
 
 
 def test_operators_do_without_a_kernel(device, reject):

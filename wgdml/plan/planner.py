@@ -56,8 +56,8 @@ class Planner:
         ``shared_input``: does an output lie in the input's buffer, so that all is bound writable?
         ``algorithm`` forces the first choice.
 
-        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve, and
-        ``Rejected``, which is one, where it, or all that serve, need a kernel of ``rejected``,
+        Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve. ``Rejected``
+        is one: what serves needs a kernel of ``rejected``. Raises
         ``ValueError`` for a name that no algorithm has, and ``MemoryError`` where the scratch would
         exceed the largest buffer.
         """

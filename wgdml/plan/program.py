@@ -70,7 +70,7 @@ class Program:
         self,
         selection: Selection,
         machine: Machine,
-        choose: Callable[[Problem, Collection[str]], Algorithm[Any]],
+        choose: Callable[..., Algorithm[Any]],
         rejected: Collection[str] = (),
         *,
         vectors: bool,
@@ -115,7 +115,7 @@ class Program:
         without: dict[str, Rejected] = {}
         while True:
             try:
-                chosen = self.choose(problem, without)
+                chosen = self.choose(problem, without) if without else self.choose(problem)
             except Unserved:
                 if without:
                     raise next(iter(without.values())) from None
@@ -129,12 +129,14 @@ class Program:
     def _build(self, algorithm: Algorithm[Any], problem: Problem, sink: Sink) -> None:
         """An algorithm's dispatches; none where it raises ``Rejected``."""
         built, used = (len(self.dispatches), len(self.algorithms)), self.arena.used
+        part = self.sequences, self.spans
         self.algorithms.append(algorithm.name)
         try:
             algorithm.build(self, problem, sink)
         except Rejected:
             del self.dispatches[built[0] :], self.algorithms[built[1] :]
             self.arena.used = used
+            self.sequences, self.spans = part
             raise
 
     def enter(self, part: Selection) -> None:

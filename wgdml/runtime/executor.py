@@ -93,6 +93,10 @@ def record_steps(compute_pass: Any, steps: Steps) -> None:
         compute_pass.dispatch_workgroups(*grid)
 
 
+def _names(errors: Iterable[KernelError]) -> str:
+    return ", ".join(dict.fromkeys(f"{error.kernel}.wgsl" for error in errors))
+
+
 class Executor:
     """All that is kept on a GPU device, and what runs there.
 
@@ -141,41 +145,62 @@ class Executor:
         prepared: PreparedPlan | None = self.kept.get(key)
         if prepared is None:
             self.context.counters["plans"] += 1
-            prepared = self.compiled(make)
-            self.kept.put(key, prepared)
+            prepared = self.compiled(make, key)
         return prepared
 
-    def compiled(self, make: Callable[[], Plan]) -> PreparedPlan:
-        """The plan that ``make`` returns, with its pipelines.
+    def compiled(self, make: Callable[[], Plan], key: Hashable = None) -> PreparedPlan:
+        """The plan that ``make`` returns, with its pipelines, kept under ``key`` if that is given.
 
-        ``make`` is called again where the driver does not compile a kernel, which later plans do
-        without. Raises ``ShaderError`` where there is nothing in its place.
+        Where the driver does not compile a kernel, ``make`` is called again, and the planner does
+        without that kernel from then on, with a warning. Raises ``ShaderError`` where nothing can
+        replace it. After an error the planner is as before.
         """
-        rejected: set[str] = getattr(self.planner, "rejected", set())
-        before = frozenset(rejected)
+        rejected: set[str] | None = getattr(self.planner, "rejected", None)
+        before = frozenset(rejected or ())
         refused: list[KernelError] = []
+        try:
+            prepared = self._compiled(make, rejected, refused)
+        except Exception as error:
+            if rejected is not None:
+                rejected.clear()
+                rejected |= before
+            if refused and not isinstance(error, ShaderError):
+                error.add_note(f"The adapter's driver does not compile {_names(refused)}.")
+            raise
+        if key is not None:
+            self.kept.put(key, prepared)
+        if rejected is not None:
+            rejected |= before
+        if refused:
+            why = textwrap.shorten(str(refused[-1].__cause__), 400)
+            warnings.warn(
+                f"the driver of {self!r} does not compile {_names(refused)}; other kernels serve instead: {why}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return prepared
+
+    def _compiled(self, make: Callable[[], Plan], rejected: set[str] | None, refused: list[KernelError]) -> PreparedPlan:
+        """``compiled``; adds what the driver rejects to both."""
+        asked_again = False
         while True:
             try:
                 plan = make()
                 with self.context.doing("preparing a plan"):
-                    prepared = PreparedPlan(self, plan)
-                break
+                    return PreparedPlan(self, plan)
             except KernelError as error:
                 refused.append(error)
-                if error.kernel in rejected:  # by a planner that does not know
+                if rejected is None or error.kernel in rejected:
                     raise
                 rejected.add(error.kernel)
             except Rejected as error:
-                rejected &= before  # What is at fault may be something else.
-                missing = refused[-1] if refused else ShaderError(str(error))
-                raise missing from error
-        if refused:
-            names = ", ".join(f"{error.kernel}.wgsl" for error in refused)
-            why = textwrap.shorten(str(refused[-1].__cause__), 400)
-            warnings.warn(
-                f"the driver of {self!r} does not compile {names}; other kernels serve instead: {why}", RuntimeWarning, stacklevel=2
-            )
-        return prepared
+                if asked_again or rejected is None:
+                    if refused:
+                        raise refused[-1] from refused[-1].__cause__
+                    raise ShaderError(str(error)) from error
+                # Names are rejected for one text each: the driver may take the others.
+                asked_again = True
+                rejected.clear()
 
     def encode(self, prepared: PreparedPlan, resources: Resources) -> Any:
         """A command encoder with one plan. ``wgpu.GPUError`` as it comes."""
