@@ -27,7 +27,7 @@ alias Bits = vec2<u32>;  // a bit for each of an invocation's items
 struct Passing { bits: Bits, count: u32, range: Range }
 
 fn bits_before(keys: ptr<function, Keys>, key: Key) -> Bits {
-  var bits = Bits();
+  var bits = Bits(0u, 0u);
 #for i in KEYS
   bits[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, key_less((*keys)[$i], key));
 #endfor
@@ -36,7 +36,7 @@ fn bits_before(keys: ptr<function, Keys>, key: Key) -> Bits {
 
 // The items with a key, of positions before `end`.
 fn bits_equal(row: Row, lane: u32, keys: ptr<function, Keys>, key: Key, end: u32) -> Bits {
-  var bits = Bits();
+  var bits = Bits(0u, 0u);
 #for i in KEYS
   bits[$[i >> 5]] |= select(0u, $[1 << (i & 31)]u, key_equal((*keys)[$i], key) & (position_of(row, $iu, lane) < end));
 #endfor
@@ -65,7 +65,7 @@ fn find_passing(row: Row, local: u32, keys: ptr<function, Keys>, lanes: u32) -> 
   var high = key_max(range.least, range.greatest);
   var found = 0u;
   var more = items_of(row);
-  var passing = Bits();
+  var passing = Bits(0u, 0u);
   // A team that has found enough, or has no key left, learns nothing in later rounds.
   while (any_of_all(local, key_less(low, high) & (found < params.k))) {
 #for s in 4

@@ -349,6 +349,31 @@ def test_storage_buffers(codes):
         assert not re.search("[#$]", code), f"{variant.kernel} ({variant.origin}): a directive or an expression is left"
 
 
+def zeros_by_several_names(code: str) -> list[set[str]]:
+    """Names of one type of vectors by which a text has its zero (docs/driver-bugs.md)."""
+    aliases = dict(re.findall(r"alias (\w+) = ([^;]+);", code))
+    names: dict[str, set[str]] = {}
+    for name in re.findall(r"\b([A-Z]\w*|vec\d<u32>)\(\)", code):
+        of = name
+        while of in aliases:
+            of = aliases[of]
+        if of.startswith("vec"):
+            names.setdefault(of, set()).add(name)
+    return [found for found in names.values() if len(found) > 1]
+
+
+def test_a_type_has_its_zero_by_one_name(codes):
+    for variant, code in codes:
+        assert not zeros_by_several_names(code), f"{variant.kernel} ({variant.origin})"
+
+
+def test_the_rule_sees_two_names_of_a_zero():
+    code = "alias Key = vec2<u32>; alias Bits = vec2<u32>; alias Half = u32; const a = {}; const b = {};"
+    assert zeros_by_several_names(code.format("Key()", "Bits()")) == [{"Key", "Bits"}]
+    assert zeros_by_several_names(code.format("Key()", "vec2<u32>()")) == [{"Key", "vec2<u32>"}]
+    assert not zeros_by_several_names(code.format("Key()", "Bits(0u, 0u) + Key() + vec3<u32>().xy"))
+
+
 def test_subgroups_only_where_they_are_planned(codes):
     with_them = {variant.kernel.partition("/")[0] for variant, code in codes if uses_subgroups(code)}
     assert with_them == {"ranks", "reduce", "radix_sort", "row_sort", "select"}

@@ -90,7 +90,7 @@ fn result_of(to: Target, rank: u32, pair: Pair) -> Result {
 #if HAS_VALUES
 #if MANY_BOXES
   let place = place_of(index);
-  if (!place.inside) { return Result(false, bits, vec2<u32>()); }
+  if (!place.inside) { return Result(false, bits, vec2<u32>(0u, 0u)); }
 #endif
   bits = bits_from(pair.key);
   if (!bits_are_known(pair.key, bits)) { bits = element_at(to.offsets.x + place_of(index).offset); }

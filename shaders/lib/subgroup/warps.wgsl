@@ -86,7 +86,7 @@ fn warp_scan(warp: Warp, mine: vec2<u32>, warps: u32) -> WarpScan {
     atomicStore(&room[WARP_SUMS + WORKGROUP + warp.number], sums.y);
   }
   workgroupBarrier();
-  var scan = WarpScan(exclusive, vec2<u32>());
+  var scan = WarpScan(exclusive, vec2<u32>(0u, 0u));
   for (var w = 0u; w < warps; w++) {
     let other = vec2<u32>(atomicLoad(&room[WARP_SUMS + w]), atomicLoad(&room[WARP_SUMS + WORKGROUP + w]));
     if (w < warp.subgroup) { scan.exclusive += other; }

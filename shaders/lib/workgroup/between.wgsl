@@ -70,7 +70,7 @@ fn count_item(loose: Loose) -> bool {
 fn count_keys(row: Row, v: u32, data: Load) -> u32 {
   var near = 0u;
 #if LAST
-  greatest = Loose();
+  greatest = Key();
 #endif
   if (v >= first_whole(row) && v < end_whole(row)) {
 #for c in PER_LOAD
