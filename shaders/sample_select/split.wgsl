@@ -75,6 +75,7 @@ fn collect_sample(row: Row, local: u32, short: bool) -> u32 {
     rank = min(rank, found_by_all(local));
   }
   var count = 0u;
+  // No other way out, as barriers wait for the answer (docs/driver-bugs.md).
   for (var turn = 0u; turn < select(0u, 2u, rank > 0u); turn++) {
     let last = kth_of(&bests, local, rank, 0u);
     var near = 0u;  // a bit an item

@@ -32,7 +32,7 @@ from wgdml.plan import Machine, Planner, Rejected  # noqa: E402
 
 #: A GPU and WARP as wgpu has them by FXC: 32 KiB of workgroup memory, and no subgroups.
 MACHINES = {kind: Machine(1 << 31, 1 << 31, 1024, 32 << 10, kind=kind) for kind in ("discrete", "software")}
-_BUILD = HERE / "build"
+_BUILD = HERE / "build" / wgpu.__version__  # so that another wgpu is not judged by this one's
 _WHEELS = {
     f"wgpu=={wgpu.__version__}": ("wgpu_native-release.dll", "webgpu.h", "wgpu.h"),
     "kivy_deps.angle": ("d3dcompiler_47.dll",),
@@ -45,7 +45,7 @@ def run(*command: str | Path, **given: Any) -> subprocess.CompletedProcess[str]:
 
 def build() -> Path:
     """The program, with all that it needs beside it."""
-    _BUILD.mkdir(exist_ok=True)
+    _BUILD.mkdir(parents=True, exist_ok=True)
     for wheel, names in _WHEELS.items():
         if all((_BUILD / name).exists() for name in names):
             continue
@@ -114,9 +114,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=2, help="texts of each kernel (default: 2)")
     given = parser.parse_args()
-    _BUILD.mkdir(exist_ok=True)
-    files = texts(given.each)
-    answers = judged(build(), files)
+    program, files = build(), texts(given.each)
+    answers = judged(program, files)
     if missing := files.keys() - answers.keys():
         print(f"{len(missing)} texts have no answer, such as {min(missing)}: see {_BUILD / 'messages.txt'}", file=sys.stderr)
         return 1

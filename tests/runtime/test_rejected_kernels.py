@@ -134,7 +134,7 @@ def test_plans_do_without_any_one_kernel(subgroups):
             except Rejected:
                 needed.add(kernel)
             else:
-                assert kernel not in {d.kernel for d in plan.dispatches} and len(plan.algorithms) >= 1
+                assert plan.dispatches and kernel not in {d.kernel for d in plan.dispatches}
     assert needed <= last
 
 

@@ -57,9 +57,8 @@ class Planner:
         ``algorithm`` forces the first choice.
 
         Raises ``Unserved``, a ``ValueError``, where the forced algorithm cannot serve. ``Rejected``
-        is one: what serves needs a kernel of ``rejected``. Raises
-        ``ValueError`` for a name that no algorithm has, and ``MemoryError`` where the scratch would
-        exceed the largest buffer.
+        is one: what serves needs a kernel of ``rejected``. Raises ``ValueError`` for a name that no
+        algorithm has, and ``MemoryError`` where the scratch would exceed the largest buffer.
         """
         if algorithm is not None and algorithm not in self.algorithms:
             raise ValueError(f"algorithm must be one of {', '.join(self.algorithms)}, not {algorithm!r}")
