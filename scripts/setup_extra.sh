@@ -1,7 +1,8 @@
 #!/bin/sh
 # What some tests need beyond setup.sh. "node" makes tests/web/node_modules (Dawn). "chromium"
 # installs a browser, whose package also brings SwiftShader, a second software Vulkan. "opengl"
-# installs Mesa's OpenGL. "wine" installs what makes and runs Windows programs. WGDML_NO_APT=1
+# installs Mesa's OpenGL. "vulkan" installs what a layer of Vulkan is made with, and Mesa's drivers.
+# "wine" installs what makes and runs Windows programs. WGDML_NO_APT=1
 # forbids installing system packages.
 set -eu
 
@@ -41,6 +42,11 @@ for what in "$@"; do
     opengl)
         if ! ldconfig -p | grep -q libEGL.so; then apt_install no-such-command libegl1 libegl-mesa0 libgl1-mesa-dri; fi
         ;;
+    vulkan)
+        apt_install gcc gcc libc6-dev
+        if [ ! -e /usr/include/vulkan/vk_layer.h ]; then apt_install no-such-command libvulkan-dev; fi
+        if ! ls /usr/share/vulkan/icd.d/radeon_icd.* >/dev/null 2>&1; then apt_install no-such-command mesa-vulkan-drivers libvulkan1; fi
+        ;;
     wine)
         [ "$(uname -m)" = x86_64 ] || fail 'Windows programs run on x86-64 alone'
         apt_install wine wine wine64
@@ -48,6 +54,6 @@ for what in "$@"; do
         apt_install x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64-posix
         if ! ldconfig -p | grep -q libGL.so; then apt_install no-such-command libgl1 libgl1-mesa-dri; fi
         ;;
-    *) fail "$what: unknown; say node, chromium, opengl or wine" ;;
+    *) fail "$what: unknown; say node, chromium, opengl, vulkan or wine" ;;
     esac
 done

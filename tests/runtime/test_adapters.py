@@ -14,6 +14,7 @@ from checks import python
 import wgdml
 from wgdml.plan import Planner
 from wgdml.runtime import adapter, c_types
+from wgdml.runtime.context import machine_of
 
 
 def of(kind: str, backend: str) -> SimpleNamespace:
@@ -201,6 +202,27 @@ def test_a_device_plans_with_its_planner(device):
     for _ in range(2):
         assert wgdml.top_k(x, 3, device=own).indices.tolist() == [49, 48, 47]
     assert asked == [(3, {"vectors": True, "shared_input": False})]
+
+
+@pytest.mark.parametrize(
+    "backend, name, number, vendor, most",
+    [
+        ("Metal", "Apple M2", 0, "apple", 256),
+        ("Metal", "AMD Radeon Pro 5500M", 0, "", 256),
+        ("Vulkan", "Apple M1 (G13G B0)", 0x106B, "apple", 256),
+        ("Vulkan", "Turnip Adreno (TM) 660", 0x5143, "qualcomm", 256),
+        ("Vulkan", "NVIDIA H200", 0x10DE, "nvidia", 1024),
+        ("D3D12", "AMD Radeon RX 6800", 0x1002, "amd", 1024),
+    ],
+)
+def test_workgroups_have_registers_for_what_kernels_hold(backend, name, number, vendor, most):
+    """Metal does nothing, and does not tell, where a workgroup's invocations lack registers."""
+    info = {"backend_type": backend, "device": name, "vendor_id": number, "vendor": "", "adapter_type": "IntegratedGPU"}
+    limits = dict(wgdml.default_device().limits)
+    for limit in ("max-compute-invocations-per-workgroup", "max-compute-workgroup-size-x"):
+        limits[limit] = 1024
+    machine = machine_of(info, limits, {"subgroup"})
+    assert (machine.vendor, machine.max_compute_invocations_per_workgroup) == (vendor, most)
 
 
 def test_types_of_the_c_interface_are_read_together():

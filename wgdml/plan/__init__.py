@@ -12,7 +12,7 @@ from .machine import Machine
 from .planner import Planner
 from .policy import Profile, Range, number
 from .problem import Problem, Rejected, Unserved
-from .profiles import adjusted, family_of, numbers_of, profile_of, ranges
+from .profiles import adjusted, family_of, numbers_of, of_phones, profile_of, ranges
 from .program import Binding, Dispatch, Plan
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "family_of",
     "number",
     "numbers_of",
+    "of_phones",
     "profile_of",
     "ranges",
     "register",

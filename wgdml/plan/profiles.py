@@ -28,6 +28,11 @@ SWIFTSHADER: Profile = {**SOFTWARE, "serial_select": SerialSelectPolicy(min_byte
 _OF_PHONES = ("qualcomm", "adreno", "turnip", "arm", "mali", "img-tec", "powervr", "samsung", "broadcom", "v3d")
 
 
+def of_phones(vendor: str) -> bool:
+    """Does a maker make GPUs for phones?"""
+    return any(name in vendor for name in _OF_PHONES)
+
+
 @dataclass(frozen=True)
 class Family:
     """Machines that plan by the same numbers, unless they have measured themselves."""
@@ -74,7 +79,7 @@ FAMILIES = (
     ),
     Family(
         "phones' GPUs",
-        lambda m: any(name in m.vendor for name in _OF_PHONES),
+        lambda m: of_phones(m.vendor),
         "2 to 12 processors, whatever kind the driver says that they are",
         smaller(32),
     ),

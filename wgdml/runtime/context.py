@@ -4,18 +4,47 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import wgpu
 
-from ..plan import Machine
+from ..plan import Machine, of_phones
 from .errors import DeviceLostError, translated
 from .process import FORKED, before_callbacks, locked
 
 #: Makers by their PCI numbers: what Vulkan says of a maker is the name of its driver.
 _VENDORS = {0x1002: "amd", 0x106B: "apple", 0x10DE: "nvidia", 0x1010: "img-tec", 0x13B5: "arm", 0x5143: "qualcomm", 0x8086: "intel"}
+
+
+#: Invocations of a workgroup that have registers for what a kernel holds, on any GPU. Of more Metal
+#: leaves a dispatch out (docs/driver-bugs.md#metal-a-dispatch-without-registers-is-left-out), and
+#: others put the rest into memory
+#: (benchmarks/LOG.md#registers-of-other-makers-2026-12-01-e53e708).
+_WITH_REGISTERS = 256
+
+
+def machine_of(info: Mapping[str, Any], limits: Mapping[str, int], features: Collection[str]) -> Machine:
+    """A device as plans see it, by what wgpu says of its adapter, its limits and its features."""
+    metal = info["backend_type"] == "Metal"
+    # Metal names no maker. Its adapters are Apple's own, but for those of older Macs.
+    own = "apple" if metal and info["device"].startswith("Apple") else ""
+    vendor = _VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower()
+    kinds = {"CPU": "software", "DiscreteGPU": "discrete", "IntegratedGPU": "integrated"}
+    invocations = min(limits["max-compute-invocations-per-workgroup"], limits["max-compute-workgroup-size-x"])
+    if metal or vendor == "apple" or of_phones(vendor):
+        invocations = min(invocations, _WITH_REGISTERS)
+    return Machine(
+        max_storage_buffer_binding_size=min(limits["max-storage-buffer-binding-size"], 0xFFFFFFF0),
+        max_buffer_size=limits["max-buffer-size"],
+        max_compute_invocations_per_workgroup=invocations,
+        max_compute_workgroup_storage_size=limits["max-compute-workgroup-storage-size"],
+        max_compute_workgroups_per_dimension=limits["max-compute-workgroups-per-dimension"],
+        kind=kinds.get(info["adapter_type"], "unknown"),
+        vendor=vendor,
+        subgroups="subgroup" in features,
+    )
 
 
 def nanoseconds_a_tick(gpu_device: Any) -> float:
@@ -81,22 +110,7 @@ class Context:
 
     def machine(self) -> Machine:
         """The device as plans see it."""
-        get, info = self.limits.__getitem__, self.adapter_info
-        # Metal names none. Its adapters are Apple's own, but for those of older Macs.
-        own = "apple" if info["backend_type"] == "Metal" and info["device"].startswith("Apple") else ""
-        kinds = {"CPU": "software", "DiscreteGPU": "discrete", "IntegratedGPU": "integrated"}
-        return Machine(
-            max_storage_buffer_binding_size=min(get("max-storage-buffer-binding-size"), 0xFFFFFFF0),
-            max_buffer_size=get("max-buffer-size"),
-            max_compute_invocations_per_workgroup=min(
-                get("max-compute-invocations-per-workgroup"), get("max-compute-workgroup-size-x")
-            ),
-            max_compute_workgroup_storage_size=get("max-compute-workgroup-storage-size"),
-            max_compute_workgroups_per_dimension=get("max-compute-workgroups-per-dimension"),
-            kind=kinds.get(info["adapter_type"], "unknown"),
-            vendor=_VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower(),
-            subgroups="subgroup" in self.features,
-        )
+        return machine_of(self.adapter_info, self.limits, self.features)
 
     def submit(self, encoder: Any) -> None:
         """Submits an encoder's commands. ``wgpu.GPUError`` as it comes."""
