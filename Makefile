@@ -1,6 +1,6 @@
 # "make run" and "make test" do all the set-up that they need, which takes a minute the first time.
 .POSIX:
-.PHONY: help setup run demo screenshots test check docs bench check-shaders check-d3d12 check-vendors test-web test-portability fuzz soak lock clean
+.PHONY: help setup run demo screenshots test check docs bench check-shaders check-d3d12 check-metal check-vendors test-web test-portability fuzz soak lock clean
 
 PYTHON =
 ARGS =
@@ -21,6 +21,7 @@ help:
 	@echo 'make bench    time every operator and check every answer (ARGS="--quick" for seconds, not minutes)'
 	@echo 'make check-shaders   every variant of every shader, compiled by Naga and by Tint (needs Node)'
 	@echo "make check-d3d12   kernels of each kind by Windows' compiler FXC, under Wine (x86-64)"
+	@echo "make check-metal   kernels of each kind as Metal's compiler would take them, by Naga and clang (needs Node)"
 	@echo "make check-vendors  kernels of each kind by Mesa's compilers for AMD's GPUs, which need not be here"
 	@echo 'make test-web the kernels in headless Chromium, bit for bit (needs Node and Chromium; demos/web is the page)'
 	@echo 'make test-portability   the functional tests on every driver there is, and with the least limits; one table'
@@ -77,6 +78,11 @@ check-d3d12:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
 	@sh scripts/setup_extra.sh wine
 	@$(IN_ENVIRONMENT) .venv/bin/python tests/d3d12/check.py $(ARGS)
+
+check-metal:
+	@PYTHON='$(PYTHON)' sh scripts/setup.sh test
+	@sh scripts/setup_extra.sh metal
+	@$(IN_ENVIRONMENT) .venv/bin/python tests/metal/check.py $(ARGS)
 
 check-vendors:
 	@PYTHON='$(PYTHON)' sh scripts/setup.sh test

@@ -1,9 +1,9 @@
 #!/bin/sh
 # What some tests need beyond setup.sh. "node" makes tests/web/node_modules (Dawn). "chromium"
 # installs a browser, whose package also brings SwiftShader, a second software Vulkan. "opengl"
-# installs Mesa's OpenGL. "vulkan" installs what a layer of Vulkan is made with, and Mesa's drivers.
-# "wine" installs what makes and runs Windows programs. WGDML_NO_APT=1
-# forbids installing system packages.
+# installs Mesa's OpenGL. "metal" makes tests/metal/node_modules (Naga) and installs clang. "vulkan"
+# installs what a layer of Vulkan is made with, and Mesa's drivers. "wine" installs what makes and
+# runs Windows programs. WGDML_NO_APT=1 forbids installing system packages.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -28,19 +28,26 @@ apt_install() {
         fail "could not install $*: $log"
 }
 
+# node_modules FOLDER: what its lock has.
+node_modules() {
+    apt_install node nodejs
+    apt_install npm npm
+    if ! cmp -s "$1/package-lock.json" "$1/node_modules/wgdml-lock.json"; then
+        (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
+        cp "$1/package-lock.json" "$1/node_modules/wgdml-lock.json"
+    fi
+}
+
 for what in "$@"; do
     case $what in
-    node)
-        apt_install node nodejs
-        apt_install npm npm
-        if ! cmp -s tests/web/package-lock.json tests/web/node_modules/wgdml-lock.json; then
-            (cd tests/web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
-            cp tests/web/package-lock.json tests/web/node_modules/wgdml-lock.json
-        fi
-        ;;
+    node) node_modules tests/web ;;
     chromium) have google-chrome || apt_install chromium chromium ;;
     opengl)
         if ! ldconfig -p | grep -q libEGL.so; then apt_install no-such-command libegl1 libegl-mesa0 libgl1-mesa-dri; fi
+        ;;
+    metal)
+        node_modules tests/metal
+        have clang++-16 || apt_install clang++ clang
         ;;
     vulkan)
         apt_install gcc gcc libc6-dev
@@ -54,6 +61,6 @@ for what in "$@"; do
         apt_install x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64-posix
         if ! ldconfig -p | grep -q libGL.so; then apt_install no-such-command libgl1 libgl1-mesa-dri; fi
         ;;
-    *) fail "$what: unknown; say node, chromium, opengl, vulkan or wine" ;;
+    *) fail "$what: unknown; say node, chromium, opengl, metal, vulkan or wine" ;;
     esac
 done

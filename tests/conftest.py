@@ -44,6 +44,7 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 def pytest_addoption(parser):
     parser.addoption("--plan-as", metavar="KIND", help="plan as for this kind of adapter: discrete, integrated or software")
+    parser.addoption("--fenced", action="store_true", help="compile kernels as for Metal, with fences")
     parser.addoption("--reverse", action="store_true", help="number the invocations of workgroups from the last one on")
 
 
@@ -61,6 +62,10 @@ def pytest_configure(config):
 
         machine = Context.machine
         Context.machine = lambda self: replace(machine(self), kind=kind)
+    if config.getoption("--fenced"):
+        from wgdml.runtime.context import Context
+
+        Context.fenced = property(lambda self: True, lambda self, _: None)
     if config.getoption("--reverse"):
         from wgpu.backends.wgpu_native import GPUDevice
 

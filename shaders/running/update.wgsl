@@ -23,9 +23,9 @@ struct Bound { any: bool, pair: Pair }
 
 fn bound_of(row: u32) -> Bound {
   // Both loads are under way before the first is used.
-  let kept = state[row + 2u];
+  let length = state[row + 2u];
   let key = key_of(bits_kept(row, params.k - 1u));
-  if (kept < params.k) { return Bound(true, last_pair()); }
+  if (length < params.k) { return Bound(true, last_pair()); }
   if (none_before(key)) { return Bound(false, Pair(key, 0u)); }
   return Bound(true, Pair(key_before(key), NO_INDEX));
 }

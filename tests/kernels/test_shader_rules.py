@@ -374,6 +374,35 @@ def test_the_rule_sees_two_names_of_a_zero():
     assert not zeros_by_several_names(code.format("Key()", "Bits(0u, 0u) + Key() + vec3<u32>().xy"))
 
 
+def types_written_out(code):
+    """Arrays that have a name, and are written out elsewhere."""
+    named = re.findall(r"alias \w+ = (array<.+>);", code)
+    return [kind for kind in named if code.count(kind) > named.count(kind)]
+
+
+def test_an_array_that_has_a_name_goes_by_it(codes):
+    """Naga makes a struct of each for Metal, and does not convert one into the other."""
+    for variant, code in codes:
+        assert not types_written_out(code), f"{variant.kernel} ({variant.origin})"
+
+
+def test_the_rule_sees_an_array_that_is_written_out():
+    code = "alias Load = array<u32, 1>; alias Words = array<u32, 2>; fn f() -> Load {{ return {}(1u); }}"
+    assert types_written_out(code.format("array<u32, 1>")) == ["array<u32, 1>"]
+    assert not types_written_out(code.format("Load"))
+
+
+def test_nothing_else_has_the_name_of_workgroup_memory(codes):
+    """For Metal such names become members of one variable (wgdml/runtime/fences.py)."""
+    for variant, code in codes:
+        names = re.findall(r"var<workgroup> (\w+):", code)
+        rest = re.sub(r"struct \w+ \{[^}]*\}|var<workgroup> [^;]*;|//.*", "", code)
+        for name in names:
+            assert not re.search(rf"\b(let|var|const|fn) {name}\b|\b{name}:", rest), (
+                f"{name} in {variant.kernel} ({variant.origin})"
+            )
+
+
 def test_subgroups_only_where_they_are_planned(codes):
     with_them = {variant.kernel.partition("/")[0] for variant, code in codes if uses_subgroups(code)}
     assert with_them == {"ranks", "reduce", "radix_sort", "row_sort", "select"}

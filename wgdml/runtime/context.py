@@ -12,6 +12,7 @@ import wgpu
 
 from ..plan import Machine, of_phones
 from .errors import DeviceLostError, translated
+from .fences import FENCE_BYTES
 from .process import FORKED, before_callbacks, locked
 
 #: Makers by their PCI numbers: what Vulkan says of a maker is the name of its driver.
@@ -32,6 +33,7 @@ def machine_of(info: Mapping[str, Any], limits: Mapping[str, int], features: Col
     own = "apple" if metal and info["device"].startswith("Apple") else ""
     vendor = _VENDORS.get(info.get("vendor_id", 0)) or own or str(info.get("vendor", "")).lower()
     kinds = {"CPU": "software", "DiscreteGPU": "discrete", "IntegratedGPU": "integrated"}
+    memory = limits["max-compute-workgroup-storage-size"] - (FENCE_BYTES if metal else 0)
     invocations = min(limits["max-compute-invocations-per-workgroup"], limits["max-compute-workgroup-size-x"])
     if metal or vendor == "apple" or of_phones(vendor):
         invocations = min(invocations, _WITH_REGISTERS)
@@ -39,7 +41,7 @@ def machine_of(info: Mapping[str, Any], limits: Mapping[str, int], features: Col
         max_storage_buffer_binding_size=min(limits["max-storage-buffer-binding-size"], 0xFFFFFFF0),
         max_buffer_size=limits["max-buffer-size"],
         max_compute_invocations_per_workgroup=invocations,
-        max_compute_workgroup_storage_size=limits["max-compute-workgroup-storage-size"],
+        max_compute_workgroup_storage_size=memory,
         max_compute_workgroups_per_dimension=limits["max-compute-workgroups-per-dimension"],
         kind=kinds.get(info["adapter_type"], "unknown"),
         vendor=vendor,
@@ -103,6 +105,8 @@ class Context:
         self.limits: dict[str, int] = dict(gpu_device.limits)
         self.features: frozenset[str] = frozenset(gpu_device.features)
         self.counters: dict[str, int] = {"pipelines": 0, "plans": 0, "bind_groups": 0, "buffers": 0, "scratch_bytes": 0}
+        #: Kernels have fences there (``fences``).
+        self.fenced: bool = self.adapter_info["backend_type"] == "Metal"
         self.lock = threading.RLock()
         #: Why nothing works any more: the error to raise and its text.
         self.gone: tuple[type[RuntimeError], str] | None = None

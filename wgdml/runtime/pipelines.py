@@ -11,6 +11,7 @@ from .. import shaders
 from ..plan import Dispatch
 from .context import Context, Kept
 from .errors import DeviceLostError, translated
+from .fences import fenced
 from .modules import shader_module
 
 
@@ -56,6 +57,8 @@ class Pipelines:
     def _compile(self, dispatch: Dispatch) -> tuple[Any, Any]:
         kernel, constants = dispatch.kernel, dict(dispatch.constants)
         text = shaders.assemble(kernel, constants)
+        if self._context.fenced:
+            text = fenced(text)
         resources = shaders.specialised(kernel, constants).resources.values()
         group, layout = self._layout(tuple(sorted((r.slot, r.access) for r in resources)))
         gpu = self._context.gpu_device

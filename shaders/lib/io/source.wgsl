@@ -105,7 +105,7 @@ fn word_in(data: Load, w: u32) -> u32 { return select(data.x, data.y, w == 1u); 
 #endif
 #if LOAD_WORDS == 1
 alias Load = array<u32, 1>;
-fn load(row: Row, v: u32) -> Load { return array<u32, 1>(input[place_of_load(row, v)]); }
+fn load(row: Row, v: u32) -> Load { return Load(input[place_of_load(row, v)]); }
 fn word_in(data: Load, w: u32) -> u32 { return data[0]; }
 #endif
 

@@ -60,11 +60,11 @@ fn warp_of(local: u32) -> Warp {
     dealt = atomicAdd(&warps_dealt, ((used.x + used.y + used.z + used.w) << 16u) + ones.x + ones.y + ones.z + ones.w);
   }
   dealt = subgroupBroadcastFirst(dealt);
-  let starts = vec4<u32>(0u, ones.x, ones.x + ones.y, ones.x + ones.y + ones.z);
-  let later = vec4<u32>(place) >= starts + ones;
-  let mask = select(vec4<u32>(0u), vec4<u32>(0xffffffffu), (vec4<u32>(place) >= starts) & !later);
+  let firsts = vec4<u32>(0u, ones.x, ones.x + ones.y, ones.x + ones.y + ones.z);
+  let later = vec4<u32>(place) >= firsts + ones;
+  let mask = select(vec4<u32>(0u), vec4<u32>(0xffffffffu), (vec4<u32>(place) >= firsts) & !later);
   let warps = select(vec4<u32>(0u), used, later);
-  let start = word_of_ballot(starts, mask);
+  let start = word_of_ballot(firsts, mask);
   let bits = word_of_ballot(present, mask);
   let earlier = earlier_lanes(place - start, bits, mask);
   atomicStore(&room[WARP_SUMS + local], 0u);

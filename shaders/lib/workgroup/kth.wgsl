@@ -51,7 +51,7 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
   words$i.x -= least;
 #endfor
   var rank = k;
-  var found = vec3<u32>();
+  var threshold = vec3<u32>();
   var word = 0u;
   var high = 32u;
   var size = 0u;  // bits of a digit; none of the first, which is a number with a floating point
@@ -69,10 +69,10 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
 #endfor
     if (size == 0u) {
       let bin = distances_with(place.x);
-      found.x = bin.x;
+      threshold.x = bin.x;
       high = bin.y;
     } else {
-      found |= in_word(word, place.x << high);
+      threshold |= in_word(word, place.x << high);
     }
     size = 0u;
     // Where all of a bin are wanted, or nearly all, every later bit may be a one.
@@ -88,7 +88,7 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
 #endfor
         let bits = differing_bits(local, with_one, with_zero);
         differing = bits.x;
-        found |= in_word(word, bits.y & ones(high));
+        threshold |= in_word(word, bits.y & ones(high));
       }
       high = 32u - countLeadingZeros(differing & ones(high));
       if (high == 0u) {
@@ -102,7 +102,7 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
     }
     if (size == 0u) { break; }
   }
-  found |= mask_below(Digit(word, high, 0u));
-  found.x = least + min(found.x, 0xffffffffu - least);
-  return pair_from(found);
+  threshold |= mask_below(Digit(word, high, 0u));
+  threshold.x = least + min(threshold.x, 0xffffffffu - least);
+  return pair_from(threshold);
 }

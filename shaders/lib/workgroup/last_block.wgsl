@@ -36,11 +36,11 @@ fn publish(sequence: u32, place: u32, pair: Pair) -> u32 {
   return was;
 }
 
-// A part's arrival, once all that it publishes has returned. `found`: others must know of it. For
+// A part's arrival, once all that it publishes has returned. `tells`: others must know of it. For
 // the last part 1, or more where any has found something; else 0.
-fn arrive(sequence: u32, returned: u32, found: bool) -> u32 {
-  let before = atomicAdd(&meeting[meeting_of(sequence) + 1u], 1u + returned + select(0u, FOUND, found));
-  return select(0u, 1u + before / FOUND + u32(found), before % FOUND == params.parts - 1u);
+fn arrive(sequence: u32, was: u32, tells: bool) -> u32 {
+  let before = atomicAdd(&meeting[meeting_of(sequence) + 1u], 1u + was + select(0u, FOUND, tells));
+  return select(0u, 1u + before / FOUND + u32(tells), before % FOUND == params.parts - 1u);
 }
 
 // For the last one: a pair, whose words become zero.

@@ -6,7 +6,7 @@
 #import io/params
 
 var<workgroup> class_counts: array<atomic<u32>, CLASSES>;
-var<workgroup> shared_counts: array<u32, CLASSES>;
+var<workgroup> shared_counts: Counts;
 var<workgroup> ordered: array<u32, WORKGROUP>;  // The numbers that the teams' sequences have here.
 var<workgroup> leaders: array<u32, WORKGROUP>;  // The first invocations of a turn's teams.
 

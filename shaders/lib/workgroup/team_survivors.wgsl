@@ -36,7 +36,7 @@ fn nth_load(n: u32) -> u32 {
   return select(NOWHERE, v, n < again && v < reading.end);
 }
 
-fn reserve(slot: u32, places: u32) -> u32 { return atomicAdd(&counts[slot], places); }
+fn reserve(slot: u32, count: u32) -> u32 { return atomicAdd(&counts[slot], count); }
 
 fn enlist(slot: u32, place: u32, pair: Pair) {
   let at = listed_before(slot) + place;

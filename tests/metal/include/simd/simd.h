@@ -1,0 +1,1 @@
+// Metal has it; the kernels need nothing of it.
