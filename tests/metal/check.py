@@ -1,7 +1,7 @@
 """What Metal's compiler would make of the kernels, as far as that can be told without a Mac.
 
-Naga writes each kernel for Metal (naga-wasm, a later Naga than wgpu's). Metal's language is C++, and
-its compiler is made of LLVM, as clang is. clang with a few lines for Metal's library
+Naga writes each kernel for Metal (naga-wasm, a later Naga than wgpu's). Metal's language is C++,
+and its compiler is made of LLVM, as clang is. clang with a few lines for Metal's library
 (include/metal_stdlib) checks the types, and optimises each kernel as Metal does, for which a
 barrier changes no argument of the kernel. wgdml/runtime/fences.py is to keep loads and stores from
 moving across a barrier, so none may stand between a barrier and its fences. Nothing is run.
