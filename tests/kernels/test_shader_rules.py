@@ -194,7 +194,7 @@ def published(code: str) -> list[str]:
     counts = re.findall(r"\w+\s*\|?=\s*atomic\w+", publish)
     assert set(counts) == {"was |= atomicExchange"} and publish.count("atomic") == len(counts), publish
     assert "return was;" in publish, publish
-    assert re.search(r"= atomicAdd\(.*, 1u \+ returned\b", arrive) and arrive.count("atomic") == 1, arrive
+    assert re.search(r"= atomicAdd\(.*, 1u \+ was\b", arrive) and arrive.count("atomic") == 1, arrive
     # What publishing returned is what the arrival is counted with.
     pooled = "atomicOr(&returned, publish(" in code and "arrive(number, atomicLoad(&returned), " in code
     assert pooled or re.search(r"\barrive\(sequence, publish\(", code), code
@@ -225,8 +225,8 @@ def test_the_rule_sees_an_arrival_that_is_counted_too_early():
       was |= atomicExchange(&meeting[1u], 5u);
       return was;
     }
-    fn arrive(sequence: u32, returned: u32) -> bool {
-      let before = atomicAdd(&meeting[0u], 1u + returned);
+    fn arrive(sequence: u32, was: u32) -> bool {
+      let before = atomicAdd(&meeting[0u], 1u + was);
       return before == params.parts - 1u;
     }
     fn main() { shared_word = u32(arrive(sequence, publish(sequence))); }
@@ -234,7 +234,7 @@ def test_the_rule_sees_an_arrival_that_is_counted_too_early():
     assert published(code) == ["meeting[1u]"]
     for right, early in (
         ("was |= atomicExchange(", "atomicStore("),
-        (" + returned", ""),
+        (" + was", ""),
         ("return was;", "return 0u;"),
         ("arrive(sequence, publish(sequence))", "arrive(sequence, 0u)"),
     ):
