@@ -47,7 +47,7 @@ for what in "$@"; do
         ;;
     metal)
         node_modules tests/metal
-        have clang++-16 || apt_install clang++ clang
+        apt_install clang++ clang
         ;;
     vulkan)
         apt_install gcc gcc libc6-dev

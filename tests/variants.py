@@ -354,6 +354,21 @@ def without_unused(text: str) -> str:
     return "".join(line for line in head[0].splitlines(keepends=True) if line.split()[1].rstrip(":") in used) + body
 
 
+def plan_for(machines: dict[str, Machine]) -> None:
+    """The quick grid is planned for these machines alone from now on: before it is first asked for."""
+    global LIMITS, QUICK_LIMITS, ONE_OF_A_KIND
+    LIMITS = machines
+    QUICK_LIMITS = ONE_OF_A_KIND = tuple(machines)  # type: ignore[assignment]
+
+
+def some_of_each(found: Iterable[Any], each: int) -> list[Any]:
+    """Up to so many of each kernel, spread over the grid."""
+    kernels: dict[str, list[Any]] = {}
+    for one in found:
+        kernels.setdefault(one.kernel, []).append(one)
+    return [one for own in kernels.values() for one in own[:: max(1, len(own) // each)][:each]]
+
+
 @cache
 def variants(quick: bool = False) -> tuple[Variant, ...]:
     """Every distinct text of the grid."""

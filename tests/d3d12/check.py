@@ -16,7 +16,6 @@ import os
 import statistics
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -67,17 +66,12 @@ def build() -> Path:
 
 def texts(each: int) -> dict[Path, str]:
     """Up to so many texts of each kernel, spread over the grid: their files, and their kernels."""
-    variants.LIMITS = MACHINES
-    variants.QUICK_LIMITS = variants.ONE_OF_A_KIND = tuple(MACHINES)  # type: ignore[assignment]
-    kernels: dict[str, list[str]] = defaultdict(list)
-    for variant in variants.variants(quick=True):
-        kernels[variant.kernel].append(variant.text)
+    variants.plan_for(MACHINES)
     files = {}
-    for kernel, found in kernels.items():
-        for number, text in enumerate(found[:: max(1, len(found) // each)][:each]):
-            path = _BUILD / f"{kernel.replace('/', '.')}-{number}.wgsl"
-            path.write_text(text)
-            files[path] = kernel
+    for number, variant in enumerate(variants.some_of_each(variants.variants(quick=True), each)):
+        path = _BUILD / f"{variant.kernel.replace('/', '.')}-{number}.wgsl"
+        path.write_text(variant.text)
+        files[path] = variant.kernel
     return files
 
 

@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -46,16 +45,9 @@ _ARGUMENT = re.compile(r"(threadgroup|device|constant) ([\w:]+)( const)?& (\w+)"
 
 def texts(each: int) -> dict[str, str]:
     """Up to so many texts of each kernel, spread over the grid, by name."""
-    variants.LIMITS = {"metal": MACHINE}
-    variants.QUICK_LIMITS = variants.ONE_OF_A_KIND = ("metal",)  # type: ignore[assignment]
-    kernels: dict[str, list[str]] = defaultdict(list)
-    for variant in variants.variants(quick=True):
-        kernels[variant.kernel].append(variant.text)
-    return {
-        f"{kernel.replace('/', '.')}-{number}": text
-        for kernel, found in kernels.items()
-        for number, text in enumerate(found[:: max(1, len(found) // each)][:each])
-    }
+    variants.plan_for({"metal": MACHINE})
+    found = variants.some_of_each(variants.variants(quick=True), each)
+    return {f"{variant.kernel.replace('/', '.')}-{number}": variant.text for number, variant in enumerate(found)}
 
 
 def write(named: Mapping[str, str]) -> None:
@@ -84,12 +76,12 @@ def moved(main: str) -> list[str]:
     return [lines[at] for at in beside if "@atomic_stored(" not in lines[at]]
 
 
-def judged(name: str, compiler: str) -> str:
+def judged(name: str) -> str:
     """What is wrong with a kernel, or nothing."""
     path = _BUILD / f"{name}.cpp"
     path.write_text(cpp((_BUILD / f"{name}.metal").read_text()))
     flags = "-std=c++17 -O2 -S -emit-llvm -w -fno-vectorize -fno-slp-vectorize -fno-exceptions -mllvm -inline-threshold=1000000"
-    command = [compiler, *flags.split(), f"-I{HERE / 'include'}", "-o", "-", str(path)]
+    command = ["clang++", *flags.split(), f"-I{HERE / 'include'}", "-o", "-", str(path)]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         return run.stderr.splitlines()[0]
@@ -102,11 +94,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--each", type=int, default=2, help="texts of each kernel (default: 2)")
     given = parser.parse_args()
-    compiler = next(found for name in ("clang++", "clang++-16", "clang++-14") if (found := shutil.which(name)))
     named = texts(given.each)
     write({name: fenced(text) for name, text in named.items()})
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = dict(zip(named, pool.map(lambda name: judged(name, compiler), named), strict=True))
+        found = dict(zip(named, pool.map(judged, named), strict=True))
     wrong = {name: why for name, why in found.items() if why}
     for name, why in wrong.items():
         print(f"{name}: {why}")

@@ -18,7 +18,6 @@ import os
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,13 +94,9 @@ def compile_all(each: int) -> None:
 
     device = wgdml.Device()
     statistics = Path(os.environ["WGDML_STATISTICS"])
-    variants.LIMITS = {"here": device.machine}
-    variants.QUICK_LIMITS = variants.ONE_OF_A_KIND = ("here",)  # type: ignore[assignment]
-    kernels: dict[str, dict[Any, Any]] = defaultdict(dict)
-    for _, _, plan in variants.plans(quick=True):
-        for dispatch in plan.dispatches:
-            kernels[dispatch.kernel].setdefault(dispatch.constants, dispatch)
-    grid = [d for found in kernels.values() for d in list(found.values())[:: max(1, len(found) // each)][:each]]
+    variants.plan_for({"here": device.machine})
+    distinct = {(d.kernel, d.constants): d for _, _, plan in variants.plans(quick=True) for d in plan.dispatches}
+    grid = variants.some_of_each(distinct.values(), each)
     drawn = [d for case in draw(_SEED, _PROBLEMS, _BYTES) for d in device.planner.plan(selection_of(case)).dispatches]
     seen: dict[Any, dict[str, Any]] = {}
     for number, dispatch in enumerate(grid + drawn):

@@ -56,10 +56,6 @@ static VkResult own_CreateDevice(VkPhysicalDevice gpu, const VkDeviceCreateInfo 
 
 // -- memory --
 
-typedef struct {
-  char *bytes;
-} Memory;
-
 static void own_GetPhysicalDeviceMemoryProperties(VkPhysicalDevice gpu, VkPhysicalDeviceMemoryProperties *found) {
   memset(found, 0, sizeof *found);
   found->memoryHeapCount = 1;
@@ -80,19 +76,14 @@ static void own_GetBufferMemoryRequirements(VkDevice of, VkBuffer buffer, VkMemo
 }
 
 static VkResult own_AllocateMemory(VkDevice of, const VkMemoryAllocateInfo *info, const VkAllocationCallbacks *own, VkDeviceMemory *made) {
-  Memory *memory = malloc(sizeof *memory);
-  memory->bytes = calloc(1, info->allocationSize);
-  *made = (VkDeviceMemory)memory;
-  return memory->bytes ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  *made = (VkDeviceMemory)calloc(1, info->allocationSize);
+  return *made ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-static void own_FreeMemory(VkDevice of, VkDeviceMemory memory, const VkAllocationCallbacks *own) {
-  if (memory) { free(((Memory *)memory)->bytes); }
-  free((Memory *)memory);
-}
+static void own_FreeMemory(VkDevice of, VkDeviceMemory memory, const VkAllocationCallbacks *own) { free((void *)memory); }
 
 static VkResult own_MapMemory(VkDevice of, VkDeviceMemory memory, VkDeviceSize offset, VkDeviceSize size, VkMemoryMapFlags flags, void **at) {
-  *at = ((Memory *)memory)->bytes + offset;
+  *at = (char *)memory + offset;
   return VK_SUCCESS;
 }
 
