@@ -355,7 +355,7 @@ def without_unused(text: str) -> str:
 
 
 def plan_for(machines: dict[str, Machine]) -> None:
-    """The quick grid is planned for these machines alone from now on: before it is first asked for."""
+    """Has the quick grid planned for these machines alone. Called before it is asked for."""
     global LIMITS, QUICK_LIMITS, ONE_OF_A_KIND
     LIMITS = machines
     QUICK_LIMITS = ONE_OF_A_KIND = tuple(machines)  # type: ignore[assignment]
