@@ -4,7 +4,9 @@ Naga writes each kernel for Metal (naga-wasm, a later Naga than wgpu's). Metal's
 and its compiler is made of LLVM, as clang is. clang with a few lines for Metal's library
 (include/metal_stdlib) checks the types, and optimises each kernel as Metal does, for which a
 barrier changes no argument of the kernel. wgdml/runtime/fences.py is to keep loads and stores from
-moving across a barrier, so none may stand between a barrier and its fences. Nothing is run.
+moving across a barrier, so none may stand between a barrier and its fences. What a workgroup
+shares in a buffer has no fence: there the kernel must be the one that is made where a barrier may
+change every buffer. Nothing is run.
 """
 
 from __future__ import annotations
@@ -76,18 +78,46 @@ def moved(main: str) -> list[str]:
     return [lines[at] for at in beside if "@atomic_stored(" not in lines[at]]
 
 
-def judged(name: str) -> str:
-    """What is wrong with a kernel, or nothing."""
+def optimised(name: str, text: str) -> str:
+    """The main function that clang makes of a kernel. Raises ValueError where it does not compile."""
     path = _BUILD / f"{name}.cpp"
-    path.write_text(cpp((_BUILD / f"{name}.metal").read_text()))
+    path.write_text(text)
     flags = "-std=c++17 -O2 -S -emit-llvm -w -fno-vectorize -fno-slp-vectorize -fno-exceptions -mllvm -inline-threshold=1000000"
     command = ["clang++", *flags.split(), f"-I{HERE / 'include'}", "-o", "-", str(path)]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
-        return run.stderr.splitlines()[0]
+        raise ValueError(run.stderr.splitlines()[0])
     begin = run.stdout.index(" @main_(")
-    found = moved(run.stdout[begin : run.stdout.index("\n}", begin)])
-    return f"beside a barrier there is {found[0]}" if found else ""
+    return run.stdout[begin : run.stdout.index("\n}", begin)]
+
+
+def escaping(text: str) -> str:
+    """A kernel in C++ whose buffers any function may change."""
+    begin = text.index('extern "C" void main_(')
+    end = text.index(") {", begin) + len(") {")
+    buffers = re.findall(r"device [\w:]+& __restrict (\w+)", text[begin:end])
+    return f"{text[:end]}{''.join(f' escape(&{name});' for name in buffers)}{text[end:]}"
+
+
+def accesses(main: str) -> list[str]:
+    """Loads, stores and calls of an optimised kernel in their order, without values."""
+    found = re.findall(r"= load [^%@]*|^  store [^%@]*|@\w+\(", main, re.MULTILINE)
+    return [access for access in found if access not in ("@escape(", "@main_(")]
+
+
+def judged(name: str) -> str:
+    """What is wrong with a kernel, or nothing."""
+    text = cpp((_BUILD / f"{name}.metal").read_text())
+    try:
+        main = optimised(name, text)
+        found = moved(main)
+        if found:
+            return f"beside a barrier there is {found[0]}"
+        if "mem_device" in text and accesses(main) != accesses(optimised(f"{name}-escaping", escaping(text))):
+            return "loads or stores of a buffer move across a barrier"
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def main() -> int:

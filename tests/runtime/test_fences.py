@@ -1,4 +1,4 @@
-"""Kernels for Metal, whose workgroup memory is one variable with fences beside barriers."""
+"""Kernels for Metal, where no load or store of what invocations share moves across a barrier."""
 
 from __future__ import annotations
 
@@ -30,6 +30,49 @@ def test_every_barrier_stands_between_fences():
         assert text.count("storageBarrier();") == text.count("fence(); storageBarrier(); fence();")
         assert "workgroupUniformLoad" not in text
     assert len(seen) > 30
+
+
+def test_what_a_workgroup_shares_in_a_buffer_is_atomic():
+    """One that is read and written around a storageBarrier, whatever the elements and the index."""
+    text = """
+alias Key = vec2<u32>;
+@group(0) @binding(0) var<storage, read_write> keys: array<Key>;
+@group(0) @binding(1) var<storage, read_write> state: array<u32>;
+@group(0) @binding(2) var<storage, read_write> written: array<u32>;
+@group(0) @binding(3) var<storage, read> given: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) local: u32) {
+  let key = keys[state[local + 1u]];
+  storageBarrier();
+  keys[given[local]] = key;
+  state[state[local] * 2u] = state[given[local]] + key.x;
+  written[local] = 1u;
+}
+"""
+    found = fenced(text)
+    for line in (
+        "var<storage, read_write> keys: array<array<atomic<u32>, 2>>;",
+        "var<storage, read_write> state: array<atomic<u32>>;",
+        "var<storage, read_write> written: array<u32>;",
+        "  let key = load_keys(load_state(local + 1u));",
+        "  store_keys(given[local], key);",
+        "  store_state(load_state(local) * 2u, load_state(given[local]) + key.x);",
+        "  written[local] = 1u;",
+    ):
+        assert line in found, line
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_a_running_top_k_is_the_same_with_fences(device, dtype):
+    """Few pairs arrive, or too many for the list of a workgroup."""
+    own = wgdml.Device(device.gpu_device)
+    own.context.fenced = True
+    x = np.random.default_rng(3).integers(-500, 500, (3, 6000)).astype(dtype)
+    x.sort(axis=1)
+    running = wgdml.RunningTopK(70, dtype, (3,), device=own)
+    for begin in range(0, 6000, 2000):
+        running.update(x[:, begin : begin + 2000])
+    order = np.argsort(-x, axis=1, kind="stable")[:, :70]
+    assert np.array_equal(running.result().indices, order)
 
 
 @pytest.mark.parametrize("k", [1, 5, 100, 3000])
