@@ -79,7 +79,7 @@ def moved(main: str) -> list[str]:
 
 
 def optimised(name: str, text: str) -> str:
-    """The main function that clang makes of a kernel. Raises ValueError where it does not compile."""
+    """What clang makes of the main function. Raises ValueError where it does not compile."""
     path = _BUILD / f"{name}.cpp"
     path.write_text(text)
     flags = "-std=c++17 -O2 -S -emit-llvm -w -fno-vectorize -fno-slp-vectorize -fno-exceptions -mllvm -inline-threshold=1000000"
