@@ -22,10 +22,11 @@ fn count_items(kind: u32, local: u32, list: u32, digit: Digit) {
 
 fn run(list: u32, local: u32) {
   if (list >= params.sequences) { return; }
-  if (local < RANKS) { slots[local] = progress[list * (RANKS + 1u) + local]; }
+  let slot = progress[list * (RANKS + 1u) + min(local, RANKS - 1u)];
+  if (local < RANKS) { slots[local] = slot; }
   if (local == 0u) {
     shared_differing = mask_below(Digit(0u, first_shift(), 0u));
-    crowds[0] = slots[0].w;
+    crowds[0] = slot.w;
   }
   if (workgroupUniformLoad(&crowds[0]) == SETTLED) { return; }
   search(0u, local, list, 0u);

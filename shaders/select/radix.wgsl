@@ -142,11 +142,7 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
   // One copy of `kth_of` serves all: so there is less to compile.
   for (var chosen_before = false; ; chosen_before = true) {
     *last = kth_of(items, local, params.k, slack);
-    if (chosen_before && length <= PLACES) {
-      keep_passing(sequence, items, *last);
-      length = length_of_list(local);
-      break;
-    }
+    if (chosen_before && length <= PLACES) { break; }
     var look = 0u;
     if (!chosen_before) {
       choose_all(items, local, *last);
@@ -157,6 +153,11 @@ fn list_survivors(sequence: u32, row: Row, local: u32, items: ptr<function, Item
     if (length <= params.longest) { break; }
     hold_list(sequence, local, min(length, PLACES), items);
     slack = min(slack, params.longest - params.k);
+  }
+  // Here, as FXC leaves out stores in front of a loop's break (docs/driver-bugs.md).
+  if (length > params.longest) {
+    keep_passing(sequence, items, *last);
+    length = length_of_list(local);
   }
   return length;
 }

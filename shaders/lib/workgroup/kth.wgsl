@@ -64,9 +64,12 @@ fn kth_of(items: ptr<function, Items>, local: u32, k: u32, slack: u32) -> Pair {
 #endfor
     let place = kth_bin(local, rank);
     rank -= place.y;
+    // Direct3D 12's compiler FXC drops barriers behind a long chain of ands (docs/driver-bugs.md).
+    var with_it = 0u;
 #for i in EACH
-    open &= ~select($[1 << i]u, 0u, digit$i == place.x);
+    with_it |= select(0u, $[1 << i]u, digit$i == place.x);
 #endfor
+    open &= with_it;
     if (size == 0u) {
       let bin = distances_with(place.x);
       threshold.x = bin.x;

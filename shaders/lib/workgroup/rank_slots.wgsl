@@ -86,5 +86,9 @@ fn resolve(local: u32, sequence: u32, digit: Digit, slack: u32) {
     crowds[slot] = bin.z;
   }
   workgroupBarrier();
+#if RANKS == 1
+  only_prefix = slots[0].xyz;  // The one slot stays its owner.
+#else
   find_owners(local);
+#endif
 }
