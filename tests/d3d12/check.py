@@ -122,10 +122,10 @@ def wine_version() -> int:
 
 
 def race(listing: str) -> str:
-    """A variable of a workgroup that is read where a barrier was dropped behind a store, or nothing.
+    """A variable of a workgroup that is read although a barrier behind a store is gone, or nothing.
 
-    That is one of a single element, stored in a branch and read outside of it. Arrays are not looked
-    at: an invocation may read what it has stored itself. Nor are loops followed back.
+    That is one of a single element, stored in a branch and read outside of it. Arrays are not
+    looked at: an invocation may read what it has stored itself. Nor are loops followed back.
     """
     scalars = set(re.findall(r"dcl_tgsm_(?:raw (?=g\d+, )|structured (?=g\d+, \d+, 1\b))(g\d+)", listing))
     stored: dict[str, list[int]] = {}
