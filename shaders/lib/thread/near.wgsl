@@ -53,15 +53,13 @@ fn is_near(row: Row, v: u32, data: Load, c: u32, limit: Limit) -> bool {
   return passes(limit.threshold, pair);
 }
 
-// A bit for each item that is near. FXC takes a value with two ways out for one that varies.
+// A bit for each item that is near.
 fn near_in(row: Row, v: u32, data: Load, limit: Limit) -> u32 {
-  var near = 0u;
-  if (v < limit.loads) {
-    let tell = keys_tell(row, v, limit);
-    near = near_by_keys(v, data, limit, tell);
-    for (var rest = select(near, 0u, tell); rest != 0u; rest &= rest - 1u) {
-      if (!is_near(row, v, data, firstTrailingBit(rest), limit)) { near ^= rest & (~rest + 1u); }
-    }
+  if (v >= limit.loads) { return 0u; }
+  let tell = keys_tell(row, v, limit);
+  var near = near_by_keys(v, data, limit, tell);
+  for (var rest = select(near, 0u, tell); rest != 0u; rest &= rest - 1u) {
+    if (!is_near(row, v, data, firstTrailingBit(rest), limit)) { near ^= rest & (~rest + 1u); }
   }
   return near;
 }
