@@ -32,9 +32,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import variants  # noqa: E402
 import wgpu  # noqa: E402
-from record import recorded  # noqa: E402
+from record import planner_without, recorded  # noqa: E402
 
-from wgdml.plan import Machine, Planner, Rejected  # noqa: E402
+from wgdml.plan import Machine, Rejected  # noqa: E402
 
 #: A GPU and WARP as wgpu has them by FXC: 32 KiB of workgroup memory, and no subgroups.
 MACHINES = {kind: Machine(1 << 31, 1 << 31, 1024, 32 << 10, kind=kind) for kind in ("discrete", "software")}
@@ -150,8 +150,7 @@ def race(listing: str) -> str:
 
 def unserved(machine: Machine, rejected: set[str]) -> list[str]:
     """The problems of the grid that have no plan without these kernels."""
-    planner, found = Planner(machine), []
-    planner.rejected |= rejected
+    planner, found = planner_without(machine, rejected), []
     for asked in variants.problems(quick=True):
         try:
             planner.plan(asked.problem, **asked.options)

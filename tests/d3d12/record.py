@@ -32,25 +32,23 @@ class Recorder:
         folder.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Recorder:
-        own, self._methods = self, (Executor.run, Executor.run_and_read)
-        run, run_and_read = self._methods
-
-        def recorded(device: Executor, prepared: PreparedPlan, resources: Any) -> None:
-            before = _held(device, resources)
-            run(device, prepared, resources)
-            own._write(prepared, resources, before, _held(device, resources))
-
-        def recorded_and_read(device: Executor, prepared: PreparedPlan, resources: Any, spans: Any) -> Any:
-            before = _held(device, resources)
-            found = run_and_read(device, prepared, resources, spans)
-            own._write(prepared, resources, before, _held(device, resources))
-            return found
-
-        Executor.run, Executor.run_and_read = recorded, recorded_and_read  # type: ignore[method-assign]
+        self._methods = Executor.run, Executor.run_and_read
+        Executor.run, Executor.run_and_read = map(self._recording, self._methods)  # type: ignore[method-assign]
         return self
 
     def __exit__(self, *_: object) -> None:
         Executor.run, Executor.run_and_read = self._methods  # type: ignore[method-assign]
+
+    def _recording(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method of Executor that runs a plan, with what is written of it."""
+
+        def recorded(device: Executor, prepared: PreparedPlan, resources: Any, *spans: Any) -> Any:
+            before = _held(device, resources)
+            found = method(device, prepared, resources, *spans)
+            self._write(prepared, resources, before, _held(device, resources))
+            return found
+
+        return recorded
 
     def _write(self, prepared: PreparedPlan, resources: Any, before: dict[int, bytes], after: dict[int, bytes]) -> None:
         plan, number = prepared.plan, {uid: n for n, uid in enumerate(before)}
@@ -87,18 +85,16 @@ def _held(device: Executor, resources: Any) -> dict[int, bytes]:
     return {buffer.uid: bytes(device.gpu_device.queue.read_buffer(buffer)) for buffer, _ in resources.values()}
 
 
-def _planner(machine: Machine, rejected: Iterable[str]) -> Callable[[Machine], Planner]:
-    def planner(_: Machine) -> Planner:
-        made = Planner(machine)
-        made.rejected |= set(rejected)
-        return made
-
+def planner_without(machine: Machine, rejected: Iterable[str]) -> Planner:
+    """A planner for a machine that rejects these kernels."""
+    planner = Planner(machine)
+    planner.rejected |= set(rejected)
     return planner
 
 
 def recorded(machine: Machine, rejected: Iterable[str], count: int, folder: Path) -> list[Path]:
     """The plans of so many random problems, as this machine has them without these kernels."""
-    device = wgdml.Device(planner=_planner(machine, rejected))
+    device = wgdml.Device(planner=lambda _: planner_without(machine, rejected))
     rng = np.random.default_rng(count)
     with Recorder(folder) as recorder:
         for n in range(count):

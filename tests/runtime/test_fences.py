@@ -12,6 +12,13 @@ import wgdml
 from wgdml.runtime.fences import fenced
 
 
+@pytest.fixture
+def fenced_device(device):
+    own = wgdml.Device(device.gpu_device)
+    own.context.fenced = True
+    return own
+
+
 def test_a_kernel_without_workgroup_memory_stays_as_it_is():
     text = "@compute @workgroup_size(64) fn main() { }\n"
     assert fenced(text) == text
@@ -62,13 +69,11 @@ alias Key = vec2<u32>;
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
-def test_a_running_top_k_is_the_same_with_fences(device, dtype):
+def test_a_running_top_k_is_the_same_with_fences(fenced_device, dtype):
     """Few pairs arrive, or too many for the list of a workgroup."""
-    own = wgdml.Device(device.gpu_device)
-    own.context.fenced = True
     x = np.random.default_rng(3).integers(-500, 500, (3, 6000)).astype(dtype)
     x.sort(axis=1)
-    running = wgdml.RunningTopK(70, dtype, (3,), device=own)
+    running = wgdml.RunningTopK(70, dtype, (3,), device=fenced_device)
     for begin in range(0, 6000, 2000):
         running.update(x[:, begin : begin + 2000])
     order = np.argsort(-x, axis=1, kind="stable")[:, :70]
@@ -76,11 +81,9 @@ def test_a_running_top_k_is_the_same_with_fences(device, dtype):
 
 
 @pytest.mark.parametrize("k", [1, 5, 100, 3000])
-def test_answers_are_the_same_with_fences(device, k):
-    own = wgdml.Device(device.gpu_device)
-    own.context.fenced = True
+def test_answers_are_the_same_with_fences(fenced_device, k):
     x = np.random.default_rng(k).integers(-500, 500, (7, 5000)).astype(np.float32)
-    found = wgdml.top_k(x, k, device=own)
+    found = wgdml.top_k(x, k, device=fenced_device)
     order = np.argsort(-x, axis=1, kind="stable")[:, :k]
     assert np.array_equal(found.indices, order)
     assert np.array_equal(found.values, np.take_along_axis(x, order, axis=1))

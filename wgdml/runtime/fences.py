@@ -12,7 +12,7 @@ _DECLARED = re.compile(r"^var<workgroup> (\w+): ([^;]+);", re.MULTILINE)
 _UNIFORM = re.compile(r"workgroupUniformLoad\(&(\w+)(\[0\])?\)")
 _ELEMENT = re.compile(r"array<(.+), [^,]+>")
 _STORAGE = re.compile(r"^(@group.*var<storage, read_write> (\w+)): array<(\w+(?:<\w+>)?)>;", re.MULTILINE)
-_WORDS = {"u32": 1, "vec2<u32>": 2, "vec3<u32>": 3, "vec4<u32>": 4}
+_WORDS = {"u32": 1, "vec2<u32>": 2, "vec4<u32>": 4}  # one of three has the room of four
 _STORED = re.compile(r" = ([^=;][^;]*);")
 
 
